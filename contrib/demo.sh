@@ -59,7 +59,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-say "starting a private cluster: two nodes with four pretended GPUs each"
+say "starting a private cluster: two nodes with four simulated GPUs each"
 "$acluster" up --nodes=2 --gpus=a100:4
 eval "$("$acluster" env)"
 ainfo

@@ -22,8 +22,8 @@ std::string job_states_page() {
          "OUT_OF_MEMORY OOM, BOOT_FAIL BF, DEADLINE DL. From COMPLETED on a job has ended; "
          "requeueing an ended job makes it "
          "pending again, under the same id, with one more attempt.\n.PP\n"
-         "Nothing changes a state but the events below. What is owed is sent to nodes once the "
-         "event is stored.\n" +
+         "Only the events below change a state. Messages to nodes among the effects are sent once "
+         "the event is stored.\n" +
          ares::core::print_transitions() +
          ".SH SEE ALSO\n.BR asub (1),\n.BR aqueue (1),\n.BR aacct (1)\n";
 }

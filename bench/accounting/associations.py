@@ -41,7 +41,7 @@ DEPARTMENTS = 20
 
 
 def tree(associations, accounts):
-    """The file's text. Root is in account a0, so that jobs can be submitted here."""
+    """Returns the text of the file. Root is in account a0, so that root can submit jobs."""
     dice = random.Random(1)
     members = {account: [] for account in range(accounts)}
     for one in range(associations - 1):
@@ -63,7 +63,7 @@ def tree(associations, accounts):
 
 
 def memory(cluster):
-    """MiB of aresctld: (resident, the most it ever was)."""
+    """Memory of aresctld in MiB: resident now, and its peak."""
     found = {}
     with open(f"/proc/{cluster.pid('aresctld')}/status") as file:
         for line in file:
@@ -74,7 +74,7 @@ def memory(cluster):
 
 
 def seconds(cluster, *words, out=None):
-    """By the clock, and of processor time of all processes, None where that cannot be counted."""
+    """Runs a command. Returns its wall time and the CPU time of all processes (None if it cannot be counted)."""
     used, begin = cluster.group.seconds(), time.perf_counter()
     with open(out or os.devnull, "w") as file:
         subprocess.run([f"{cluster.bin}/{words[0]}", *words[1:]], stdout=file, env=cluster.env, check=True)
@@ -83,7 +83,8 @@ def seconds(cluster, *words, out=None):
 
 
 def restarted(cluster):
-    """Kills the controller, which is started again, and waits until it answers. Seconds, of which up to one is the supervisor's pause."""
+    """Kills the controller, which acluster restarts, and waits until it answers. Returns seconds, which include up to one second until
+    the restart."""
     os.kill(cluster.pid("aresctld"), signal.SIGKILL)
     begin = time.perf_counter()
     while subprocess.run([f"{cluster.bin}/aqueue"], env=cluster.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
@@ -92,7 +93,7 @@ def restarted(cluster):
 
 
 def submissions(cluster, repeat):
-    """Durable submissions a second, 64 of them under way."""
+    """Durable submissions per second, with 64 in flight."""
     rows = [json.loads(run(f"{cluster.bin}/bench_submit", cluster.env["ARES_CONF"], "3000", "64", env=cluster.env)) for _ in range(repeat)]
     return summary([row["per_second"] for row in rows])
 

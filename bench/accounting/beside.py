@@ -1,4 +1,4 @@
-"""How fast jobs are submitted while something else asks the accounting, and without.
+"""Rate of job submission, with and without a load of accounting queries.
 
 Phases of a few seconds, one for each load in turn and in each round in another order, so that what drifts (the machine's other users,
 growing tables) falls on all alike. What counts is the ratio of a phase to the one without load of the same round.
@@ -14,12 +14,12 @@ from lib.measure import quantile
 from lib.process import run
 
 NOTHING = "nothing"
-ONE_CORE = "a core kept busy"  # by what has nothing to do with Ares: what a load costs by needing a processor at all
+ONE_CORE = "a core kept busy"  # a load without Ares: the cost of any process that uses one CPU
 
 
 class Loop:
-    """`with Loop(argv, env, period) as loop: ...`: a process that runs the command again and again, at most once a period (seconds),
-    or without argv computes. Then loop.ms has how long each took."""
+    """`with Loop(argv, env, period) as loop: ...`: a process that repeats the command, at most once per period (seconds), or only
+    computes if argv is empty. Afterwards loop.ms has the time of each command."""
 
     def __init__(self, argv, env, period=0.0):
         self.argv, self.env, self.period = argv, env, period
@@ -42,7 +42,7 @@ class Loop:
         return self
 
     def _stop(self):
-        self.stopped = True  # once the command that runs has ended
+        self.stopped = True  # takes effect when the current command has ended
 
     def _work(self):
         null = os.open("/dev/null", os.O_WRONLY)
@@ -73,8 +73,8 @@ class Loop:
 
 
 def submissions(cluster, in_flight, seconds):
-    """Durable submissions a second of jobs that stay held, so many of them under way, and the latency of one. The number for the next
-    phase follows from the last, so that a phase takes about as long as it should."""
+    """Durable submissions per second of held jobs, with `in_flight` in flight, and their latency. The number of jobs is adjusted after
+    each phase, so that a phase takes about `seconds`."""
     count = cluster.phase_counts.get(in_flight, 300 * in_flight)
     row = json.loads(run(f"{cluster.bin}/bench_submit", cluster.env["ARES_CONF"], str(count), str(in_flight), env=cluster.env))
     cluster.phase_counts[in_flight] = max(50, int(count * seconds / row["seconds"] / 2 + count / 2))
@@ -83,7 +83,7 @@ def submissions(cluster, in_flight, seconds):
 
 def beside(cluster, loads, rounds, seconds, period, in_flight):
     """{load: {"per_second": [...], "p50_ms": [...], "ratio": median ratio to the phase without, "ratios": [...], "load_ms": [...]}}.
-    `loads`: names and commands of what runs beside."""
+    `loads`: names and commands of the concurrent loads."""
     cluster.phase_counts = getattr(cluster, "phase_counts", {})
     submissions(cluster, in_flight, seconds)
     submissions(cluster, in_flight, seconds)

@@ -37,7 +37,7 @@ FIRST_JOB, FIRST_NODE = 100_000, 10_001
 
 
 def shifted(log, path):
-    """The log with its beginning moved by whole years, so that it ended before now; its header's numbers."""
+    """Copies the log to `path`, moved by whole years so that it ends before now. Returns the numbers of its header."""
     opened = gzip.open(log, "rt", errors="replace") if str(log).endswith(".gz") else open(log)
     with opened as file:
         lines = file.read().splitlines()
@@ -65,7 +65,7 @@ class Compared:
 
 
 class Counted:
-    """The attempts, by the days of UTC that they touch."""
+    """Index of the attempts by the UTC days on which they ran."""
 
     def __init__(self, attempts):
         self.days = defaultdict(list)
@@ -84,7 +84,7 @@ def areport(cluster, zone, *words):
 
 
 def compare_reports(cluster, compared, counted, capacity, zone, what, bounds):
-    """Between each two of `bounds`, naive local times."""
+    """Compares reports for each interval between consecutive `bounds` (naive local times)."""
     info = ZoneInfo(zone)
     for start, end in zip(bounds, bounds[1:]):
         lo, hi = (int(at.replace(tzinfo=info).timestamp()) for at in (start, end))

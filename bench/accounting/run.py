@@ -50,7 +50,7 @@ def stamp(seconds):
 
 
 def attempts(count, days, users, accounts, nodes_there, seed=1):
-    """Lines for COPY, by the time of their end. Ends are spread evenly, so that a window of a day holds count/days of them."""
+    """Yields lines for COPY in order of end time. End times are spread evenly, so that each day has count/days of them."""
     random.seed(seed)
     now = time.time()
     begin = now - days * 86400
@@ -113,7 +113,7 @@ class Database:
         if copy.wait():
             sys.exit("COPY failed")
         self.sql("VACUUM ANALYZE attempt_done")
-        # Nodes of 64 CPUs, each drained or down for a while about once in three months.
+        # Nodes of 64 CPUs; each is drained or down about once in three months.
         self.sql("INSERT INTO node_span (node_id, began, state, name, tres_ids, tres_counts) "
                  f"SELECT {FIRST_NODE} + i, now() - interval '{days + 5} days', 'up', 'n' || i, '{{1,2,4,5}}', '{{64,256000,1,64}}' "
                  f"FROM generate_series(0, {nodes - 1}) i")
@@ -124,14 +124,14 @@ class Database:
                  f"AND s.began + g * interval '45 days' + s.node_id % 4000 * interval '15 minutes' < now()")
 
     def timed(self, statement):
-        """Milliseconds of a statement, as its client waits for it."""
+        """Milliseconds of a statement as seen by its client."""
         begin = time.perf_counter()
         self.sql(statement)
         return (time.perf_counter() - begin) * 1e3
 
 
 def submissions(cluster, seconds):
-    """Milliseconds of single submissions of jobs that stay held, one after the other, for so long."""
+    """Submits held jobs one after the other for `seconds`. Returns the milliseconds of single submissions."""
     samples = []
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
@@ -142,8 +142,8 @@ def submissions(cluster, seconds):
 
 
 def timed(cluster, words, repeat, program="aacct"):
-    """Milliseconds of whole processes whose output goes to a file, and how many lines it had; the processor time of one, and what part of
-    the machine others used meanwhile, are None where they cannot be counted."""
+    """Runs a command `repeat` times with its output in a file. Returns milliseconds of the whole process, the number of output lines, the
+    CPU time of one run, and the share of the machine that other processes used; the last two are None if they cannot be counted."""
     samples, lines = [], 0
     path = f"{cluster.dir}/out"
     before = cluster.group.seconds()
@@ -170,12 +170,12 @@ def day(ago):
 
 
 def rollup_of_a_day():
-    """Sums up three days ago once more, as the hours of a whole day of UTC and what they make of the day and the month."""
+    """Arguments that repeat the rollup of the UTC day three days ago: its hours, the day and the month."""
     return ["rollup", "again", f"start={day(3)}", f"end={day(2)}"]
 
 
 def loads(cluster):
-    """What is asked in a loop while jobs are submitted: the questions that have goals."""
+    """Queries that run in a loop while jobs are submitted: those that have goals."""
     return {
         "aacct, a user's 30 days": [f"{cluster.bin}/aacct", "-X", "-u", "1000", "-S", "now-30days"],
         "areport, the cluster's year": [f"{cluster.bin}/areport", "cluster", "utilization", "start=now-365days"],
@@ -185,7 +185,7 @@ def loads(cluster):
 
 
 def queries(report, cluster, database, args):
-    """Times aacct. Into report["cases_ms"]."""
+    """Times aacct; results go to report["cases_ms"]."""
     last = int(database.sql("SELECT max(job_id) FROM attempt_done"))
     random.seed(2)
     per_day = args.attempts // args.days
@@ -216,7 +216,7 @@ def queries(report, cluster, database, args):
 
 
 def sum_up(report, cluster, database, args):
-    """Sums up what was filled in, with submissions beside it. Into report["rollup"]."""
+    """Rolls up the generated attempts while jobs are submitted; results go to report["rollup"]."""
     found = report["rollup"]
     found["submission_alone_ms"] = submissions(cluster, 5)
     begin = time.perf_counter()
@@ -231,7 +231,7 @@ def sum_up(report, cluster, database, args):
 
 
 def reports(report, cluster, database, args):
-    """Times areport, and summing up a day. Into report["rollup"] and report["reports_ms"]."""
+    """Times areport and the rollup of a day; results go to report["rollup"] and report["reports_ms"]."""
     found = report["rollup"]
     timed(cluster, rollup_of_a_day(), 1, "areport")
     found["one_day_ms"] = timed(cluster, rollup_of_a_day(), max(5, args.repeat // 2), "areport")
@@ -259,7 +259,7 @@ def reports(report, cluster, database, args):
 
 
 def besides(report, cluster, args):
-    """Submission with and without questions beside it. Into report["beside"]."""
+    """Measures submission with and without concurrent queries; results go to report["beside"]."""
     report["beside"] = {}
     paces = {"always": (0, "without a pause"), "each-second": (1, "once a second")}
     for period, how in (paces[pace] for pace in args.asked.split(",")):
@@ -310,7 +310,7 @@ def main():
                   "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out", "keep", "again")}}
         if args.again:
             cluster = Cluster.left_by(os.path.abspath(args.bin), f"{directory}/cluster")
-            group.take_in(parent_of(cluster.pid("aresctld")))  # who supervises all of it
+            group.take_in(parent_of(cluster.pid("aresctld")))  # the supervisor of the whole cluster
         else:
             cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
         cluster.env["TZ"] = "UTC"

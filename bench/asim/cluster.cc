@@ -7,7 +7,7 @@
 namespace ares::sim {
 namespace {
 
-// So many nodes as the log says, with equal shares of the processors, the last ones with one less where they do not divide.
+// The nodes of the log with equal shares of the processors, the first ones with one more if needed.
 Result<std::string> machine_of(const Workload& workload) {
   const std::uint64_t cpus = workload.machine_cpus ? workload.machine_cpus : workload.machine_nodes;
   if (cpus == 0)

@@ -12,7 +12,7 @@
 namespace ares::sim {
 namespace {
 
-// A comma-separated file, read by the names of its columns. No column here has quotes.
+// A CSV file read by column names. No column in these traces has quotes.
 class Table {
  public:
   static Result<Table> open(Lines lines) {
@@ -41,13 +41,13 @@ class Table {
     }
   }
 
-  // Empty where the file has no such column.
+  // Empty if the file has no such column.
   std::string_view text(const std::string& column) const {
     const auto found = columns_.find(column);
     return found == columns_.end() ? std::string_view{} : words_[found->second];
   }
 
-  // Not a number: none.
+  // nullopt if the text is not a number.
   std::optional<double> number(const std::string& column) const {
     const std::string_view word = text(column);
     double value = 0;
@@ -77,7 +77,7 @@ class Table {
   std::vector<std::string_view> words_;
 };
 
-// One form for all jobs that ask for the same.
+// One JobSpec for all jobs with equal requests.
 class SpecTable {
  public:
   explicit SpecTable(Workload& out) : out_(out) {}
@@ -97,7 +97,7 @@ std::uint32_t count_of(double value) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(value), 0.0, 1e6));
 }
 
-// "G2|T4": any of these, which are features of the nodes as well.
+// "G2|T4" means any of these models. Nodes have their model as a feature too.
 void ask_for_models(JobSpec& spec, const std::string& models) {
   if (models.empty() || spec.gpus_per_node.empty()) return;
   if (models.find('|') == std::string::npos)
@@ -106,7 +106,7 @@ void ask_for_models(JobSpec& spec, const std::string& models) {
     spec.features = {models};
 }
 
-// What a pod asks for.
+// The request of a pod.
 JobSpec pod_spec(double cpus, double memory, double gpus, double share, const std::string& models) {
   JobSpec spec;
   spec.name = "pod";
@@ -155,7 +155,7 @@ Result<Workload> read_openb(Table table) {
   }
 }
 
-// "2017-10-09 07:01:55", taken as UTC.
+// "2017-10-09 07:01:55", interpreted as UTC.
 std::optional<Seconds> wall_time(std::string_view text) {
   const auto part = [&](std::size_t at, std::size_t length) -> int {
     int value = -1;
@@ -173,7 +173,7 @@ std::optional<Seconds> wall_time(std::string_view text) {
                                              std::chrono::minutes(minute) + Seconds(second));
 }
 
-// Machines of eight GPUs: more than that is a job of several.
+// Machines have eight GPUs; a job with more GPUs uses several machines.
 constexpr std::uint32_t kPhillyNode = 8;
 
 Result<Workload> read_philly(Table table) {

@@ -1,7 +1,7 @@
-// GPU traces: CSV files whose first line names the columns. Which trace it is shows in those names: pods of Alibaba's cluster
-// of 2023 (openb; cpu_milli, num_gpu, gpu_spec ...; some of its lists have neither times nor models), jobs of Philly (timestamp,
-// duration, num_gpus, gpu_time, cluster).
-// Pure but for the file.
+// GPU traces: CSV files whose first line names the columns. The column names identify the trace:
+// pods of Alibaba's cluster of 2023 (openb; cpu_milli, num_gpu, gpu_spec ...; some of its lists
+// have neither times nor models), jobs of Philly (timestamp, duration, num_gpus, gpu_time,
+// cluster). Pure except for reading the file.
 #pragma once
 
 #include "asim/lines.h"
@@ -10,7 +10,7 @@
 
 namespace ares::sim {
 
-// Errors name file and line, or the columns that are not understood.
+// Errors name the file and line, or the unknown columns.
 Result<Workload> read_gpu_trace(Lines lines);
 
 // The openb list of nodes (sn, cpu_milli, memory_mib, gpu, model) as the nodes of an ares.yaml.

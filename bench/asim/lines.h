@@ -1,5 +1,5 @@
-// Lines: a text file line by line, packed with gzip or not.
-// Owned by whoever reads; one thread.
+// Lines: reads a text file line by line, compressed with gzip or not.
+// Owned by its reader; one thread.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@ namespace ares::sim {
 
 class Lines {
  public:
-  // not_found with the system's word when it cannot be opened.
+  // not_found with the system's error text if the file cannot be opened.
   static Result<Lines> open(const std::string& path);
 
-  // The next line without its end; false at the end of the file. data_loss when what is packed is damaged.
+  // The next line without newline; false at end of file. data_loss: damaged compressed data.
   Result<bool> next(std::string& line);
-  std::size_t number() const { return number_; }  // of the line read last, from 1
+  std::size_t number() const { return number_; }  // of the last line read, from 1
   // "FILE:12: message".
   Error at_line(const std::string& message) const;
 

@@ -16,7 +16,7 @@ import sys
 
 TYPES = ["a100", "h100", "l40s"]
 SHAPES, GPUS = 20, 8
-# Share of the jobs; GPUs on each node, nodes, CPUs of a node; shortest and longest run in seconds.
+# Share of the jobs; GPUs per node, nodes, CPUs per node; shortest and longest run time in seconds.
 KINDS = [
     (0.200, 0, 1, 8, 30, 14_400),
     (0.340, 1, 1, 8, 60, 28_800),
@@ -30,12 +30,12 @@ KINDS = [
 
 
 def mean_run(shortest, longest):
-    """Of a run time that is uniform in the logarithm."""
+    """Mean of a run time whose logarithm is uniformly distributed."""
     return (longest - shortest) / math.log(longest / shortest)
 
 
 def shares():
-    """Of the nodes, by type: shapes take turns, so types do not divide evenly."""
+    """Share of the nodes by GPU type. Shapes alternate between types, so the shares are not equal."""
     counts = [sum(shape % len(TYPES) == kind for shape in range(SHAPES)) for kind in range(len(TYPES))]
     return [count / SHAPES for count in counts]
 

@@ -20,7 +20,7 @@ import sys
 
 DAY = 86_400
 ROUND_LIMITS = [900, 1800, 3600, 7200, 14_400, 28_800, 43_200, DAY, 2 * DAY]
-# Share of the jobs, and how many nodes at least and at most, as shares of a machine of 10,000; uniform in the logarithm.
+# Share of the jobs, minimum and maximum number of nodes on a machine of 10,000 nodes; uniform in the logarithm.
 WIDE = [(0.26, 1, 16), (0.04, 16, 125), (0.002, 125, 1000)]
 SERIAL = 0.25
 MEDIAN_RUN, SPREAD_OF_RUN = 1200, 1.9
@@ -48,7 +48,7 @@ def draw_limit(dice, run):
 
 
 def draw_jobs(dice, count, nodes, cpus, users):
-    """(processors, run, limit, user, whether it follows its forerunner at once), a burst after the other."""
+    """Yields (processors, run, limit, user, whether it belongs to the burst of the previous job), burst by burst."""
     weights = list(itertools.accumulate(1 / (rank + 1) ** ZIPF for rank in range(users)))
     left = count
     while left > 0:
@@ -62,13 +62,13 @@ def draw_jobs(dice, count, nodes, cpus, users):
 
 
 def busy(second):
-    """How many jobs arrive then, as a multiple of the mean: most at three in the afternoon, half as many at the weekend."""
+    """Arrival rate at this second relative to the mean: highest at 15:00, half as high at the weekend."""
     daily = 1 + 0.6 * math.cos((second % DAY / DAY - 15 / 24) * 2 * math.pi)
     return daily * (0.58 if second // DAY % 7 >= 5 else 1.17)
 
 
 def draw_arrivals(dice, bursts, span):
-    """As many moments as bursts, ascending, spread over the span as busy() says."""
+    """Returns one arrival time per burst, ascending, distributed over the span with the rate busy()."""
     hours = max(1, math.ceil(span / 3600))
     upto = list(itertools.accumulate(busy(hour * 3600) for hour in range(hours)))
     moments = []

@@ -26,7 +26,7 @@ Apply set_number(const char* name, T& out, std::uint64_t least = 0) {
   };
 }
 
-// Seconds, or any form with a colon or a dash that time limits have.
+// Seconds, or any time limit format with a colon or a dash.
 template <class T>
 Apply set_duration(const char* name, T& out) {
   return [=, &out](const std::string& text) -> Status {

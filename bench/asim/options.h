@@ -1,4 +1,4 @@
-// What asim is asked on its command line, and what it says about itself.
+// The command line options of asim, their help text and manual page.
 // Owned by main; one thread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Outcome: what became of each job, and what the machine did meanwhile. Filled by a Simulation, then read by reports.
-// Plain data; one thread.
+// Outcome: the result of each job, and the load of the machine over time. Filled by a Simulation,
+// then read by reports. Plain data; one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,33 @@ struct JobOutcome {
   bool accepted = false;
   JobState state = JobState::pending;           // at the end
   std::optional<Time> start;                    // of the first attempt
-  std::optional<Time> end;                      // of the last
-  std::uint32_t nodes = 0, cpus = 0, gpus = 0;  // of GPUs thousandths
+  std::optional<Time> end;                      // of the last attempt
+  std::uint32_t nodes = 0, cpus = 0, gpus = 0;  // gpus in thousandths
   std::uint32_t restarts = 0;
-  bool holds_nodes = false;       // nodes, now
-  bool cpus_released = false;     // its CPUs, while it is suspended
-  std::optional<Time> since;      // when the attempt that runs began
+  bool holds_nodes = false;       // holds nodes now
+  bool cpus_released = false;     // its CPUs are released while it is suspended
+  std::optional<Time> since;      // start of the running attempt
   Duration ran{};                 // of all attempts
-  std::optional<Time> predicted;  // the start it was told of an hour before it came
+  std::optional<Time> predicted;  // the start predicted for it an hour before it started
 };
 
-// What was busy and waiting from one moment to the next, averaged over equal spans of time. Twice as long spans when there
-// would be too many.
+// Busy resources and waiting jobs over time, averaged over equal spans. The spans are doubled when
+// there would be too many.
 class History {
  public:
   struct Level {
     double cpus = 0, gpus = 0;        // busy
     double running = 0, waiting = 0;  // jobs
-    double lost_gpus = 0;             // free while somebody waits for GPUs
+    double lost_gpus = 0;             // free while a job waits for GPUs
   };
 
   explicit History(Time from) : from_(from) {}
-  // The level has been so since the last call.
+  // The level since the last call.
   void until(Time now, const Level& level);
 
   Time from() const { return from_; }
   Duration span() const { return span_; }
-  // Averages, one for each span; the last may be cut short.
+  // Averages, one for each span; the last span may be shorter.
   std::vector<Level> averages() const;
   // Integrals over all time, in units times seconds.
   const Level& total() const { return total_; }
@@ -61,20 +61,20 @@ struct Cost {
   std::uint64_t started_something = 0;  // passes
   double planning = 0;                  // seconds
   double longest_pass = 0;
-  double everything = 0;     // seconds of processor time
+  double everything = 0;     // seconds of CPU time
   std::uint64_t events = 0;  // of the engine
   std::uint64_t batches = 0;
 };
 
 struct Outcome {
-  std::vector<JobOutcome> jobs;  // as in the workload
+  std::vector<JobOutcome> jobs;  // in the order of the workload
   Time begin{}, last_submit{}, end{};
   std::uint64_t machine_cpus = 0, machine_gpus = 0, machine_nodes = 0;
   struct Refusal {
     std::uint64_t jobs = 0;
-    std::string first;  // the whole text of the first
+    std::string first;  // complete message of the first
   };
-  std::map<std::string, Refusal> refused;  // by the controller's words up to the first colon
+  std::map<std::string, Refusal> refused;  // key: the controller's message up to the first colon
   std::uint64_t node_failures = 0;
   std::optional<History> history;
   Cost cost;

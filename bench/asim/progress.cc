@@ -12,7 +12,7 @@ namespace ares::sim {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery{200};
-constexpr std::chrono::seconds kPatience{1};  // shorter runs need no bar
+constexpr std::chrono::seconds kPatience{1};  // no bar for shorter runs
 constexpr std::size_t kCells = 30;
 
 }  // namespace

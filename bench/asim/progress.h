@@ -1,5 +1,5 @@
-// Progress: a bar on standard error while a long run goes on. Silent where that is no terminal.
-// Owned by main; one thread.
+// Progress: a progress bar on standard error during a long run. Prints nothing if standard error is
+// not a terminal. Owned by main; one thread.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `over` jobs are over at virtual time `elapsed` since the begin. Draws a few times a second at most.
+  // `over`: ended jobs; `elapsed`: virtual time since the begin. Redraws a few times a second.
   void show(std::uint64_t over, Duration elapsed);
 
  private:

@@ -1,4 +1,4 @@
-// Reads a workload of any kind; the kind shows in the name of its file.
+// Reads a workload of any kind; the extension of the file name selects the kind.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ares::sim {
 
-// Reads an SWF log (.swf, .swf.gz), a GPU trace (.csv, .csv.gz) or a workload of our own (.yaml).
+// Reads an SWF log (.swf, .swf.gz), a GPU trace (.csv, .csv.gz) or a generated workload (.yaml).
 Result<Workload> read_workload(const std::string& path, std::uint64_t seed);
 
 }  // namespace ares::sim

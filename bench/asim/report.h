@@ -1,5 +1,5 @@
-// Reports of a run: the summary as text or JSON, a CSV file with a line a job, an SVG picture of use and queue over time.
-// Pure but for write_file; any thread.
+// Reports of a run: the summary as text or JSON, a CSV file with one line per job, an SVG chart of
+// usage and queue over time. Pure except for write_file; any thread.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace ares::sim {
 
-struct Setting {  // what the run was asked for, for whoever reads the report later
+struct Setting {  // an option of the run, printed in its reports
   std::string name, value;
 };
 
@@ -21,10 +21,10 @@ std::string summary_text(const std::vector<Setting>& settings, const Workload& w
 std::string summary_json(const std::vector<Setting>& settings, const Workload& workload,
                          const Outcome& outcome, const std::vector<Row>& rows);
 
-// Header line and one line a job, in the workload's order; times in seconds since its origin, empty where there is none.
+// Header and one line per job, in the workload's order. Times: seconds since its origin, or empty.
 std::string jobs_csv(const Workload& workload, const Outcome& outcome);
 
-// CPUs (and GPUs) in use above, jobs waiting and running below.
+// Upper chart: CPUs (and GPUs) in use. Lower chart: jobs waiting and running.
 std::string history_svg(const std::string& title, const Outcome& outcome);
 
 Status write_file(const std::string& path, const std::string& content);

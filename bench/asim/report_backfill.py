@@ -25,12 +25,12 @@ LOGS = {
 }
 RULES = ["none", "easy", "easy:4", "conservative"]
 ESTIMATES = ["logged", "exact"]
-# Expected starts are asked for with one of the rules only where they are promises, for each asking costs a whole plan.
+# Expected starts are computed only for the rules under which they are promises, because each computation costs a full plan.
 FORETOLD = {"easy", "conservative"}
 
 
 def cases():
-    """What matters most comes first, should the time not suffice for all."""
+    """All cases, the most important first, in case the time does not suffice for all."""
     order = [(estimates, rule) for rules in (("none", "easy"), ("conservative",), ("easy:4",))
              for estimates in ESTIMATES for rule in rules]
     return [(log, estimates, rule) for estimates, rule in order for log in LOGS]

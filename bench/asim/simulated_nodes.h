@@ -1,6 +1,6 @@
-// SimulatedNodes: the nodes of the simulated cluster. They answer what the controller tells them at once: no network, no disk, no
-// processes. They keep the node protocol: ready, running only on Go, done once, nothing after they broke.
-// Owned by a Simulation; one thread.
+// SimulatedNodes: the nodes of the simulated cluster. They answer each message of the controller at
+// once, without network, disk or processes. They follow the node protocol: ready, running only
+// after Go, done once, no message after a failure. Owned by a Simulation; one thread.
 #pragma once
 
 #include <deque>
@@ -17,13 +17,13 @@ namespace ares::sim {
 
 class SimulatedNodes {
  public:
-  // What a node says next; `body` goes into a NodeCommand under its name.
+  // A message of a node; `body` goes into a NodeCommand with the node's name.
   struct NodeMessage {
     NodeId node;
     FromNodeBody body;
   };
 
-  // Nodes in the order of the configuration, with the ids the engine gave them. The state is not kept.
+  // Nodes in the order of the configuration, with the engine's ids. Does not keep `state`.
   SimulatedNodes(const config::Config& config, const ClusterState& state);
 
   std::size_t size() const { return nodes_.size(); }
@@ -31,17 +31,17 @@ class SimulatedNodes {
   NodeMessage registration(NodeId node) const;
 
   void receive(const Effect& effect);
-  // The script of the attempt is over. Nothing if it is not running there any more.
+  // The script of the attempt has ended. No effect if it is no longer running there.
   void end(const AttemptKey& attempt, ExitStatus exit);
 
-  // It stops in mid-sentence with all it runs; and comes back empty, as after a reboot.
+  // fail(): the node goes silent with its jobs. restart(): it registers empty, as after a reboot.
   void fail(NodeId node, Time now);
   NodeMessage restart(NodeId node);
-  // Since when it is silent; none if it is up.
+  // Since when the node is silent; nullopt if it is up.
   std::optional<Time> failed_at(NodeId node) const { return of(node).failed; }
   std::size_t down() const { return down_; }
 
-  // What nodes have to say, oldest first; and attempts whose script has just begun.
+  // Messages of the nodes, oldest first; and attempts whose script has just started.
   std::deque<NodeMessage> outbox;
   std::vector<AttemptKey> started;
 
@@ -54,9 +54,9 @@ class SimulatedNodes {
   };
   struct PreparedAttempt {
     Fence fence;
-    NodeId batch;               // runs the script
-    bool running = false;       // and has begun to
-    std::vector<NodeId> nodes;  // where it is prepared or runs
+    NodeId batch;               // the node that runs the script
+    bool running = false;       // whether the script runs
+    std::vector<NodeId> nodes;  // where it is prepared or running
   };
 
   SimulatedNode& of(NodeId node) { return nodes_[node.value() - first_]; }
@@ -65,7 +65,7 @@ class SimulatedNodes {
                     ExitStatus exit = {});
   void remove_from_node(const AttemptKey& attempt, NodeId node);
 
-  std::vector<SimulatedNode> nodes_;  // by id, without a gap
+  std::vector<SimulatedNode> nodes_;  // by id, without gaps
   std::uint32_t first_ = 1;
   std::size_t down_ = 0;
   std::unordered_map<AttemptKey, PreparedAttempt> attempts_;

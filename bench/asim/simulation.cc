@@ -13,7 +13,7 @@
 namespace ares::sim {
 namespace {
 
-// How far ahead expected starts are judged.
+// Predicted starts are compared with the actual start this long before it.
 constexpr std::chrono::hours kAhead{1};
 constexpr std::uint32_t kFirstUid = 100'000;
 constexpr std::uint64_t kWatchEvery = 256;  // moments
@@ -24,7 +24,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Nobody asks a simulated controller about finished jobs or old requests, and it may hold as many jobs as there are.
+// No query for finished jobs or old request ids arrives, so none is kept. No limit on jobs.
 std::shared_ptr<const Policy> policy_for(const Policy& of) {
   Policy policy = of;
   policy.min_job_age = policy.request_retention = Seconds{0};
@@ -58,7 +58,7 @@ Result<Outcome> Simulation::run(const ProgressCallback& on_progress) {
   if (Status ready = set_up(); !ready) return fail(ready.error());
   for (std::uint64_t moment = 0; work_left(); ++moment) {
     const std::optional<Time> next = next_moment();
-    if (!next) break;  // what waits now waits for ever
+    if (!next) break;  // the remaining jobs can never start
     out_.history->until(*next, level());
     now_ = std::max(now_, *next);
     while (!events_.empty() && events_.top().at <= now_) {
@@ -126,7 +126,7 @@ bool Simulation::work_left() const {
   return next_submit_ < workload_.jobs.size() || finished_ < submitted_.size();
 }
 
-// The next time at which anything happens; nothing if only such things would that no waiting job waits for.
+// The time of the next event; nullopt if only events are left that cannot start a waiting job.
 std::optional<Time> Simulation::next_moment() const {
   std::optional<Time> next;
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
@@ -146,9 +146,9 @@ void Simulation::handle_event(const TimedEvent& event) {
     case Kind::job_end: {
       ExitStatus exit;
       const Job* job = state.jobs.find(event.attempt.job);
-      // It may have lost its node meanwhile, and wait again.
+      // The job may have lost its node meanwhile, and wait again.
       if (!job || job->attempt != event.attempt.attempt || !job->allocation) return;
-      if (job->state == JobState::suspended || now_ < script_end(*job)) return;  // set anew
+      if (job->state == JobState::suspended || now_ < script_end(*job)) return;  // not the end yet
       exit.timed_out = run_of(*job) > job->allocation->time_limit.value_or(Seconds::max());
       simulated_nodes_->end(event.attempt, exit);
       return;
@@ -188,7 +188,7 @@ void Simulation::submit_due() {
 }
 
 std::optional<Seconds> Simulation::limit_of(const WorkJob& job) const {
-  const Seconds run = std::max(job.run, Seconds{1});  // no time would ask for no limit
+  const Seconds run = std::max(job.run, Seconds{1});  // zero would mean no limit
   return options_.exact_estimates ? run : job.limit.value_or(run);
 }
 
@@ -216,7 +216,7 @@ void Simulation::submit(std::size_t index) {
   const JobId id = engine_->state().next_job_id;
   if (engine_->full()) take_batch();
   handle(Command{std::move(command)}, index + 1);
-  if (engine_->state().next_job_id == id) return;  // refused: the reply says why
+  if (engine_->state().next_job_id == id) return;  // refused: take_batch() counts the reply
   submitted_.push_back(index);
   out_.jobs[index].accepted = true;
   if (!workload_.specs[workload_.jobs[index].spec_index].gpus_per_node.empty() ||
@@ -272,7 +272,7 @@ Seconds Simulation::run_of(const Job& job) const {
   return Seconds(std::llround(factor * static_cast<double>(work.run.count())));
 }
 
-// While it stands still its time does not run.
+// Suspended time does not count as run time.
 Time Simulation::script_end(const Job& job) const {
   return *job.started + job.allocation->suspended +
          std::min(run_of(job), job.allocation->time_limit.value_or(Seconds::max()));
@@ -361,7 +361,7 @@ bool Simulation::run_pass() {
   budget.estimates = 0;
   if (options_.budget > 0) budget.units = options_.budget;
   changed_ = false;
-  // Asking for processor time costs a call of the kernel, and passes are many and short.
+  // Wall time: reading the thread's CPU time is a system call, and passes are many and short.
   const auto begin = std::chrono::steady_clock::now();
   Plan plan = planner_.plan(engine_->state(), *policy_, budget, now_);
   const double took =
@@ -377,7 +377,7 @@ bool Simulation::run_pass() {
   return true;
 }
 
-// Asks when each waiting job is expected to start; of what it said before, one answer of an hour ago or more is kept.
+// Predicts the start of each waiting job. Keeps only the newest prediction older than an hour.
 void Simulation::predict() {
   core::Budget budget;
   budget.details = false;

@@ -1,7 +1,7 @@
-// Simulation: the controller's own engine and planner over virtual time. It hands in submissions, ends and failures when they
-// are due, lets the engine decide and apply, and plans after each moment at which something happened, until nothing starts
-// any more. The same workload, cluster and options give the same outcome; only Cost is measured.
-// Owned by main; one thread.
+// Simulation: the controller's engine and planner on virtual time. It submits jobs and reports ends
+// and failures when they are due, lets the engine decide and apply, and plans after each moment at
+// which anything changed, until no more jobs start. The same workload, cluster and options give the
+// same outcome; only Cost is measured. Owned by main; one thread.
 #pragma once
 
 #include <deque>
@@ -23,15 +23,15 @@
 namespace ares::sim {
 
 struct SimOptions {
-  bool exact_estimates = false;  // else as the log says, where it does
-  bool use_memory = false;       // jobs ask for the memory that the log says
+  bool exact_estimates = false;  // else the limits of the log, where it has them
+  bool use_memory = false;       // jobs request the memory that the log records
   std::uint64_t seed = 1;
-  std::optional<Seconds> node_mtbf;  // of each node; none = they never fail
+  std::optional<Seconds> node_mtbf;  // of each node; nullopt = they never fail
   Seconds node_repair{3600};
-  Seconds interval{0};       // between passes, at least
-  Seconds predict_every{0};  // 0 = expected starts are not asked for
-  std::uint64_t budget = 0;  // work units a pass; 0 = the controller's own
-  // How much longer than WorkJob::run an attempt takes on the nodes it got; none = no longer. A pure function.
+  Seconds interval{0};       // minimum time between passes
+  Seconds predict_every{0};  // 0 = do not compute expected starts
+  std::uint64_t budget = 0;  // work units per pass; 0 = the controller's default
+  // Run time of an attempt on its nodes relative to WorkJob::run; none = factor 1. A pure function.
   std::function<double(const WorkJob&, const ClusterState&, const Allocation&)> stretch;
 };
 
@@ -40,9 +40,9 @@ class Simulation {
   Simulation(const Workload& workload, const config::Config& config, SimOptions options);
   ~Simulation();
 
-  // Is told now and then how many jobs are over, and the virtual time.
+  // Called now and then with the number of ended jobs and the virtual time.
   using ProgressCallback = std::function<void(std::uint64_t over, Time now)>;
-  // Once. An error means that the engine refused the cluster itself.
+  // Call it once. An error means that the engine did not accept the cluster.
   Result<Outcome> run(const ProgressCallback& on_progress);
 
  private:
@@ -69,12 +69,12 @@ class Simulation {
   std::optional<Seconds> limit_of(const WorkJob& job) const;
   Seconds run_of(const Job& job) const;  // precondition: it has an allocation
   void handle(Command command, core::Ticket ticket = 0);
-  void run_until_idle();  // commits and lets nodes answer until all is quiet
+  void run_until_idle();  // commits and delivers messages of nodes until none is left
   void take_batch();
   void observe(const Event& event);
   Time script_end(const Job& job) const;
   void begin_scripts();
-  bool run_pass();  // whether something started
+  bool run_pass();  // whether a job started or the plan changed the state
   void plan_until_idle();
   void predict();
   std::size_t index_of(JobId id) const { return submitted_[id.value() - first_id_]; }
@@ -94,18 +94,18 @@ class Simulation {
   std::priority_queue<TimedEvent, std::vector<TimedEvent>, std::greater<>> events_;
   std::uint64_t order_ = 0;
   std::size_t next_submit_ = 0;
-  std::vector<std::size_t> submitted_;  // job in the workload by its id
+  std::vector<std::size_t> submitted_;  // index in the workload, by job id
   std::uint64_t first_id_ = 1;
   std::uint64_t finished_ = 0;
   std::uint64_t running_ = 0;
-  std::uint64_t busy_cpus_ = 0, busy_gpus_ = 0;  // of GPUs thousandths
+  std::uint64_t busy_cpus_ = 0, busy_gpus_ = 0;  // GPUs in thousandths
   std::uint64_t waiting_for_gpus_ = 0;           // jobs
-  std::optional<Time> wake_;                     // time alone changes the plan then
+  std::optional<Time> wake_;                     // when time alone changes the plan
   std::optional<Time> last_pass_;
   bool changed_ = false;  // since the last pass
   bool predict_now_ = false;
   std::unordered_map<std::uint64_t, std::deque<std::pair<Time, Time>>>
-      predictions_;  // by job id: when, which start
+      predictions_;  // by job id: time of prediction, predicted start
 };
 
 }  // namespace ares::sim

@@ -31,7 +31,7 @@ struct Collected {
 
 Collected collect(const Workload& workload, const Outcome& outcome) {
   Collected c;
-  std::map<std::uint32_t, std::pair<double, double>> users;  // sum of slowdowns, how many
+  std::map<std::uint32_t, std::pair<double, double>> users;  // sum of slowdowns, number of jobs
   for (std::size_t i = 0; i < outcome.jobs.size(); ++i) {
     const JobOutcome& job = outcome.jobs[i];
     if (!job.accepted) continue;

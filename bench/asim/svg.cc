@@ -1,4 +1,4 @@
-// The picture of a run: two charts over one axis of time, drawn as steps.
+// The SVG chart of a run: two step charts with a common time axis.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -53,7 +53,7 @@ std::string line(double x1, double y1, double x2, double y2) {
   return text;
 }
 
-// 1, 2 or 5 times a power of ten, so that about five of them make `most`.
+// 1, 2 or 5 times a power of ten, so that about five steps make `most`.
 double step_of(double most) {
   const double raw = std::max(most, 1e-9) / 5, power = std::pow(10, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -67,7 +67,7 @@ std::string plain(double value) {
   return text;
 }
 
-// One chart whose upper edge is at `top`; its values go from 0 to `most`.
+// One chart with its upper edge at `top`; the range of values is 0 to `most`.
 std::string chart(double top, const std::string& title, double most,
                   const std::vector<History::Level>& levels, const std::vector<Series>& all) {
   const double bottom = top + kChart;

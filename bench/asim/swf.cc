@@ -9,7 +9,7 @@
 namespace ares::sim {
 namespace {
 
-// Positions of the fields that are read.
+// Positions of the fields that are used.
 enum Field : std::size_t {
   kNumber = 0,
   kSubmit = 1,
@@ -17,7 +17,7 @@ enum Field : std::size_t {
   kUsed = 4,
   kAsked = 7,
   kLimit = 8,
-  kMemory = 9,  // KiB a processor
+  kMemory = 9,  // KiB per processor
   kStatus = 10,
   kUser = 11,
 };
@@ -26,7 +26,7 @@ constexpr std::size_t kNeeded = kUser + 1;
 
 enum Status : int { kFirstPart = 2, kLastPart = 4, kCancelled = 5 };
 
-// A job that nobody can have meant; the format has no bound.
+// Larger values are rejected as errors; the format itself has no limit.
 constexpr double kMost = 4e9;
 
 using Words = std::array<std::string_view, kFields>;
@@ -35,7 +35,7 @@ bool blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// How many fields there are. Some tools write ';' between them.
+// Returns the number of fields. Some tools write ';' between fields.
 std::size_t split(std::string_view line, bool semicolons, Words& words) {
   std::size_t count = 0;
   while (!line.empty() && count < kFields) {
@@ -82,7 +82,7 @@ class Reader {
  private:
   using Status = ares::Status;
 
-  // "; MaxNodes: 338 (batch partition; 512 total)". What is no number is nobody's business.
+  // "; MaxNodes: 338 (batch partition; 512 total)". Values that are not numbers are ignored.
   void comment(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) return;
@@ -147,7 +147,7 @@ class Reader {
     }
   }
 
-  // Numbers as they are; names in the order of their first sight.
+  // Numbers are used unchanged; names are numbered in order of first occurrence.
   std::uint32_t user_number(std::string_view word) {
     if (const auto number = number_in(word); number && *number >= 0 && *number < kMost)
       return static_cast<std::uint32_t>(*number);

@@ -10,6 +10,7 @@
 #include "base/duration.h"
 #include "base/fnv1a.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"
 #include "cli/values/job_ids.h"
@@ -21,10 +22,10 @@
 namespace ares::sim {
 namespace {
 
-// A job of the plan, one that starts or one that waits.
+// A job of the plan that starts or waits.
 struct Line {
   std::string job, user, name, partition, state;
-  std::string start;  // "now", a time, or nothing
+  std::string start;  // "now", a time, or empty
   std::string limit, nodes, detail;
 };
 
@@ -43,7 +44,7 @@ std::string names_of(const ClusterState& state, const std::vector<NodeId>& nodes
   return compress_hostlist(names);
 }
 
-// A task that a start splits off its array has the array's record.
+// A task that this start splits off its array is described by the array's record.
 Line line_of(const ClusterState& state, const JobKey& key) {
   Line line;
   line.job = cli::format_job_id(key);
@@ -61,7 +62,7 @@ std::vector<NodeId> ids_of(const NodeShares& shares) {
   return nodes;
 }
 
-// A job that others are to be ended for.
+// A job for which other jobs are to be preempted.
 Line line_of(const ClusterState& state, const ProposedClaim& wanted) {
   Line line = line_of(state, wanted.key);
   line.partition = wanted.claim.partition;
@@ -181,8 +182,8 @@ Status replay_view(const std::string& path, const std::vector<std::string>& poli
     std::fputs(json_of(lines, *dump, hex(digest), same).c_str(), stdout);
   } else {
     std::printf("cluster %s at %s, by Ares %s: %zu jobs, %zu nodes\n",
-                cli::printable(config->policy.cluster_name).c_str(), text_of(dump->now).c_str(),
-                cli::printable(dump->release).c_str(), dump->state.jobs.size(),
+                printable(config->policy.cluster_name).c_str(), text_of(dump->now).c_str(),
+                printable(dump->release).c_str(), dump->state.jobs.size(),
                 dump->state.nodes.size());
     std::fputs(table_of(lines).c_str(), stdout);
     std::printf("plan %s: %s\n", hex(digest).c_str(),

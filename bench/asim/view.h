@@ -1,5 +1,5 @@
-// Plans a dump of a production view again (adiag dump-view): what would start, why the rest waits, and whether the plan is the
-// controller's own. One thread.
+// Plans a dumped view of a production controller again (adiag dump-view): which jobs start, why the
+// others wait, and whether the plan equals the controller's plan. One thread.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace ares::sim {
 
-// Prints the plan of the dump in `path`, under the policy it holds with each KEY=VALUE of `policy` over it. failed_precondition if
-// nothing was set over it and the plan is another one than the controller's: that is a bug.
+// Prints the plan for the dump in `path`, under its policy with each KEY=VALUE of `policy` applied.
+// failed_precondition if `policy` is empty and the plan differs from the controller's plan, which is a bug.
 Status replay_view(const std::string& path, const std::vector<std::string>& policy, bool json);
 
 }  // namespace ares::sim

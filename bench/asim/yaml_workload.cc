@@ -18,7 +18,7 @@ using config::field;
 using config::Type;
 using config::Value;
 
-// One number, or any between two.
+// One number, or a range to draw from.
 struct Range {
   double low = 1, high = 1;
   double draw(Random& random) const { return low < high ? random.log_uniform(low, high) : low; }

@@ -1,4 +1,4 @@
-// Workloads of our own: a YAML file that describes kinds of jobs, how many of each, and how they arrive.
+// Generated workloads: a YAML file describes kinds of jobs, the number of each, and their arrivals.
 //
 //   jobs:
 //     - {name: small, user: alice, count: 1000, every: 30, arrivals: random, run: [60, 3600], tasks: [1, 8]}
@@ -17,7 +17,7 @@ Result<Workload> read_yaml_workload(const std::string& path, std::uint64_t seed)
 Result<Workload> parse_yaml_workload(const std::string& text, const std::string& name,
                                      std::uint64_t seed);
 
-// The keys with their types and texts, a paragraph each, for the manual.
+// The keys with their types and descriptions, one paragraph each, for the manual page.
 std::vector<std::string> yaml_workload_keys();
 
 }  // namespace ares::sim

@@ -1,5 +1,5 @@
-// Twenty training jobs of four workers each on a mixed cluster: what a scheduler that places workers one by one and sees no topology
-// costs, beside the controller's own engine and planner. Prints the tables of bench/reports/distributed.md.
+// Twenty training jobs of four workers each on a mixed cluster: compares a scheduler that places workers one by one without topology
+// with the controller's engine and planner. Prints the tables of bench/reports/distributed.md.
 //   bench_distributed [--seeds N]
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +52,7 @@ sim::Workload workload_of(const std::vector<Training>& jobs) {
     sim::WorkJob job;
     job.number = i + 1;
     job.run = jobs[i].work;
-    job.limit = 5 * jobs[i].work;  // nobody knows where it is going to run
+    job.limit = 5 * jobs[i].work;  // users do not know on which nodes it will run
     job.tasks = kWorkers;
     job.spec_index = static_cast<std::uint32_t>(i);
     workload.jobs.push_back(job);
@@ -92,7 +92,7 @@ Figures run_ares(const std::vector<Training>& jobs, const config::Config& config
 
 struct Sums {
   Figures sum;
-  unsigned whole = 0;  // runs in which every job ended
+  unsigned whole = 0;  // runs in which all jobs ended
   void add(const Figures& one) {
     sum.ended += one.ended;
     if (one.ended < kJobs) return;

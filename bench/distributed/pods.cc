@@ -31,15 +31,15 @@ class Pods {
   struct Event {
     enum class Kind { end, give_up } kind;
     std::size_t job;
-    unsigned round;  // of give_up: whether the job has queued again since
+    unsigned round;  // for give_up: ignored if the job has queued again since
   };
   struct State {
-    std::vector<unsigned> nodes;            // of the workers that are placed
-    std::array<Seconds, kWorkers> since{};  // when each was
+    std::vector<unsigned> nodes;            // of the placed workers
+    std::array<Seconds, kWorkers> since{};  // when each worker was placed
     unsigned round = 0;
     bool started = false;
   };
-  using Pod = std::pair<double, std::size_t>;  // created when; of which job
+  using Pod = std::pair<double, std::size_t>;  // creation time, job
 
   void happen(const Event& event) {
     State& state = states_[event.job];
@@ -60,7 +60,7 @@ class Pods {
     }
   }
 
-  // Workers of jobs that are submitted together are created within a second of each other.
+  // Workers of jobs submitted at the same time are created within one second, in random order.
   void queue(std::size_t job) {
     for (unsigned i = 0; i < kWorkers; ++i)
       waiting_.emplace(static_cast<double>(now_.count()) + dice_.unit(), job);
@@ -78,7 +78,7 @@ class Pods {
     out_.held += static_cast<double>((now_ - since).count()) * job.gpus;
   }
 
-  // The emptiest node it fits on; of equals a random one.
+  // The node with the largest free share that has room; ties are broken at random.
   std::optional<unsigned> node_for(unsigned gpus) {
     std::optional<unsigned> best;
     double most = 0;
@@ -103,7 +103,7 @@ class Pods {
         continue;
       }
       if (together) {
-        // Only now is the node of each known: what the first takes may change what the next finds, but not whether it finds any.
+        // Choose nodes one by one: a worker may change the next one's choice, but all find room.
         for (unsigned i = 0; i < kWorkers; ++i) put(job, *node_for(jobs_[job].gpus));
         std::erase_if(waiting_, [&](const Pod& other) { return other.second == job; });
         pod = waiting_.begin();

@@ -1,4 +1,4 @@
-// Baselines: schedulers that see single workers ("pods"), and no topology.
+// Baselines: schedulers that see single workers ("pods") and no topology.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 namespace ares::bench {
 
 struct PodRules {
-  // Workers are placed one by one, as they come; else a job's workers all at once or not at all.
+  // true: workers are placed one by one as they come; false: all workers of a job at once or none.
   bool one_by_one = true;
-  // After so long without all of its workers a job gives back what it has and queues again; none: it never does.
+  // After this time without all workers a job releases its GPUs and queues again; nullopt: never.
   std::optional<Seconds> patience;
 };
 
-// Each worker goes to the node with the largest share of free GPUs, as the default of the well-known container scheduler does; those
-// that fit nowhere wait, and those behind them do not.
+// Each worker goes to the node with the largest share of free GPUs, as with the default of a
+// well-known container scheduler. Workers that fit nowhere wait, but do not block those after them.
 Figures run_pods(const std::vector<Training>& jobs, const PodRules& rules, std::uint64_t seed);
 
 }  // namespace ares::bench

@@ -1,5 +1,5 @@
-// The machine and the jobs of the comparison, and how long a job takes where its workers lie. The same for every scheduler.
-// Plain data and pure functions.
+// The machine and the jobs of the comparison, and the run time of a job on given nodes. The same
+// for every scheduler. Plain data and pure functions.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace ares::bench {
 inline constexpr unsigned kJobs = 20, kWorkers = 4;
 
 struct SiteNode {
-  unsigned leaf;  // switch
+  unsigned leaf;  // leaf switch
   bool fast;      // an h100, else an a100
   unsigned gpus;
 };
 
-// Eight nodes, two below each of four leaf switches: 32 h100 and 16 a100.
+// Eight nodes, two on each of four leaf switches: 32 h100 and 16 a100.
 inline const std::vector<SiteNode>& site() {
   static const std::vector<SiteNode> nodes = {{0, true, 8},  {0, true, 8},  {1, true, 8},
                                               {1, true, 8},  {2, false, 4}, {2, false, 4},
@@ -29,11 +29,11 @@ inline const std::vector<SiteNode>& site() {
 }
 inline constexpr unsigned kGpus = 48;
 
-// All are submitted at once.
+// All jobs are submitted at the same time.
 struct Training {
   Seconds work{};        // on h100s with all workers on one node
   unsigned gpus = 1;     // of each worker
-  double talking = 0.3;  // share of `work` in which workers exchange what they found
+  double talking = 0.3;  // share of `work` in which workers exchange data
 };
 
 inline std::vector<Training> trainings(std::uint64_t seed) {
@@ -46,8 +46,8 @@ inline std::vector<Training> trainings(std::uint64_t seed) {
   return all;
 }
 
-// How much longer it takes with its workers on these nodes. The slowest worker sets the pace: an a100 computes at half the speed. Data
-// travel at full speed within a node, at half of it below one leaf switch, and at a quarter across the spine.
+// Factor by which a job takes longer on these nodes. The slowest worker sets the pace: an a100 computes at half the
+// speed. Communication has full speed within a node, half of it below one leaf switch, and a quarter across the spine.
 inline double stretch(double talking, const std::vector<unsigned>& nodes) {
   double compute = 1, travel = 1;
   for (const unsigned a : nodes) {
@@ -58,13 +58,13 @@ inline double stretch(double talking, const std::vector<unsigned>& nodes) {
   return (1 - talking) * compute + talking * travel;
 }
 
-// What one run comes to.
+// Results of one run.
 struct Figures {
-  double to_train = 0;  // mean seconds from submission to end, of those that ended
-  double makespan = 0;  // to the end of the last
+  double to_train = 0;  // mean seconds from submission to end of the jobs that ended
+  double makespan = 0;  // seconds to the end of the last job
   double training = 0;  // GPU seconds in which all workers of a job ran
-  double held = 0;      // GPU seconds in which GPUs were held by workers that waited for others
-  unsigned ended = 0;   // jobs; fewer than kJobs: the others wait for each other for ever
+  double held = 0;      // GPU seconds held by workers that waited for other workers
+  unsigned ended = 0;   // jobs; if fewer than kJobs, the others are in a deadlock
 };
 
 }  // namespace ares::bench

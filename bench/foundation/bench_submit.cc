@@ -1,8 +1,8 @@
 // bench_submit: durable submissions over one connection with a bounded number in flight.
-// Prints one JSON line: how many were acknowledged, in what time, and the latency of a single one.
+// Prints one JSON line: number of submissions and failures, total time, and latency of a request.
 //
 //   bench_submit CONFIG COUNT IN_FLIGHT [BATCH]     jobs are submitted held, so that only submission is measured;
-//   with BATCH above 1 so many of them in one request
+//   with BATCH above 1 each request has this many jobs
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -54,7 +54,7 @@ ares::api::Request make_request(const std::string& script, std::size_t jobs) {
   return request;
 }
 
-// Keeps `in_flight` requests of `batch` jobs under way until `count` requests have been answered.
+// Keeps `in_flight` requests of `batch` jobs in flight until `count` requests have been answered.
 class Run {
  public:
   Run(ares::rpc::Client& client, std::string script, std::size_t count, std::size_t batch)
@@ -111,7 +111,7 @@ class Run {
   std::vector<double> latencies_;
 };
 
-// Zero unless it is a whole number.
+// 0 if the text is not a whole number.
 std::size_t number(const char* text) {
   std::size_t value = 0;
   const char* end = text + std::strlen(text);

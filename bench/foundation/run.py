@@ -26,14 +26,14 @@ from lib.process import CommandFailed, run  # noqa: E402
 
 
 def wait_all(cluster):
-    """Until every job has ended."""
+    """Waits until every job has ended."""
     while cluster.live():
         time.sleep(0.02)
 
 
 def submit_to_start(cluster, count, rest=0.0):
-    """Milliseconds from before `asub` is started to the first instruction of the job's shell, one job at a time.
-    Before each the cluster is left alone for `rest` seconds."""
+    """Milliseconds from the start of `asub` to the first instruction of the job's shell, one job at a time.
+    The cluster is idle for `rest` seconds before each job."""
     out = os.path.join(cluster.dir, "starts")
     os.makedirs(out, mode=0o777, exist_ok=True)
     script = os.path.join(cluster.dir, "start.sh")

@@ -1,7 +1,7 @@
-// Repeats experiments 1 to 4 of the Gaia paper with the policy "gaia" and prints them beside the paper's tables I to IV, as the report
-// bench/reports/gaia.md; then how long a decision takes beside one that looks at no topology (the paper's experiment 5).
+// Repeats experiments 1 to 4 of the Gaia paper with the policy "gaia" and prints them beside the paper's tables I to IV, as in the report
+// bench/reports/gaia.md; then compares the time of a decision with that of a scheduler without topology (the paper's experiment 5).
 //
-//   bench_gaia [--repetitions N] [--no-times]     N = 500; without times the output is the same everywhere
+//   bench_gaia [--repetitions N] [--no-times]     N = 500; without times the output is the same on every machine
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@
 namespace ares::core::topology {
 namespace {
 
-// The paper's machine (figure 7): GPUs 2 and 3 nearer to each other than 0 and 1. It draws but does not name the levels.
+// The paper's machine (figure 7): GPUs 2 and 3 are closer to each other than 0 and 1. The figure shows the levels without names.
 constexpr std::string_view kMachine =
     "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\n"
     "GPU0\t X \tPHB\tSOC\tSOC\t0-27\n"
@@ -26,7 +26,7 @@ constexpr std::string_view kMachine =
 
 struct Outcome {
   const char* name;
-  unsigned paper;  // of 500
+  unsigned paper;  // of 500 repetitions
   std::function<bool(GpuSet)> is;
 };
 
@@ -35,7 +35,7 @@ struct Case {
   const char* asked;
   GpuShares shares;
   std::uint32_t thousandths;
-  std::vector<Outcome> outcomes;  // the rest is "others", 0 in all of the paper's tables
+  std::vector<Outcome> outcomes;  // all others count as "others", 0 in all of the paper's tables
 };
 
 std::function<bool(GpuSet)> exactly(std::uint64_t bits) {
@@ -83,7 +83,7 @@ void print_case(const Gaia& gaia, const Case& one, unsigned repetitions) {
   }
 }
 
-// What a scheduler without topology does: the lowest free ones.
+// The choice of a scheduler without topology: the lowest free GPUs.
 std::uint64_t lowest(const Case& one) {
   unsigned missing = one.thousandths < kWholeGpu ? 1 : one.thousandths / kWholeGpu;
   std::uint64_t bits = 0;

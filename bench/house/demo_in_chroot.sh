@@ -1,10 +1,10 @@
 #!/bin/sh
-# How long contrib/demo.sh takes on a fresh Debian 12 with an empty compiler cache. As root, with debootstrap.
+# Measures the time of contrib/demo.sh on a fresh Debian 12 with an empty compiler cache. Needs root and debootstrap.
 #
-#   bench/house/demo_in_chroot.sh [DIR]   DIR: an empty or absent folder for the Debian (default: a temporary one, removed at the end)
+#   bench/house/demo_in_chroot.sh [DIR]   DIR: an empty or missing folder for the system (default: a temporary one, removed at the end)
 #
-# Takes the mirror from this machine's own sources of packages. The packages are installed first and timed apart; then the demo runs as a
-# user of its own, timed. Prints "packages SECONDS", "demo SECONDS" and the compiler cache's own figures.
+# Uses the package mirror of this machine. Installation of packages is timed separately; then the demo runs as a separate user and is
+# timed. Prints "packages SECONDS", "demo SECONDS" and the statistics of the compiler cache.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$(pwd)
@@ -32,7 +32,7 @@ chmod 755 "$root"
 
 debootstrap --variant=minbase --include=ca-certificates,sudo bookworm "$root" "$mirror" >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; exit 1; }
 rm -f "$root.log"
-# apt is set up as here, proxies and certificates included.
+# Use the apt configuration of this machine, with its proxies and certificates.
 cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 for what in proc sys dev dev/pts; do
@@ -42,12 +42,12 @@ for what in proc sys dev dev/pts; do
 done
 mkdir -p "$root/dev/shm"
 
-# A fresh clone of what is committed, without build folders.
+# A fresh clone of the commits, without build folders.
 git clone -q --no-hardlinks "$top" "$root/srv/ares"
 in_chroot() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"; }
 in_chroot sh -c 'useradd -m demo && chown -R demo /srv/ares && echo "demo ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/demo'
 
-# timed NAME COMMAND...: prints the seconds that it took; its output goes to a file that is shown if it fails.
+# timed NAME COMMAND...: prints the duration in seconds. The output goes to a file, whose end is printed if the command fails.
 timed() {
   name=$1
   shift

@@ -40,7 +40,7 @@ STARTS = [(program, word) for program in PROGRAMS for word in ("--version", "--h
 RUNS = 20
 SUBMIT_RUNS = 3
 
-# Sizes that take callgrind less than two minutes each.
+# Each size takes less than two minutes under callgrind.
 PLAN = {
     "easy": ["--passes", "3", "--ends", "100", "1000", "10000", "500"],
     "conservative": ["--backfill", "conservative", "--passes", "1", "--ends", "10", "100", "600", "60"],
@@ -73,7 +73,7 @@ def clean_environment():
 
 
 class Build:
-    """A build folder below a path that is equally long for both, because programs read their own paths."""
+    """A build folder, reached through a path of equal length for both builds, because programs read their own paths."""
 
     def __init__(self, folder, link):
         self.folder = os.path.abspath(folder)
@@ -83,7 +83,7 @@ class Build:
 
 
 def instructions_within(words, functions, env=None):
-    """Of what runs below functions whose name matches, in all threads."""
+    """Instructions executed within functions whose name matches, in all threads."""
     with tempfile.TemporaryDirectory() as scratch:
         out = f"{scratch}/callgrind"
         run(["valgrind", "--tool=callgrind", f"--toggle-collect={functions}", f"--callgrind-out-file={out}", *words], env)
@@ -102,10 +102,10 @@ def plan(build):
 
 
 def fairness(build):
-    """Each benchmark with all that it sets up and, where the program has the symbol for it, without."""
+    """Each benchmark including its set-up and, if the program has the symbol `measured`, without it."""
     out = {}
     for name in FAIRNESS:
-        # Without a minimal time each benchmark makes one iteration.
+        # With a minimum time of 0 each benchmark runs one iteration.
         words = [f"{build.bin}/bench_fairness", "--benchmark_min_time=0", f"--benchmark_filter=^{name}$"]
         out[f"{name} with set-up"] = [instructions(words)]
         within = instructions_within(words, "*measured*")
@@ -115,7 +115,7 @@ def fairness(build):
 
 
 def submit(build):
-    """Instructions of the client for each submission: those of many less those of few."""
+    """Instructions of the client per submission: the difference between many and few submissions, so without start-up."""
     few, many = 100, 600
     with tempfile.TemporaryDirectory(prefix="ares-house-") as scratch:
         os.chmod(scratch, 0o755)
@@ -139,7 +139,7 @@ def startup_instructions(build):
 
 
 def startup_times(builds):
-    """Milliseconds; the builds take turns, so that what else the machine does meets both."""
+    """Milliseconds. The builds take turns, so that other load of the machine affects both."""
     times = [{f"{program} {word}": [] for program, word in STARTS} for _ in builds]
     turns = list(zip(builds, times))
     for _ in range(RUNS):
@@ -153,7 +153,7 @@ def startup_times(builds):
 
 
 def mutants(build):
-    """By planted bug the number of schedules until one finds it."""
+    """For each planted bug the number of schedules until one finds it."""
     text = run([f"{build.tests}/test_sim", "--gtest_filter=*Mutants*"], timeout=3600).stdout
     found = {name: [int(count)] for name, count in re.findall(r"^(\S+) found by schedule (\d+):", text, re.M)}
     if not found:

@@ -1,4 +1,4 @@
-"""A private Ares cluster for a benchmark, by acluster."""
+"""A private Ares cluster for a benchmark, run by acluster."""
 import os
 import re
 
@@ -6,7 +6,7 @@ from lib.process import run
 
 
 class Cluster:
-    """Up when made. `env` lets commands and bench_submit find it."""
+    """The constructor starts the cluster. `env` lets commands and bench_submit find it."""
 
     def __init__(self, bin_dir, directory, nodes, cpus, memory, config=None, exec_plugin=None):
         self.bin, self.dir = bin_dir, str(directory)
@@ -30,7 +30,7 @@ class Cluster:
 
     @classmethod
     def left_by(cls, bin_dir, directory):
-        """One that is up already."""
+        """Attaches to a cluster that is already running."""
         self = cls.__new__(cls)
         self.bin, self.dir = bin_dir, str(directory)
         self.env = dict(os.environ, PATH=f"{bin_dir}:{os.environ['PATH']}")

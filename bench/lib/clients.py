@@ -1,7 +1,7 @@
 """Many client processes at once, each starting one command after the other, as users' loops do.
 
-A client is a fork of this process that becomes the user, waits for the common start, and then does nothing but start a command,
-wait for its end and note both times: posix_spawn and waitpid, so that the harness adds as little as it can.
+A client is a fork of this process that becomes the user and waits for the common start. Then it only starts commands one after the
+other and records their start and end: posix_spawn and waitpid, so that the harness adds little time.
 """
 import json
 import os
@@ -10,8 +10,8 @@ import time
 
 
 class Sample:
-    """One command: its number in the burst, when it began and ended (time.perf_counter, the same clock in every process), its exit
-    status and its output."""
+    """One command: its number in the burst, its start and end (time.perf_counter, the same clock in every process), its exit status
+    and its output."""
     __slots__ = ("number", "begin", "end", "status", "text")
 
     def __init__(self, number, begin, end, status, text):
@@ -23,7 +23,7 @@ class Sample:
 
 
 class Burst:
-    """What a burst of commands gave."""
+    """The results of a burst of commands."""
 
     def __init__(self, samples):
         self.samples = samples
@@ -41,7 +41,7 @@ class Burst:
         return [s.ms for s in self.samples]
 
     def check(self):
-        """Itself, if every command exited with 0."""
+        """Returns self if every command exited with 0; raises otherwise."""
         if self.failed:
             raise RuntimeError(f"{len(self.failed)} of {len(self.samples)} commands failed; the first: {self.failed[0].text.strip()}")
         return self
@@ -56,7 +56,7 @@ def become(user):
 
 
 def _one(argv, env, out):
-    # The child's output ends where the shared file offset then stands.
+    # The child shares the file offset, so its output ends at the offset after its exit.
     before = os.lseek(out, 0, os.SEEK_CUR)
     begin = time.perf_counter()
     pid = os.posix_spawnp(argv[0], argv, env, file_actions=[(os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, out, 2)])
@@ -69,7 +69,7 @@ def _client(numbers, argv_of, env, user, directory, out, gate, keep):
     become(user)
     os.chdir(directory)
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-    os.read(gate, 1)  # until the parent closes its end
+    os.read(gate, 1)  # blocks until the parent closes its end
     rows = []
     for number in numbers:
         before, after, begin, end, status = _one(argv_of(number), env, out)
@@ -79,8 +79,8 @@ def _client(numbers, argv_of, env, user, directory, out, gate, keep):
 
 
 def burst(clients, count, argv_of, env, directory, user=None, keep=2000):
-    """Runs argv_of(0) to argv_of(count - 1) from `clients` processes at once; the first `keep` bytes of each output are kept.
-    `env` needs a PATH. Returns when all have ended."""
+    """Runs argv_of(0) to argv_of(count - 1) from `clients` processes at once. Keeps the first `keep` bytes of each output.
+    `env` needs a PATH. Returns when all commands have ended."""
     gate, opener = os.pipe()
     children = []
     for index in range(min(clients, count)):
@@ -96,7 +96,7 @@ def burst(clients, count, argv_of, env, directory, user=None, keep=2000):
                 with os.fdopen(os.dup(result), "w") as file:
                     json.dump(rows, file)
                 code = 0
-            except BaseException as error:  # a fork must never return into the parent's code
+            except BaseException as error:  # a child must never return into the parent's code
                 os.write(2, f"client: {error!r}\n".encode())
             finally:
                 os._exit(code)

@@ -1,4 +1,4 @@
-"""What every benchmark here measures with: CPU time of a process tree, the disk's fsync latency, the machine, quantiles."""
+"""Measurements that all benchmarks use: CPU time of a process tree, fsync latency of the disk, the machine, quantiles."""
 import os
 import platform
 import re
@@ -14,8 +14,8 @@ def summary(samples):
 
 
 class CpuGroup:
-    """A cgroup that counts the CPU time of everything started from this process on. Without root, and where there is no such group,
-    `path` is None and nothing is counted."""
+    """A cgroup that counts the CPU time of this process and of all processes that it starts later. Without root or a usable cgroup
+    hierarchy `path` is None and nothing is counted."""
 
     def __init__(self):
         self.path = None
@@ -33,7 +33,7 @@ class CpuGroup:
             return
 
     def take_in(self, pid):
-        """Counts that process and all below it from now on, which run already."""
+        """Counts this running process and its descendants from now on."""
         if not self.path:
             return
         with open(f"{self.path}/cgroup.procs", "w") as procs:
@@ -56,7 +56,7 @@ class CpuGroup:
     def close(self):
         if not self.path:
             return
-        # What was taken in and goes on leaves with this process.
+        # Processes that still run, and this one, move back to the base group.
         with open(f"{self.path}/cgroup.procs") as procs:
             members = procs.read().split()
         for pid in members:
@@ -64,7 +64,7 @@ class CpuGroup:
                 with open(f"{self.base}/cgroup.procs", "w") as procs:
                     procs.write(pid)
             except ProcessLookupError:
-                pass  # it has ended meanwhile
+                pass  # the process has ended meanwhile
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             try:
@@ -75,7 +75,7 @@ class CpuGroup:
 
 
 class Meter:
-    """`with Meter(group) as m: ...` then m.seconds, and m.cpu or None."""
+    """`with Meter(group) as m: ...`: afterwards m.seconds is the wall time and m.cpu the CPU time, None if it is not counted."""
 
     def __init__(self, group):
         self.group = group
@@ -90,20 +90,20 @@ class Meter:
         self.cpu = None if self.cpu_before is None else self.group.seconds() - self.cpu_before
 
     def cpu_each(self, count, scale=1e3):
-        """CPU time per item, in milliseconds unless told otherwise."""
+        """CPU time per item, by default in milliseconds; None if it is not counted."""
         return None if self.cpu is None else self.cpu * scale / count
 
 
 def busy_seconds():
-    """CPU time of everything on this machine since it started."""
+    """CPU seconds of all processes of this machine since boot."""
     with open("/proc/stat") as file:
         user, nice, system, _, _, irq, softirq, *_ = (int(word) for word in file.readline().split()[1:])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 class Others:
-    """`with Others(group) as o: ...` then o.share: of all cores' time, the part that was used by what is not in the group; None if that
-    is not counted. A figure taken while it was above a few hundredths is worth little."""
+    """`with Others(group) as o: ...`: afterwards o.share is the share of all cores' time that processes outside the group used; None if
+    it is not counted. Figures taken with a share above a few hundredths are unreliable."""
 
     def __init__(self, group):
         self.group = group
@@ -120,7 +120,7 @@ class Others:
 
 
 def fsync_latency(directory, count=200):
-    """Milliseconds of one 8 KiB write and fdatasync, as PostgreSQL does for a small commit."""
+    """Milliseconds of single 8 KiB writes with fdatasync, as in a small commit of PostgreSQL."""
     samples = []
     path = os.path.join(directory, "fsync-probe")
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)

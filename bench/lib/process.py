@@ -1,4 +1,4 @@
-"""Running a command to its end."""
+"""Runs a command to its end."""
 import pwd
 import subprocess
 
@@ -8,7 +8,7 @@ class CommandFailed(RuntimeError):
 
 
 def run(*argv, env=None, cwd=None, user=None):
-    """Its standard output. CommandFailed, with what it printed, if it exits with anything but 0. Only root may name a user."""
+    """Returns the standard output. Raises CommandFailed with all output if the exit status is not 0. `user` needs root."""
     more = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user is not None else {}
     done = subprocess.run(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           **more)

@@ -71,7 +71,7 @@ def beside_loops(cluster, loops, user, calls):
     started = [subprocess.Popen(["bash", "-c", LOOP, log], env=cluster.env, cwd="/", user=who.pw_uid, group=who.pw_gid, extra_groups=[],
                                 start_new_session=True) for log in logs]
     try:
-        time.sleep(3)  # until they are all at it
+        time.sleep(3)  # until all loops are running
         found = timed(cluster, calls)
     finally:
         for process in started:

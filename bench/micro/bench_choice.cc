@@ -1,6 +1,6 @@
-// How long the choice of nodes takes, by placement strategy: one pass over the nodes of a cluster of mixed shapes at about
-// 90 % fragmented occupancy. Argument: number of nodes. "one" is a job of one node with two GPUs, "gang" one of eight such
-// nodes, "packed" the same where leaf switches of 16 nodes are known.
+// Time to choose nodes, by placement strategy: one pass over the nodes of a cluster of mixed shapes at
+// about 90 % fragmented occupancy. Argument: number of nodes. "one" is a job of one node with two GPUs,
+// "gang" a job of eight such nodes, "packed" the same job on nodes with known leaf switches of 16 nodes.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kTypes[] = {"a100", "h100", "l40s"};
 
-// Twenty shapes of nodes; on each so much is charged that a few GPUs and CPUs are left.
+// Twenty shapes of nodes; each node is charged until a few GPUs and CPUs are left.
 void add_node(ClusterState& state, std::uint32_t number, std::mt19937& dice) {
   Node node;
   node.id = NodeId(number + 1);

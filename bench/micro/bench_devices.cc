@@ -1,6 +1,6 @@
-// How long it takes to choose the devices of one share: without GPUs, and k of the 8 GPUs of a DGX-1 (hybrid mesh), of a machine
-// with NVSwitches, and of one that tells nothing of its links; 128 CPUs, half of the GPUs' processors in use. The machine is asked the
-// same again and again, as by a scheduler. "new" asks a scheduler that has just started: the matrix is read and the search done.
+// Time to choose the devices of one share: without GPUs, and k of the 8 GPUs of a DGX-1 (hybrid mesh), of a machine with
+// NVSwitches, and of one without known links; 128 CPUs, half of the GPUs' processors in use. Each question is repeated,
+// as a scheduler does. "new" is the first question of a new scheduler: the matrix is parsed and the search done.
 //
 //   bench_devices [--benchmark_filter=...]
 #include <benchmark/benchmark.h>
@@ -12,7 +12,7 @@
 namespace ares::core::sched {
 namespace {
 
-// As nvidia-smi prints it on a DGX-1 with V100.
+// Output of nvidia-smi on a DGX-1 with V100.
 constexpr const char* kMesh =
     "\tGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tGPU5\tGPU6\tGPU7\tCPU Affinity\tNUMA Affinity\n"
     "GPU0\tX\tNV1\tNV1\tNV2\tNV2\tSYS\tSYS\tSYS\t0-31\t0\n"

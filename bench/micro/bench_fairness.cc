@@ -1,5 +1,5 @@
-// What queue policies cost: one look at all ages and usage, with 100,000 associations and 10,000 pending jobs, and its parts. The
-// associations are lines of the configuration, or (…_of_records) records of accounting with usage that is stored.
+// Cost of queue policies: one update of all ages and usage, with 100,000 associations and 10,000 pending jobs, and its parts. The
+// associations are lines of the configuration, or (…_of_records) accounting records with stored usage.
 //   bench_fairness --benchmark_repetitions=9 --benchmark_report_aggregates_only=true
 #include <benchmark/benchmark.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr Time kStart{std::chrono::hours(400'000)};
 constexpr std::uint32_t kAccounts = 300;
 
-// Accounts in two levels, users spread over them, usage and shares all different.
+// Accounts in two levels with users spread over them; usage and shares all differ.
 std::vector<AccountRow> site_tree(std::uint32_t associations) {
   std::mt19937_64 dice(1);
   std::vector<AccountRow> rows;
@@ -73,7 +73,7 @@ ClusterState site_state(std::uint32_t jobs, std::uint32_t running, std::uint32_t
       job.state = JobState::running;
       const NodeId at(1 + i % 1000);
       job.allocation = Allocation{Fence(i), "main", job.eligible, {}, std::nullopt};
-      job.allocation->charged_to.billing = 8 * 1000;  // as is settled when an attempt begins
+      job.allocation->charged_to.billing = 8 * 1000;  // as settled when an attempt starts
       job.allocation->charged_to.factor = 1000;
       NodeShare share;
       share.node = at;
@@ -101,7 +101,7 @@ Policy policy_of(QueuePolicy which, std::uint32_t associations) {
   return policy;
 }
 
-// The same tree as a site keeps it: records, each with an id, and usage that was charged to them, some of it lately.
+// The same tree as stored by a site: records with ids and charged usage, some of it recent.
 void keep_records(ClusterState& state, std::uint32_t associations) {
   const auto keep = [&](AccountingRecord record) {
     const RecordKey key = key_of(record);
@@ -176,7 +176,7 @@ BENCHMARK_CAPTURE(look_again, fair_tree_of_records, QueuePolicy::fair_tree, true
     ->Args({100'000, 10'000, 0})
     ->Unit(benchmark::kMillisecond);
 
-// What the first pass pays after any record has changed: the tree is read anew, and all that follows from it.
+// Cost of the first pass after a record has changed: the tree and all derived data are built again.
 void read_records(benchmark::State& run) {
   ClusterState state = site_state(10'000, 0, 50'000);
   keep_records(state, 100'000);
@@ -191,7 +191,7 @@ void read_records(benchmark::State& run) {
 }
 BENCHMARK(read_records)->Unit(benchmark::kMillisecond);
 
-// What a pass pays where nothing has changed but a job has ended; and where nothing has.
+// Cost of a pass when only one job has ended since the last, and when nothing has changed.
 void between_looks(benchmark::State& run) {
   const ClusterState state = site_state(10'000, 10'000, 50'000);
   const Policy policy = policy_of(QueuePolicy::multifactor, 100'000);
@@ -238,7 +238,7 @@ void decay_one(benchmark::State& run) {
 }
 BENCHMARK(decay_one);
 
-// Users in turn, every entry drawn once and none of them started.
+// Users take turns; every entry is drawn once and none is started.
 void draw_service_order(benchmark::State& run) {
   const ClusterState state = site_state(static_cast<std::uint32_t>(run.range(0)), 10'000, 2'000);
   const Policy policy = policy_of(QueuePolicy::drf, 0);

@@ -1,8 +1,8 @@
-// How much of a GPU cluster can be given away: pods drawn from a trace arrive one after the other and stay; who does not fit is
-// dropped. Prints the share of GPUs given when as many were asked for as there are, and 1.3 times as many, by placement strategy.
+// How much of a GPU cluster can be allocated: pods drawn from a trace arrive one after the other and stay; a pod that does not fit is
+// dropped. Prints the allocated share of GPUs when the requests reach 1.0 and 1.3 times the number of GPUs, by placement strategy.
 //   bench_fill NODES.csv PODS.csv... [--seeds N]
-// The method is the inflation of workloads by Weng et al., USENIX ATC 2023, section 6, on the openb lists they published. Pods that ask
-// for a part of a GPU share it.
+// The method is the workload inflation of Weng et al., USENIX ATC 2023, section 6, on the openb lists they published. Pods that request
+// a part of a GPU share it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ namespace {
 using namespace core;
 using namespace core::sched;
 
-// Given of all GPUs when as many were asked for as there are, and 1.3 times as many.
+// Allocated share of all GPUs when the requests reach 1.0 and 1.3 times the number of GPUs.
 struct Reached {
   double at_full = 0, at_more = 0;
 };
@@ -55,14 +55,14 @@ ClusterState state_of(const config::Config& config) {
   return state;
 }
 
-// In thousandths.
+// Requested GPUs in thousandths.
 std::uint64_t gpus_of(const JobSpec& spec) {
   return spec.gpus_per_node.empty()
              ? 0
              : static_cast<std::uint64_t>(thousandths_of(spec.gpus_per_node.front()));
 }
 
-// Chooses one of the nodes that would do by something that is not a strategy of the scheduler's.
+// Cost of a node (the lowest is chosen) for strategies that the scheduler does not have.
 using Choose = std::function<double(const Demand&, const IndexedNode&, Random&)>;
 
 std::optional<Placement> place_by(const Choose& cost, const Demand& demand, const NodeSet& set,
@@ -85,7 +85,7 @@ std::optional<Placement> place_by(const Choose& cost, const Demand& demand, cons
   return best;
 }
 
-// Of what is free and what is asked, each as a share of the largest node's.
+// Dot product of free and requested amounts, each as a share of the largest node's amount.
 double dot_product(const Demand& demand, const IndexedNode& node, const Amounts& largest) {
   std::int64_t free_gpus =
       std::accumulate(node.free.begin() + kFirstGpu, node.free.end(), std::int64_t{0}) * kWholeGpu;
@@ -105,7 +105,7 @@ double dot_product(const Demand& demand, const IndexedNode& node, const Amounts&
 struct Strategy {
   const char* name;
   PlacementStrategy placement;
-  Choose choose;  // none: by the placement
+  Choose choose;  // none: by `placement`
 };
 
 std::vector<Strategy> strategies(const Amounts& largest) {

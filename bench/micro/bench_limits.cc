@@ -1,7 +1,7 @@
-// What limits cost: a pass over many jobs that wait for one, one after a job has ended, and a submission under a limit on what is submitted.
-//   bench_limits [WAITING [HOLDERS]]      (100000 and 10000 without)
-// Times are of this thread's processor, of the best of several turns. The cluster is made: 1,000 nodes of 64 CPUs, half of them given to
-// users of 100 accounts, ten jobs a node; one user more has WAITING jobs, each with a specification of its own, and his account is full.
+// Cost of limits: a pass over many jobs that wait for one, one after a job has ended, and a submission under a limit on submitted jobs.
+//   bench_limits [WAITING [HOLDERS]]      (default 100000 and 10000)
+// Times are CPU time of this thread, best of several rounds. The cluster is synthetic: 1,000 nodes of 64 CPUs, half of them allocated to
+// users of 100 accounts, ten jobs a node; one more user has WAITING jobs, each with its own specification, and a full account.
 #include <time.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ class Site {
     return "a" + std::to_string(holder % kAccounts);
   }
 
-  // The first that runs is over.
+  // Ends one running job, on the next busy node.
   void end_one() {
     const NodeId id{1 + 2 * (ended_++ % (kNodes / 2))};
     Node node = *state.nodes.find(id);
@@ -152,7 +152,7 @@ class Site {
 
   void wait(const std::string& account, const std::string& user) {
     Job job = job_of(account, user);
-    // Nobody of the others may start: they wait for a node that is busy.
+    // Jobs of other users must not start: they wait for a busy node.
     if (account != "full") {
       JobSpec spec = *job.spec;
       spec.cpus_per_task = 64;

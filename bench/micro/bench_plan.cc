@@ -1,12 +1,12 @@
-// What a pass of the scheduler costs: a whole one, by a planner that has seen nothing, and one after a job has ended.
+// Cost of a scheduling pass: a full pass by a new planner, and an incremental pass after a job has ended.
 //   bench_plan [NODES PENDING CLASSES]... [--passes N] [--ends N] [--estimates N] [--backfill none|easy|conservative]
-// Without sizes: 1000 10000 500 and 10000 100000 5000. Times are of this thread's processor. On a machine that counts no
-// instructions run it under callgrind: --toggle-collect='measured*' counts what is timed and nothing else.
+// Default sizes: 1000 10000 500 and 10000 100000 5000. Times are CPU time of this thread. On a machine without an instruction
+// counter run it under callgrind: --toggle-collect='measured*' counts only what is timed.
 //
-// The cluster is made, not recorded: twenty shapes of nodes with eight GPUs of three types, filled to about 90 % of GPUs with
-// running jobs of one to four GPUs that end at different times. Classes of demand are drawn from a seeded generator and have
-// the form of the public GPU traces: few classes hold most of the jobs (Zipf), one GPU is commonest, a fifth ask for none,
-// one in ten is a gang of 2 to 64 nodes.
+// The cluster is synthetic: twenty shapes of nodes with eight GPUs of three types, filled to about 90 %
+// of GPUs with running jobs of one to four GPUs that end at different times. Classes of demand are drawn
+// from a seeded generator and resemble public GPU traces: few classes hold most of the jobs (Zipf), one
+// GPU is the most common request, a fifth request none, one in ten is a gang of 2 to 64 nodes.
 #include <time.h>
 
 #include <algorithm>
@@ -142,7 +142,7 @@ void Cluster::add_nodes() {
   state.partitions.set("main", main);
 }
 
-// Jobs of one to four GPUs until nine in ten are taken, so that most nodes keep none or one and few keep many.
+// Adds jobs of one to four GPUs up to about 90 %: most nodes keep at most one GPU free, a few many.
 void Cluster::fill(Node& node) {
   const std::uint32_t kept = dice_.upto(99) < 60 ? 0 : 1 + dice_.upto(2);
   std::uint32_t first = 0;
@@ -208,7 +208,7 @@ void Cluster::add_classes() {
 }
 
 void Cluster::submit() {
-  // The first ones go through all classes, so that each is there.
+  // The first jobs go through all classes, so that each class exists.
   const std::uint64_t jobs = state.pending.size();
   std::size_t which = jobs;
   if (jobs >= classes_.size()) {
@@ -265,7 +265,7 @@ void Cluster::end_one() {
   now += std::chrono::seconds(1);
 }
 
-// Looked at and not put off.
+// Jobs examined in this pass, without those put off.
 std::size_t examined(const Plan& plan) {
   std::size_t jobs = plan.groups.size();
   plan.pending.for_each([&](const JobKey&, const PendingInfo& info) {
@@ -274,7 +274,7 @@ std::size_t examined(const Plan& plan) {
   return jobs;
 }
 
-// A symbol that callgrind can be told of.
+// Has a symbol, so that callgrind can be restricted to it.
 __attribute__((noinline)) Plan measured(Planner& planner, const Cluster& cluster, Budget budget) {
   return planner.plan(cluster.state, cluster.policy, budget, cluster.now);
 }
@@ -316,7 +316,7 @@ void measure(Size size, const Asked& asked) {
   std::printf("  whole pass       median %9.3f ms  worst %9.3f ms  examined %zu, started %zu\n",
               whole.share(0.5) * 1e3, whole.share(1) * 1e3, looked_at, starts);
 
-  // Full first: what ends afterwards is what makes room.
+  // Fill the cluster first, so that only jobs that end afterwards make room.
   Planner planner;
   cluster.take(planner.plan(cluster.state, cluster.policy, budget, cluster.now));
   cluster.take(planner.plan(cluster.state, cluster.policy, budget, cluster.now));
@@ -343,7 +343,7 @@ std::uint32_t number(const char* text) {
   const char* end = text + std::strlen(text);
   const auto [rest, error] = std::from_chars(text, end, value);
   if (error != std::errc{} || rest != end) {
-    std::fprintf(stderr, "bench_plan: \"%s\" is no number\n", text);
+    std::fprintf(stderr, "bench_plan: \"%s\" is not a number\n", text);
     std::exit(1);
   }
   return value;

@@ -1,5 +1,5 @@
-// What plugins cost the stages filter and score: one batched call on all nodes of a cluster, from the scheduler's class down to the plugin's
-// C functions, and the same where nothing has changed since. Argument: number of nodes, of eight GPUs with links each.
+// Cost of plugins in the stages filter and score: one batched call for all nodes of a cluster, from the scheduler's class down to
+// the plugin's C functions, and the same when nothing has changed since. Argument: number of nodes, each of eight GPUs with links.
 #include <benchmark/benchmark.h>
 
 #include <string>

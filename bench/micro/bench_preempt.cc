@@ -1,6 +1,6 @@
-// What it costs to find whom to end for one job: a whole pass over a full cluster, and the same with nobody to preempt.
+// Cost of finding victims for one job: a full pass over a full cluster, and the same without preemptible jobs.
 //   bench_preempt [NODES JOBS_A_NODE NODES_WANTED]...
-// Without sizes: 1000 8 1, 1000 8 64 and 10000 8 64. Times are of this thread's processor, the least of five passes.
+// Default sizes: 1000 8 1, 1000 8 64 and 10000 8 64. Times are CPU time of this thread, the minimum of five passes.
 #include <time.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ double seconds_of_pass(const ClusterState& state, const Policy& policy, std::siz
   Planner planner;
   const Budget budget{.units = ~std::uint64_t{0}, .estimates = 0, .details = false};
   double best = 1e9;
-  planner.plan(state, policy, budget, kNow);  // what a planner keeps from pass to pass is made here
+  planner.plan(state, policy, budget, kNow);  // fills the caches that last between passes
   for (int i = 0; i < 5; ++i) {
     const double begin = cpu();
     const Plan plan = planner.plan(state, policy, budget, kNow);

@@ -1,13 +1,13 @@
-// What makes the difference between placement by fragmentation here and as it was published: the inflation of workloads of Weng et al.
-// (USENIX ATC 2023) in a few lines of its own, in thousandths of CPUs and GPUs, with a switch for each thing that the two do
-// differently. Prints the share of GPUs given when as many were asked for as there are, and 1.3 times as many.
+// Explains the difference between our placement by fragmentation and the published one: the workload inflation of Weng et al.
+// (USENIX ATC 2023) in a short separate implementation, in thousandths of CPUs and GPUs, with a switch for each difference between
+// the two. Prints the allocated share of GPUs when the requests reach 1.0 and 1.3 times the number of GPUs.
 //   bench_fill_model NODES.csv PODS.csv POLICY [--seeds N] [SWITCH]...
-// POLICY: fragmentation, binpack, bestfit, random. Switches, each away from what was published:
-//   whole-cpus   pods ask for whole CPUs, rounded up
-//   exact        scores as they are, not in whole hundredths of a sigmoid; --step N: growth in steps of N thousandths of a GPU
-//   pack-ties    among equal scores the fullest node; any-ties: any; default: the first (of bestfit and random: any)
-//   fullest      a part comes to lie on the fullest GPU of a node with room, not on the one where the score is best
-//   memory       classes of pods differ in their memory too; --most N: so many commonest classes with GPUs, not 95 % of all pods
+// POLICY: fragmentation, binpack, bestfit, random. Each switch changes the published method:
+//   whole-cpus   pods request whole CPUs, rounded up
+//   exact        exact scores, not whole hundredths of a sigmoid; --step N: growth in steps of N thousandths of a GPU
+//   pack-ties    among equal scores the fullest node; any-ties: any; default: the first (for bestfit and random: any)
+//   fullest      a part is placed on the fullest GPU of a node with room, not on the one with the best score
+//   memory       classes of pods differ in memory too; --most N: the N most common classes with GPUs, not 95 % of all pods
 //   drawn        all pods are drawn from the list; default: the whole list in random order first
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::int64_t kWhole = 1000;
 constexpr double kMore = 1.3, kTypical = 0.95;
-// The largest node of the list, by which bestfit measures.
+// The largest node of the list, the scale of bestfit.
 constexpr double kMaxCpus = 128'000, kMaxGpus = 8 * kWhole;
 
 struct Pod {
@@ -42,7 +42,7 @@ struct Pod {
 
 struct Node {
   std::int64_t cpus = 0, memory = 0;
-  std::vector<std::int64_t> left;  // of each GPU
+  std::vector<std::int64_t> left;  // free thousandths of each GPU
   std::string model;
 };
 
@@ -72,7 +72,7 @@ std::vector<std::string> split(const std::string& line) {
   return words;
 }
 
-// Calls with a function from a column's name to its word, "" where there is no such column.
+// Calls visit with a function from column name to text, "" if there is no such column.
 template <class Visit>
 bool each_row(const std::string& path, const Visit& visit) {
   auto lines = Lines::open(path);
@@ -135,7 +135,7 @@ bool fits(const Node& node, const Pod& pod) {
   return able >= pod.gpus && of_model(node, pod.models);
 }
 
-// The GPU that a part comes to lie on: the fullest that has room.
+// The GPU for a part: the fullest with room.
 std::size_t fullest(const Node& node, const Pod& pod) {
   std::size_t best = node.left.size();
   for (std::size_t i = 0; i < node.left.size(); ++i)
@@ -160,7 +160,7 @@ Node after(Node node, const Pod& pod, std::size_t device) {
   return node;
 }
 
-// Thousandths of GPUs that the classes cannot use, each weighted (section 3 of the paper).
+// Thousandths of GPUs that the classes cannot use, weighted by class (section 3 of the paper).
 double useless(const Node& node, const std::vector<Class>& classes) {
   std::int64_t all = 0;
   for (const std::int64_t left : node.left) all += left;
@@ -272,7 +272,7 @@ Reached inflate(std::vector<Node> nodes, const std::vector<Pod>& pods, const Swi
     capacity += static_cast<std::int64_t>(node.left.size()) * kWhole;
     before.push_back(useless(node, classes));
   }
-  // What was found about a kind and a node stands until the node changes.
+  // The result for a kind and a node is valid until the node changes.
   std::vector<std::vector<std::optional<Place>>> known(
       kinds.size(), std::vector<std::optional<Place>>(nodes.size()));
   std::vector<std::size_t> order(pods.size());

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What grows, and the sizes (nodes, pending, classes) at which it is looked at.
+# The quantity that grows, and the sizes (nodes, pending, classes) that are measured.
 SWEEPS = {
     "nodes": [(nodes, 20_000, 1_000) for nodes in (625, 1250, 2500, 5000, 10_000)],
     "classes": [(2_500, 20_000, classes) for classes in (250, 500, 1000, 2000, 4000, 8000)],
@@ -30,7 +30,7 @@ SERIES = [("whole_pass", "a whole pass", "#1f77b4"), ("after_end", "after a job 
 
 
 def count(program, size, passes, ends):
-    """Instructions of the passes that bench_plan measures, and what it printed."""
+    """Returns the instructions of the passes that bench_plan measures, and its output."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*",
                str(program), *map(str, size), "--passes", str(passes), "--ends", str(ends)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -74,14 +74,14 @@ def run(asked):
 
 
 def slope(points):
-    """The exponent that fits best: least squares through the logarithms."""
+    """The exponent of growth: least-squares fit of the logarithms."""
     xs, ys = ([math.log(point[axis]) for point in points] for axis in (0, 1))
     middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
     return (sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys)) /
             sum((x - middle_x) ** 2 for x in xs))
 
 
-# --- the picture ------------------------------------------------------------------------------------------------------
+# --- the chart --------------------------------------------------------------------------------------------------------
 
 
 def label(x, y, text, anchor="middle", colour="#444"):
@@ -99,7 +99,7 @@ WIDTH, HEIGHT, LEFT, TOP, PANEL = 1080, 420, 60, 60, 280
 
 
 def panel(at, sweep, rows, low, high):
-    """One chart, logarithmic both ways; dotted: growth in proportion to what grows."""
+    """One chart with logarithmic axes. The dotted line shows linear growth."""
     left = LEFT + at * (PANEL + 60)
     bottom = HEIGHT - 60
     xs = [float(row[sweep]) for row in rows]

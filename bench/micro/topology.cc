@@ -1,5 +1,5 @@
-// How long it takes to choose k GPUs on each recorded machine (tests/data/topologies), and on three that are
-// written down here: a DGX-2, 16 GPUs below PCIe switches, and 16 without any symmetry, which no machine is as bad as.
+// Time to choose k GPUs on each recorded machine (tests/data/topologies), and on three defined here: a
+// DGX-2, 16 GPUs below PCIe switches, and 16 GPUs without any symmetry, worse than any real machine.
 //
 //   bench_topology [--benchmark_filter=...]      steps = nodes of the search, 0 for one GPU
 #include <benchmark/benchmark.h>
@@ -37,7 +37,7 @@ std::string below_switches(unsigned a, unsigned b) {
   return a / 8 == b / 8 ? "NODE" : "SYS";
 }
 
-// Always the same, and alike for no two GPUs.
+// Deterministic, and different for each pair of GPUs.
 std::string without_order(unsigned a, unsigned b) {
   static const std::vector<std::string> kCodes = {"NV1", "NV2", "PIX", "PXB", "PHB", "NODE", "SYS"};
   const std::uint64_t mixed = (a * 0x9e37'79b9'7f4a'7c15ULL) ^ (b * 0xbf58'476d'1ce4'e5b9ULL);
@@ -110,7 +110,7 @@ void add_benchmarks() {
           [machine = machine, count](benchmark::State& state) {
             choose(state, *machine, machine->gpus(), count);
           });
-    // Every third in use.
+    // Every third GPU is in use.
     GpuSet free = machine->gpus();
     for (unsigned gpu = 0; gpu < gpus; gpu += 3) free.erase(gpu);
     if (const unsigned half = free.count() / 2; half > 0)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Thousands of pretended nodes: heartbeats, then a steady rate of starts, with memory and latency watched.
+"""Thousands of simulated nodes: heartbeats, then a steady rate of starts, with memory and latency watched.
 
   bench/mock/run.py [--bin build/release/bin] [--nodes 10000] [--rate 1000] [--seconds 600] [--trouble] [--out FILE]
 
-Starts a private cluster with --exec=mock, submits arrays of jobs that last one pretended second so that `rate` of them start each
+Starts a private cluster with --exec=mock, submits arrays of jobs that last one simulated second so that `rate` of them start each
 second, and samples once a second: starts (from the controller's own count of jobs), resident memory and CPU time of aresctld, aresd
 and PostgreSQL, and the time an `aqueue` and a one-job submission take. --trouble switches on failing jobs, failing launches, slow
 nodes and lost messages; then every job must still end, and none may be lost.
@@ -42,7 +42,7 @@ TROUBLE = """    fail_rate: 0.05
 
 
 def process(pid):
-    """(CPU seconds, resident bytes) of one process."""
+    """Returns (CPU seconds, resident bytes) of one process."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK, int(fields[21]) * PAGE
@@ -89,7 +89,7 @@ def submit(cluster, tasks):
 
 
 def ended(cluster, jobs):
-    """How many tasks of these arrays ended, by state, from accounting."""
+    """Number of ended tasks of these arrays by state, from accounting."""
     counts = {}
     for job in jobs:
         for state in timed(cluster, "aacct", "-n", "-P", "-X", "-j", str(job), "-o", "State")[1].split("\n"):
@@ -108,7 +108,7 @@ def settle(cluster, until):
 
 
 def steady(cluster, rate, seconds):
-    """Keeps `rate` starts a second coming; a row a second."""
+    """Submits `rate` jobs per second. Returns one row of samples per second."""
     watch, rows, jobs = Watch(cluster), [], []
     begin = time.monotonic()
     for second in range(seconds):
@@ -149,7 +149,7 @@ def main():
                 time.sleep(0.2)
             report["registered_s"] = time.monotonic() - begin
             idle = Watch(cluster)
-            time.sleep(20)  # what is measured: two rounds of heartbeats and nothing else
+            time.sleep(20)  # measures two rounds of heartbeats and nothing else
             report["idle_20s"] = idle.sample()
             report["rows"], jobs, took = steady(cluster, args.rate, args.seconds)
             finished = settle(cluster, time.monotonic() + 120)

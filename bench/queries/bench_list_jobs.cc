@@ -1,5 +1,5 @@
-// bench_list_jobs: what a listing of a long queue costs inside the controller, and what aqueue then makes of it, without the network.
-// Items a second are jobs; the counter `bytes` is what travels.
+// bench_list_jobs: the cost of listing a long queue inside the controller, and of formatting it in aqueue,
+// without the network. Items per second are jobs; the counter `bytes` is the size of the messages.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -54,7 +54,7 @@ api::ListJobs request_of(const aqueue::Query& query) {
   return request;
 }
 
-// All pages, as aqueue follows them.
+// Reads all pages, as aqueue does.
 std::vector<api::Jobs> read(const aresctld::View& view, api::ListJobs request) {
   const Policy policy;
   std::vector<api::Jobs> pages;

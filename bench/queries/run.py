@@ -21,7 +21,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# name, goal in milliseconds, how many at once, command line ({job} is one of the pending jobs)
+# name, goal in milliseconds, concurrent processes, command line ({job} is one of the pending jobs)
 CASES = [
     ("aqueue", 35, 1, ["aqueue"]),
     ("aqueue, 8 at once", 165, 8, ["aqueue"]),
@@ -45,7 +45,7 @@ def run(*argv, env=None, cwd=None):
 
 
 def cpu_of(pid):
-    """User and system milliseconds of a process and its threads."""
+    """CPU time (user and system) of a process and its threads in milliseconds."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
@@ -67,7 +67,7 @@ class Cluster:
 
 
 def timed(cluster, words, at_once):
-    """Milliseconds until all of `at_once` equal processes have ended, their CPU and the controller's."""
+    """Milliseconds until all of `at_once` equal processes have ended, their CPU time and the controller's."""
     argv = [f"{cluster.bin}/{words[0]}", *words[1:]]
     client, server = os.times(), cpu_of(cluster.controller)
     begin = time.perf_counter()

@@ -1,7 +1,7 @@
-// How many commits and events a second one journal connection carries, at several batch sizes.
+// Commits and events per second of one journal connection, at several batch sizes.
 //   bench_journal HOST_DIRECTORY DATABASE USER [SECONDS]
-// The database is filled and not cleaned: give it one of its own. Events are those of a running
-// cluster: one job image each, and of every six an accounting row where a job is allocated, starts
+// The database is filled and not cleaned up: use a separate one. Events are those of a running
+// cluster: one job image each, and for three of six an accounting row, where a job is allocated, starts
 // and ends; 300 bytes of specification.
 #include <algorithm>
 #include <array>
@@ -52,8 +52,8 @@ class Load {
     for (std::size_t i = 0; i < events; ++i) {
       lsn_ = lsn_.next();
       now_ += Duration(10);
-      // A job lives for six events; the first writes its specification.
-      // So many are under way at once, one event of each in turn.
+      // A job has six events; the first writes its specification. kAtOnce jobs are active at the
+      // same time and get one event each in turn.
       const std::uint64_t wave = lsn_.value() / kStages / kAtOnce;
       const std::uint64_t in_wave = lsn_.value() % (kStages * kAtOnce);
       const std::uint64_t number = wave * kAtOnce + in_wave % kAtOnce;
@@ -75,7 +75,7 @@ class Load {
   }
 
  private:
-  // The node, and the numbers of what it gives: an accounting row refers to both.
+  // Adds the node and the names of its resources, to which accounting rows refer.
   void introduce(store::Batch& batch) {
     auto node = std::make_shared<Node>();
     node->id = NodeId(1);

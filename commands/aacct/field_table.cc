@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 
@@ -17,7 +18,7 @@ std::string number(std::uint64_t value) {
 }
 
 std::string text(const std::string& value) {
-  return cli::printable(value);
+  return printable(value);
 }
 
 // For a job that never ran, the number of requested nodes.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 #include "config/suggest.h"
@@ -36,14 +37,14 @@ Result<std::vector<SelectedField>> parse_fields(const std::string& list) {
       for (const Field& field : fields()) names.push_back(field.name);
       const std::string meant = config::suggestion(item.substr(0, percent), names);
       return fail(ErrorCode::invalid_argument,
-                  "unknown field \"" + item.substr(0, percent) + "\"" +
+                  "unknown field " + quote(item.substr(0, percent)) +
                       (meant.empty() ? "; -e lists the fields" : meant));
     }
     SelectedField field{&*found, found->width, false};
     if (percent != std::string::npos) {
       const auto given = cli::parse_integer(item.substr(percent + 1), -1000, 1000);
       if (!given || *given == 0)
-        return fail(ErrorCode::invalid_argument, "field \"" + item + "\": expected NAME%WIDTH");
+        return fail(ErrorCode::invalid_argument, "field " + quote(item) + ": expected NAME%WIDTH");
       field.width = static_cast<int>(*given);
       field.fixed = true;
     }

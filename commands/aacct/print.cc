@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/interval_set.h"
+#include "base/printable.h"
 #include "cli/output/json.h"
+#include "cli/output/text.h"
 
 namespace ares::aacct {
 namespace {
@@ -57,7 +59,7 @@ class Delimited final : public Printer {
  private:
   void add(std::string_view cell, std::string& out) {
     if (!std::exchange(first_, false)) out += query_.delimiter;
-    out += cell;
+    out += cli::delimited_cell(cell, query_.delimiter);
   }
   void end(std::string& out) {
     if (query_.parsable) out += query_.delimiter;
@@ -208,8 +210,8 @@ class Json final : public Printer {
   }
 
   void finish() override {
-    write_("],\n  \"now\": " + std::to_string(now_) + ",\n  \"cluster\": \"" + cluster_ +
-           "\"\n}\n");
+    write_("],\n  \"now\": " + std::to_string(now_) + ",\n  \"cluster\": " + quote(cluster_) +
+           "\n}\n");
   }
 
  private:

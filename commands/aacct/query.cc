@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/options/filter_options.h"
 #include "cli/output/text.h"
@@ -40,7 +41,7 @@ std::function<Status(const std::string&)> set_range(api::Accounting* filter, Set
     const auto to =
         dash == std::string::npos ? from : cli::parse_number(value.substr(dash + 1), UINT32_MAX);
     if (!from || !to || *from > *to)
-      return fail(ErrorCode::invalid_argument, "\"" + value + "\": expected N or MIN-MAX");
+      return fail(ErrorCode::invalid_argument, quote(value) + ": expected N or MIN-MAX");
     (filter->*least)(*from);
     (filter->*most)(*to);
     return {};
@@ -52,7 +53,7 @@ std::function<Status(const std::string&)> set_limit(api::Accounting* filter, Set
     const auto limit = parse_time_limit(value);
     if (!limit) return fail(limit.error());
     if (!*limit)
-      return fail(ErrorCode::invalid_argument, "\"" + value + "\" is no limit: name a length");
+      return fail(ErrorCode::invalid_argument, quote(value) + " is no limit: name a length");
     (filter->*setter)((*limit)->count());
     return {};
   };
@@ -69,7 +70,7 @@ std::function<Status(const std::string&)> set_states(api::Accounting* filter) {
       else if (word == "RQ" || word == "REQUEUED")
         filter->add_states("REQUEUED");
       else
-        return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + item);
+        return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + excerpt(item));
     }
     return {};
   };
@@ -141,7 +142,7 @@ cli::OptionTable options(Query& q, Time now) {
          return {};
        }},
       {'X', "allocations", "",
-       "Jobs only, without their steps (steps are not recorded yet, so this is always so).",
+       "Jobs only, without their steps (steps are not recorded yet, so this is the default).",
        [](const std::string&) -> Status { return {}; }},
       {'o', "format", "FIELDS",
        "Fields to print, separated by commas, or all; NAME%WIDTH cuts to a width, a negative one "
@@ -167,9 +168,11 @@ cli::OptionTable options(Query& q, Time now) {
        },
        {},
        {"format", "long"}},
-      {'P', "parsable2", "", "Fields with | between them, not cut.", cli::set_flag(q.parsable2)},
+      {'P', "parsable2", "", "Fields with | between them, not cut; a | in a field is shown as ?.",
+       cli::set_flag(q.parsable2)},
       {'p', "parsable", "", "The same, with a | behind the last.", cli::set_flag(q.parsable)},
-      {0, "delimiter", "TEXT", "With -P and -p: this instead of |.", cli::set_text(q.delimiter)},
+      {0, "delimiter", "TEXT", "With -P and -p: separate fields by this instead of |.",
+       cli::set_text(q.delimiter)},
       {'n', "noheader", "", "No header.", cli::set_flag(q.no_header)},
       {'e', "helpformat", "", "List the fields and stop.", cli::set_flag(q.list_fields)},
       {0, "array", "", "A line for each task of an array that waits.",

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/output/text.h"
 
@@ -40,7 +41,7 @@ Seconds between(std::int64_t from, std::int64_t to) {
 Result<MemoryUnit> parse_unit(const std::string& text) {
   const std::size_t at = text.size() == 1 ? kUnits.find(cli::upper(text)[0]) : std::string::npos;
   if (at == std::string::npos || at == 0)
-    return fail(ErrorCode::invalid_argument, "\"" + text + "\": expected K, M, G, T or P");
+    return fail(ErrorCode::invalid_argument, quote(text) + ": expected K, M, G, T or P");
   return static_cast<MemoryUnit>(at);
 }
 

@@ -4,6 +4,7 @@
 
 #include "aacctmgr/edit/expand.h"
 #include "aacctmgr/show/fields.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {
@@ -38,7 +39,7 @@ Result<int> help(Context&, const Words& operands) {
                 command.arguments.c_str(), command.help.c_str());
     any = true;
   }
-  if (!any) return bad("no command begins with \"" + word + "\"");
+  if (!any) return bad("no command begins with " + quote(word));
   if (operands.empty()) std::puts("exit, quit\n    Leave.");
   return 0;
 }
@@ -74,23 +75,22 @@ std::vector<std::string> limit_texts() {
   return {
       "Limits of TRES are written as cpu=100,mem=2T,gres/gpu=8,gres/gpu:a100=4. TRES are cpu, mem "
       "(MiB, or with K, M, G, T or P), node, billing, gres/gpu, gres/gpu:TYPE and license/NAME. A "
-      "TRES that is not named keeps its limit; an amount of -1 takes it away. An amount of 0 lets "
-      "nothing through.",
-      "Times are minutes or [D-]HH:MM:SS. An empty value or -1 takes a limit, or all of a kind, "
-      "away.",
+      "TRES that is not named keeps its limit; an amount of -1 removes it. An amount of 0 allows "
+      "none.",
+      "Times are minutes or [D-]HH:MM:SS. An empty value or -1 removes a limit, or all of a kind.",
       "A limit of an account holds for all below it together where its name begins with Grp, and "
-      "for each user or job where it begins with Max; what is not set at a user or account is that "
-      "of the account above.",
-      "With accounting: {enforce: limits} in ares.yaml(5) jobs are held to all of them, with "
+      "for each user or job where it begins with Max; a limit that is not set at a user or account "
+      "is inherited from the account above.",
+      "With accounting: {enforce: limits} in ares.yaml(5) all of them are enforced, with "
       "{enforce: safe} also so that no limit on minutes is reached while a job runs."};
 }
 
 std::vector<std::string> selection_texts() {
   std::vector<std::string> texts = {
       "Records are chosen by NAME=VALUE, of which each may have several values with commas between "
-      "them, and all have to hold; names right behind the entity are its own, so that delete user "
-      "ada,bob and delete user where name=ada,bob are the same. Words may be shortened as long as "
-      "they are no others'. Chosen by:"};
+      "them, and all must match; names directly after the entity are names of that entity, so that "
+      "delete user ada,bob and delete user where name=ada,bob are the same. Words may be "
+      "abbreviated as long as they are unique. Selectors:"};
   for (const EntityRow& row : entities()) {
     std::vector<std::string> words;
     for (const SelectorRow& selector : selectors(row.entity))
@@ -104,36 +104,37 @@ std::vector<std::string> selection_texts() {
 std::vector<std::string> maintenance_texts() {
   return {
       "show transaction lists every change that is not about jobs, refused ones too, oldest first; "
-      "start= and end= say from when to when, user= by whom, action= which (\"drain node\", or "
-      "submit, cancel and others of jobs; all for really everything).",
-      "show runawayjobs compares accounting with the records that the controller starts from. What "
-      "only accounting has as unfinished never ends by itself, and is charged for in every report. "
-      "With an answer of y, or -i, it is set CANCELLED as of its last time that is known, the "
-      "change is noted among the transactions, and reports count it from then on as ended there. "
-      "Operators and administrators may do that. With --json or --readonly nobody is asked.",
-      "rebuild-usage counts with the half-life and the QOS flags as they are now; rates and QOS "
-      "factors are those that were noted when each attempt began. So sums differ for a while after "
-      "the half-life was changed. Whoever was removed from an account leaves his usage to it. "
+      "start= and end= limit the time, user= the author, action= the kind of change (\"drain "
+      "node\", or submit, cancel and others for changes of jobs, all for every change).",
+      "show runawayjobs compares accounting with the records that the controller starts from. An "
+      "attempt that is unfinished only in accounting would never end, and would be charged in "
+      "every report. With the answer y, or with -i, it is set to CANCELLED at the last time that "
+      "is known of it, the change is recorded as a transaction, and reports count it as ended at "
+      "that time. Operators and administrators may do that. With --json or --readonly there is no "
+      "question.",
+      "rebuild-usage applies the current half-life and QOS flags; rates and QOS factors are those "
+      "recorded when each attempt began. So sums differ for a while after the half-life was "
+      "changed. The usage of a user that was removed from an account stays with the account. "
       "Operators and administrators may do that, and reset usage.",
       "archive dump writes all attempts that ended in a month (of UTC) to a file in archive.dir on "
-      "the controller's machine and then takes them out of the database; the controller does the "
-      "same by itself for months as old as archive.after says. Sums that areport goes by stay; "
-      "aacct does not list what is in files only. archive load brings a file's attempts back, "
-      "where they stay until archive dump; those that are there already are left as they are. "
-      "Administrators may do both; ares-backup(7) has more."};
+      "the controller's machine and then removes them from the database; the controller does the "
+      "same automatically for months as old as archive.after says. The sums that areport uses are "
+      "kept; aacct does not list attempts that are only in files. archive load restores the "
+      "attempts of a file, which stay until archive dump; attempts that are in the database "
+      "already are not changed. Administrators may do both; see ares-backup(7)."};
 }
 
 std::vector<std::string> file_texts() {
   return {
       "dump writes, and load reads, YAML with three maps: qos and users by their names, and "
       "accounts, where each account holds its properties, a list users (entries user, "
-      "partition and properties; a name alone will do) and again accounts below it, from root "
+      "partition and properties; a name alone is enough) and the accounts below it, from root "
       "down. Users have their defaults and wckeys.",
-      "load makes each record that the file names exactly as it is there, so that a property "
-      "which is left out gets its usual value; records that it does not name stay, unless "
-      "clean is given. Up to 5,000 changed records go in one request, which is done whole or "
-      "not at all; more go in several, so ordered that each leaves everything in order, and "
-      "load can be repeated if one of them fails."};
+      "load makes each record that the file names equal to the file; a property that is left out "
+      "gets its default. Records that it does not name are kept, unless clean is given. Up to "
+      "5,000 changed records are sent in one request, which is applied completely or not at all; "
+      "more are sent in several requests, each of which leaves consistent records. load can be "
+      "repeated if one of them fails."};
 }
 
 }  // namespace
@@ -146,40 +147,40 @@ const std::vector<Command>& commands() {
                "new one), qos, wckeys (for user=USERS), or coordinators (of account=ACCOUNTS)."),
       changing(Verb::modify, {{"modify", "update"}}, "ENTITY where NAME=VALUE... set NAME=VALUE...",
                "Change accounts, users, associations, qos, or the cluster, which is the account "
-               "root. What is set of users is set in all their accounts that are chosen."),
+               "root. Properties of users are set in all of their selected accounts."),
       changing(Verb::remove, {{"delete", "remove"}}, "ENTITY NAMES, or ENTITY where NAME=VALUE...",
                "Remove accounts with all that is below them, users (with account= only out of "
                "these accounts), associations, qos (also out of all lists and defaults), wckeys, "
-               "or coordinators. Who loses his default account gets the first of those he still "
-               "has."),
+               "or coordinators. A user that loses the default account gets the first of the "
+               "remaining ones."),
       {{{"show", "list"}},
        "ENTITY [NAMES] [where] [NAME=VALUE...] [format=FIELDS] [withassoc] [tree]",
        "List accounts, users, associations, qos, wckeys, coordinators, the cluster, or tres; "
-       "problem: what was probably not meant; transaction: who changed what and when; "
-       "runawayjobs: what accounting has as running though the controller knows nothing of it, "
-       "and asks whether it is to be set ended.",
+       "problem: records that are probably mistakes; transaction: who changed what and when; "
+       "runawayjobs: attempts that run in accounting but are unknown to the controller; asks "
+       "whether to end them.",
        show},
       {{{"dump"}}, "[FILE]", "Write all records as YAML, to a file or standard output.", dump},
       {{{"load"}},
        "FILE|- [clean]",
-       "Make the records what a file says; with clean also remove those it does not have. With "
-       "--dry-run only show what would change.",
+       "Make the records equal to a file; with clean also remove records that it does not contain. "
+       "With --dry-run only show what would change.",
        load},
       {{{"archive"}},
        "[show], dump [before=YYYY-MM], load FILE",
-       "Old accounting in files: which there are; moves whole months to files now, those that "
-       "archive.after in ares.yaml says or all before a month; or loads a file back.",
+       "Archive files of old accounting: show lists them; dump moves whole months to files now, "
+       "those that archive.after in ares.yaml selects or all before a month; load restores a file.",
        archive},
       {{{"reset"}},
        "usage [ENTITY NAMES]",
-       "What was used so far counts no more, for fair share as for limits on minutes: of accounts "
-       "with all below them, of users (in account=ACCOUNTS), associations, qos or wckeys; of "
-       "everybody where none is named. What runs is charged from now on.",
+       "Set the recorded usage to 0, for fair share and for limits on minutes: of accounts with "
+       "all below them, of users (in account=ACCOUNTS), associations, qos or wckeys; of all if "
+       "none is named. Running jobs are charged for their time from now on.",
        reset_usage},
       {{{"rebuild-usage"}},
        "[--check]",
-       "Reckon usage again from the records of attempts and set right what is kept otherwise; with "
-       "--check, --dry-run or --readonly only say what differs, and exit with 1 if anything does.",
+       "Recompute usage from the records of attempts and correct the stored sums; with --check, "
+       "--dry-run or --readonly only list what differs, and exit with 1 if anything does.",
        rebuild_usage},
       {{{"version"}}, "", "The release of aacctmgr.", version},
       {{{"help"}}, "[COMMAND]", "The commands, or those that begin with a word.", help},
@@ -193,14 +194,15 @@ cli::OptionTable options(Context& context) {
   table.options = {
       {'i', "immediate", "", "Do not ask before something is changed.", cli::set_flag(f.immediate)},
       {'n', "noheader", "", "With show: no header.", cli::set_flag(f.no_header)},
-      {'P', "parsable2", "", "With show: fields with | between them, not cut.",
+      {'P', "parsable2", "",
+       "With show: fields with | between them, not cut; a | in a field is shown as ?.",
        cli::set_flag(f.parsable2)},
       {'p', "parsable", "", "The same, with a | behind the last.", cli::set_flag(f.parsable)},
       {'o', "format", "FIELDS", "With show: the fields, as format= does.", cli::set_text(f.format)},
       {'r', "readonly", "", "Refuse to change anything.", cli::set_flag(f.read_only)},
       {'t', "dry-run", "", "Only show what would change.", cli::set_flag(f.dry_run)},
       {0, "check", "", "With rebuild-usage: only say what differs.", cli::set_flag(f.check)},
-      {'Q', "quiet", "", "Print errors and what has to be confirmed only.", cli::set_flag(f.quiet)},
+      {'Q', "quiet", "", "Print only errors and what must be confirmed.", cli::set_flag(f.quiet)},
       {0, "json", "", "With show: all that is known, as JSON.", cli::set_flag(f.json)},
   };
   table.unsupported = {{'a', "allclusters", false}, {'s', "associations", false},
@@ -234,12 +236,12 @@ const cli::Manual& manual() {
       .description =
           {"aacctmgr shows and changes who may use the cluster, on whose account, and how much of "
            "it: accounts in a tree, users in accounts (associations), qualities of service and "
-           "wckeys, with shares and limits. Changes hold at once.",
-           "Before anything is changed it shows what would be, and asks. If somebody else has "
-           "changed one of the records meanwhile, nothing is done and it says so.",
-           "Everybody may look. Operators and administrators, who are named in ares.yaml, may "
-           "change everything; coordinators of an account what is in it and below it, but give "
-           "nobody more QOS or priority than it has itself; users their own defaults."},
+           "wckeys, with shares and limits. Changes take effect at once.",
+           "Before a change it shows what would change, and asks. If another user has changed one "
+           "of the records meanwhile, nothing is changed and the command fails.",
+           "All users may list records. Operators and administrators, who are named in ares.yaml, "
+           "may change everything; coordinators what is in and below their account, but they "
+           "cannot give more QOS or priority than the account has; users their own defaults."},
       .sections = {{"Commands",
                     [] {
                       std::vector<std::string> texts;
@@ -265,7 +267,7 @@ const cli::Manual& manual() {
                      "$XDG_STATE_HOME/ares/aacctmgr_history (~/.local/state), and the tabulator "
                      "completes commands, properties, and the names of accounts, users and QOS.",
                      "From a pipe or a file the first command that fails ends it: the message "
-                     "names the line. Changes need -i there, as nobody can be asked."}}},
+                     "names the line. Changes need -i there, because no question can be asked."}}},
       .examples = {{"aacctmgr add account physics parent=science fairshare=40 GrpTRES=gres/gpu=16",
                     "An account with a share and at most 16 GPUs at a time."},
                    {"aacctmgr add user ada,bob account=physics", "Two users in it."},
@@ -276,7 +278,7 @@ const cli::Manual& manual() {
                    {"aacctmgr show transactions start=now-7days user=ada",
                     "What ada changed in the last week."},
                    {"aacctmgr dump tree.yaml; aacctmgr load tree.yaml --dry-run",
-                    "Keep it in a file, and see what an edited one would change."}},
+                    "Save the records to a file, and show what an edited file would change."}},
       .see_also = {"ares-accounting(7)", "ares-backup(7)", "aacct(1)", "asub(1)", "ares.yaml(5)"}};
   return text;
 }

@@ -71,7 +71,7 @@ Result<bool> Context::confirm() {
   if (flags.immediate) return true;
   if (script)
     return fail(ErrorCode::invalid_argument,
-                "nobody can be asked where commands come from a file: -i does it without asking");
+                "no question can be asked while commands come from a file: add -i");
   std::printf("Do it? [y/N] ");
   std::fflush(stdout);
   std::string answer;
@@ -105,7 +105,7 @@ Status Context::send_in_parts(std::vector<Change> changes, const Records& after,
       Error error = sent.error();
       if (done > 0)
         error.message += "; " + std::to_string(done) +
-                         " records before it are changed: the same command goes on with the rest";
+                         " records before it are changed: repeat the command for the rest";
       return fail(std::move(error));
     }
     done += part.size();

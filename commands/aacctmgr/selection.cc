@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 
@@ -159,7 +160,7 @@ Result<Where> where_of(Entity entity, const Line& line) {
   for (const SelectorRow& one : rows) words.push_back(one.spelling);
   Where where;
   if (!line.names.empty() && rows.empty())
-    return bad("unexpected \"" + line.names.front() + "\" behind " + name_of(entity));
+    return bad("unexpected " + quote(line.names.front()) + " behind " + name_of(entity));
   for (const std::string& name : line.names) where.add_name(rows.front().selector, name);
   for (const Term& term : line.where) {
     const auto found = match_word(term.word, words, name_of(entity) + "s are not chosen by");

@@ -4,6 +4,7 @@
 
 #include "aacctmgr/command.h"
 #include "aacctmgr/selection.h"
+#include "base/printable.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -38,7 +39,7 @@ Result<std::set<RecordKey>> asked_for(Context& context, const Words& operands) {
   if (!entity) return fail(entity.error());
   if (*entity != Entity::account && *entity != Entity::user && *entity != Entity::association &&
       *entity != Entity::qos && *entity != Entity::wckey)
-    return bad("reset usage of accounts, users, associations, qos or wckeys; alone, of everybody");
+    return bad("reset usage of accounts, users, associations, qos or wckeys; without any, of all");
   const auto line = parse_line(std::span(operands).subspan(1));
   if (!line) return fail(line.error());
   if (line->has_set) return bad("reset usage sets nothing but usage: leave out set");
@@ -49,24 +50,24 @@ Result<std::set<RecordKey>> asked_for(Context& context, const Words& operands) {
   if (!snapshot) return fail(snapshot.error());
   if (Status good = check_names(*snapshot, *where); !good) return fail(good.error());
   auto keys = named(*snapshot, *entity, *where);
-  if (keys.empty()) return fail(ErrorCode::not_found, "there is none of these");
+  if (keys.empty()) return fail(ErrorCode::not_found, "no such record exists");
   return keys;
 }
 
 void print(const api::UsageRebuilt& found) {
-  std::printf("%llu sums reckoned again from %llu attempts: ",
-              static_cast<unsigned long long>(found.sums()),
-              static_cast<unsigned long long>(found.attempts()));
+  std::printf(
+      "%llu sums recomputed from %llu attempts: ", static_cast<unsigned long long>(found.sums()),
+      static_cast<unsigned long long>(found.attempts()));
   if (found.different() == 0) {
-    std::puts("all are kept as they should be.");
+    std::puts("all stored sums are correct.");
     return;
   }
   std::printf("%llu differ.\n", static_cast<unsigned long long>(found.different()));
   for (const auto& one : found.differences())
-    std::printf("%s, %s: %.3f kept, %.3f reckoned\n", cli::printable(one.whose()).c_str(),
-                cli::printable(one.tres()).c_str(), one.kept(), one.reckoned());
+    std::printf("%s, %s: %.3f stored, %.3f recomputed\n", printable(one.whose()).c_str(),
+                printable(one.tres()).c_str(), one.kept(), one.reckoned());
   if (static_cast<std::uint64_t>(found.differences_size()) < found.different()) std::puts("...");
-  if (found.corrected()) std::puts("Set right.");
+  if (found.corrected()) std::puts("Corrected.");
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ Result<int> reset_usage(Context& context, const Words& operands) {
   if (context.flags.read_only) return bad("reset usage changes something, and --readonly is given");
   api::Request request;
   request.mutable_reset_usage();
-  std::string whose = "of everybody";
+  std::string whose = "of all";
   if (operands.size() > 1) {
     const auto keys = asked_for(context, Words(operands.begin() + 1, operands.end()));
     if (!keys) return fail(keys.error());
@@ -90,7 +91,7 @@ Result<int> reset_usage(Context& context, const Words& operands) {
     }
   }
   if (!context.flags.quiet)
-    std::printf("What was used so far counts no more, %s\n", cli::printable(whose).c_str());
+    std::printf("This sets to 0 the recorded usage %s\n", printable(whose).c_str());
   if (context.flags.dry_run) return 0;
   const auto wanted = context.confirm();
   if (!wanted) return fail(wanted.error());
@@ -108,7 +109,7 @@ Result<int> rebuild_usage(Context& context, const Words& operands) {
   const Flags& flags = context.flags;
   const bool check = flags.check || flags.dry_run || flags.read_only;
   if (!check && !flags.immediate) {
-    if (!flags.json) std::puts("Usage is to be set to what the records of attempts say.");
+    if (!flags.json) std::puts("This recomputes usage from the records of attempts.");
     const auto wanted = context.confirm();
     if (!wanted) return fail(wanted.error());
     if (!*wanted) {

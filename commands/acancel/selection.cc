@@ -6,6 +6,7 @@
 
 #include "base/hostlist.h"
 #include "base/interval_set.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
@@ -28,8 +29,8 @@ Status set_states(Selection& s, const std::string& value) {
   for (const std::string& word : cli::split(value, ',')) {
     const auto state = parse_job_state(cli::upper(word));
     if (!state || is_terminal(*state))
-      return fail(ErrorCode::invalid_argument,
-                  "Invalid job state specified: " + word + "; use PENDING, RUNNING or SUSPENDED");
+      return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + excerpt(word) +
+                                                   "; use PENDING, RUNNING or SUSPENDED");
     s.states.emplace_back(to_string(*state));
   }
   if (s.states.empty()) return fail(ErrorCode::invalid_argument, "empty; name at least one");
@@ -75,7 +76,7 @@ Result<int> parse_signal(const std::string& text) {
     if (known && name == known) return signal;
   }
   return fail(ErrorCode::invalid_argument,
-              "unknown signal \"" + text + "\"; write a name such as USR1 or a number");
+              "unknown signal " + quote(text) + "; write a name such as USR1 or a number");
 }
 
 cli::OptionTable options(Selection& s) {
@@ -205,9 +206,8 @@ std::string question(const Selection& s, const api::Job& row) {
   std::string id = cli::format_job_id(cli::key_of(row.key()));
   if (!row.key().has_task() && !row.array_tasks().empty()) id += "_[" + row.array_tasks() + "]";
   const bool ends = s.signal == 0 && !s.batch_only;
-  return std::string(ends ? "Cancel" : "Signal") + " job " + id + " (" +
-         cli::printable(row.name()) + " of " + row.user() + ", partition " + row.partition() +
-         ", " + row.state() + ")? [y/n] ";
+  return std::string(ends ? "Cancel" : "Signal") + " job " + id + " (" + printable(row.name()) +
+         " of " + row.user() + ", partition " + row.partition() + ", " + row.state() + ")? [y/n] ";
 }
 
 const cli::Manual& manual() {

@@ -151,7 +151,7 @@ std::string last_lines(const std::string& path, std::size_t count) {
   return text;
 }
 
-// Lists the roles whose processes started and ended during the wait; these are the likely cause.
+// Adds the last lines of the logs of the supervisor and the controller: they show the likely cause.
 Error not_ready(const Layout& layout, const std::string& what) {
   std::string text =
       "not ready after " + std::to_string(kStartTimeout.count() / 1000) + " s: " + what;

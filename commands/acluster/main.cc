@@ -7,6 +7,7 @@
 
 #include "acluster/actions.h"
 #include "acluster/network.h"
+#include "base/printable.h"
 #include "cli/options/frame.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
@@ -29,7 +30,7 @@ std::function<Status(const std::string&)> set_number(const char* name, T& out) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
       return fail(ErrorCode::invalid_argument,
-                  std::string(name) + ": \"" + text + "\" is not a number");
+                  std::string(name) + ": " + quote(text) + " is not a number");
     out = number;
     return {};
   };
@@ -138,12 +139,12 @@ Result<int> act(const Words& w, const std::vector<std::string>& operands) {
     if (operands.size() != 2) return refuse("pid takes one role, such as aresctld or aresd@n1");
     return pid(*layout, operands[1]);
   }
-  if (operands.size() != 1) return refuse(action + " takes no \"" + operands[1] + "\"");
+  if (operands.size() != 1) return refuse(action + " takes no " + quote(operands[1]));
   if (action == "up") return up(*layout, w.up);
   if (action == "down") return down(*layout);
   if (action == "status") return status(*layout);
   if (action == "env") return env(*layout);
-  return refuse("\"" + action + "\" is none of up, down, status, env, logs, pid");
+  return refuse(quote(action) + " is none of up, down, status, env, logs, pid");
 }
 
 // Internal commands that acluster uses to start itself. They are not in the tables of commands.

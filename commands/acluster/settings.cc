@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/units.h"
 
 namespace ares::acluster {
@@ -62,7 +63,7 @@ Result<Settings> parse_settings(std::string_view text) {
     if (space == std::string_view::npos) continue;
     for (const Row& row : rows())
       if (row.key == line.substr(0, space) && !row.parse(settings, line.substr(space + 1)))
-        return fail(ErrorCode::data_loss, "bad line \"" + std::string(line) + "\"");
+        return fail(ErrorCode::data_loss, "bad line " + quote(line));
   }
   return settings;
 }
@@ -79,8 +80,8 @@ Status check(const Settings& settings) {
   else if (memory->value() == 0)
     return wrong("--memory must be more than 0");
   if (settings.exec != "baremetal" && settings.exec != "mock" && !settings.exec.starts_with('/'))
-    return wrong("--exec is baremetal, mock or the absolute path of a plugin, not \"" +
-                 settings.exec + "\"");
+    return wrong("--exec is baremetal, mock or the absolute path of a plugin, not " +
+                 quote(settings.exec));
   if (settings.exec != "mock" && settings.nodes > 256)
     return wrong(
         "more than 256 nodes with a daemon each are too many for one machine; use --exec=mock");

@@ -2,6 +2,8 @@
 #include <cstdio>
 
 #include "actl/assign.h"
+#include "base/duration.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
@@ -9,6 +11,9 @@
 
 namespace ares::actl {
 namespace {
+
+// From here on `ping` shows how far the controller's time is from its machine's clock.
+constexpr Seconds kClockDifference{10};
 
 // Job ids such as "12_[1-4]" begin with a digit and contain no letters. Node names contain a
 // letter.
@@ -49,7 +54,7 @@ Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Wor
   update.set_nodes(operands[0]);
   for (const Assignment& one : *rest) {
     if (one.key != "reason")
-      return bad("unknown \"" + one.key + "\"; only reason= is understood here");
+      return bad("unknown " + quote(one.key) + "; only reason= is understood here");
     update.set_reason(one.value);
   }
   return send_node_update(context, update);
@@ -69,8 +74,13 @@ Result<int> ping(Context& context, const Words&) {
       pong.state().c_str(), static_cast<uintmax_t>(pong.epoch()),
       static_cast<uintmax_t>(pong.lsn()), pong.nodes_responding(), pong.nodes(),
       pong.jobs_pending(), pong.jobs_running());
+  const auto ahead = std::chrono::duration_cast<Seconds>(Duration(pong.clock_ahead()));
+  if (std::chrono::abs(ahead) >= kClockDifference)
+    std::printf("its time is %s %s the clock of its machine and approaches it by 1 %%\n",
+                format_duration(std::chrono::abs(ahead)).c_str(),
+                ahead > Seconds{0} ? "ahead of" : "behind");
   if (!pong.plugins_set_aside().empty())
-    std::printf("%s; see actl show plugins\n", cli::printable(pong.plugins_set_aside()).c_str());
+    std::printf("%s; see actl show plugins\n", printable(pong.plugins_set_aside()).c_str());
   return 0;
 }
 

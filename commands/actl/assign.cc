@@ -1,5 +1,6 @@
 #include "actl/assign.h"
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::actl {
@@ -12,12 +13,12 @@ Result<std::vector<Assignment>> assignments(const Words& words) {
         !all.empty() && (all.back().key == "reason" || all.back().key == "comment");
     if (equals != std::string::npos && equals > 0) {
       if (word[equals - 1] == '+' || word[equals - 1] == '-')
-        return bad("\"" + word + "\": += and -= are not supported yet");
+        return bad(quote(word) + ": += and -= are not supported yet");
       all.push_back({cli::lower(word.substr(0, equals)), word.substr(equals + 1)});
     } else if (text_before) {
       all.back().value += " " + word;
     } else {
-      return bad("expected NAME=VALUE instead of \"" + word + "\"");
+      return bad("expected NAME=VALUE instead of " + quote(word));
     }
   }
   return all;

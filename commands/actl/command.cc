@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "actl/update_keys.h"
+#include "base/printable.h"
 #include "cli/output/pages.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
@@ -54,17 +55,17 @@ Error unknown(const Words& words) {
       return {ErrorCode::invalid_argument, "show what? One of " + cli::join(candidates, ", ")};
     const std::string subject = cli::lower(words[1]);
     if (contains(kUnbuiltSubjects, subject))
-      return {ErrorCode::invalid_argument, "show " + subject + " is not supported yet"};
-    return {ErrorCode::invalid_argument, "nothing is called \"" + words[1] + "\" to show" +
+      return {ErrorCode::invalid_argument, "show " + excerpt(subject) + " is not supported yet"};
+    return {ErrorCode::invalid_argument, "nothing is called " + quote(words[1]) + " to show" +
                                              config::suggestion(subject, candidates)};
   }
   if (first == "write")
     return {ErrorCode::invalid_argument, "write what? Only batch_script can be written"};
   if (contains(kUnbuilt, first))
-    return {ErrorCode::invalid_argument, first + " is not supported yet"};
+    return {ErrorCode::invalid_argument, excerpt(first) + " is not supported yet"};
   for (const Command& command : commands()) candidates.push_back(command.words[0]);
   return {ErrorCode::invalid_argument,
-          "unknown command \"" + words[0] + "\"" + config::suggestion(first, candidates)};
+          "unknown command " + quote(words[0]) + config::suggestion(first, candidates)};
 }
 
 }  // namespace
@@ -99,8 +100,9 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {{"show", "job"},
        "[IDS]",
-       "Everything known about jobs that have not been forgotten; with -d also what each node "
-       "gives them. Of the first 20 that are named and wait also why, as aqueue --why tells it.",
+       "Everything known about jobs that the controller still stores; with -d also their resources "
+       "on each node. For the first 20 named jobs that wait also the reason, as aqueue --why "
+       "prints it.",
        show_jobs,
        Names::jobs},
       {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},
@@ -132,7 +134,7 @@ const std::vector<Command>& commands() {
       {{"show", "hostlist"}, "NAMES", "The host list of names.", show_host_list, Names::nodes},
       {{"hold"},
        "IDS",
-       "Keep pending jobs from starting. What an operator holds of others, only operators release.",
+       "Keep pending jobs from starting. Only operators release a job that an operator holds.",
        jobs(Job::HOLD),
        Names::jobs},
       {{"uhold"},
@@ -143,13 +145,13 @@ const std::vector<Command>& commands() {
       {{"release"}, "IDS", "Let held jobs start again.", jobs(Job::RELEASE), Names::jobs},
       {{"requeue"},
        "[incomplete] IDS",
-       "End running jobs and run them, and those that have ended, again under the same ids; with "
-       "incomplete only what is not COMPLETED, such as the failed tasks of an array.",
+       "Run jobs again under the same ids; running jobs are ended first. With incomplete only jobs "
+       "that are not COMPLETED, such as the failed tasks of an array.",
        jobs(Job::REQUEUE),
        Names::jobs},
       {{"requeuehold"},
        "[incomplete] IDS",
-       "The same, and hold them then.",
+       "The same, and hold the jobs.",
        jobs(Job::REQUEUE_HOLD),
        Names::jobs},
       {{"update"}, "jobid=IDS NAME=VALUE...", "Change jobs: see PROPERTIES OF JOBS.", update},
@@ -167,32 +169,35 @@ const std::vector<Command>& commands() {
        update},
       {{"create"},
        "reservation NAME NAME=VALUE...",
-       "Keep whole nodes for users or accounts, or for maintenance, during a time: see PROPERTIES "
-       "OF "
-       "RESERVATIONS. For operators.",
+       "Reserve whole nodes for users or accounts, or for maintenance, for a period: see "
+       "PROPERTIES OF RESERVATIONS. For operators.",
        create},
       {{"delete"},
        "reservation NAMES",
-       "Take reservations back. What runs in them runs on; what waits for them waits for ever, "
-       "with "
-       "the reason ReservationDeleted, until it is updated or cancelled.",
+       "Delete reservations. Jobs that run in them continue; jobs that wait for them keep waiting, "
+       "with the reason ReservationDeleted, until they are updated or cancelled.",
        remove,
        Names::reservations},
       {{"drain"},
        "NODES reason=TEXT",
-       "Start nothing more on nodes; what runs there runs on.",
+       "Start no more jobs on nodes; running jobs continue.",
        nodes(Node::DRAIN),
        Names::nodes},
-      {{"undrain"}, "NODES", "Take that back.", nodes(Node::UNDRAIN), Names::nodes},
+      {{"undrain"},
+       "NODES",
+       "Allow new jobs on drained nodes again.",
+       nodes(Node::UNDRAIN),
+       Names::nodes},
       {{"suspend"},
        "IDS",
-       "Let running jobs stand still. Others get their CPUs; memory, GPUs and licenses stay their "
-       "own. Neither their time limit nor their run time goes on. For operators.",
+       "Suspend running jobs. Their CPUs are released to other jobs; memory, GPUs and licenses "
+       "stay allocated. Suspended time counts neither as run time nor towards the limit. For "
+       "operators.",
        jobs(Job::SUSPEND),
        Names::jobs},
       {{"resume"},
        "IDS",
-       "Let suspended jobs go on. Refused while others have their CPUs; it says who. For "
+       "Resume suspended jobs. Refused while other jobs have their CPUs; it names them. For "
        "operators.",
        nodes(Node::RESUME),
        Names::jobs},
@@ -222,10 +227,10 @@ const std::vector<Command>& commands() {
        "Show how a machine's GPUs are linked, from the output of nvidia-smi topo -m, and with "
        "--allocate which of them a request would get: see TOPOLOGY OF A MACHINE.",
        show_topology},
-      {{"ping"}, "", "Whether the controller answers, and how the cluster stands.", ping},
+      {{"ping"}, "", "Whether the controller answers, and the state of the cluster.", ping},
       {{"version"}, "", "The release of actl.", show_version},
       {{"help"}, "[COMMAND]", "The commands, or those that begin with a word.", help},
-      {{"shutdown"}, "", "Stop the controller; running jobs run on.", shut_down},
+      {{"shutdown"}, "", "Stop the controller; running jobs continue.", shut_down},
       {{"check"},
        "[FILE]",
        "Check a configuration without using it; the same as --check.",
@@ -239,7 +244,7 @@ cli::OptionTable options(Context& context) {
   table.options = {
       {'o', "oneliner", "", "Print each job, node or partition on one line.",
        cli::set_flag(context.flags.one_line)},
-      {'d', "details", "", "With show job: what each node gives to it.",
+      {'d', "details", "", "With show job: its resources on each node.",
        cli::set_flag(context.flags.details)},
       {0, "json", "", "With show, reconfigure and topology: print JSON.",
        cli::set_flag(context.flags.json)},
@@ -259,6 +264,7 @@ cli::OptionTable options(Context& context) {
                        {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
                        {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
                        {0, "sibling", false}};
+  table.keys = {"reason", "state"};
   cli::add_common_options(table, context.common);
   return table;
 }
@@ -277,18 +283,19 @@ namespace {
 
 std::vector<std::string> job_properties() {
   std::vector<std::string> texts = {
-      "IDS are job numbers, arrays and their tasks: 12,15 or 12_3 or 12_[1-4]. Owners may change "
-      "their own jobs as far as the rows below say; a change is refused for the same reasons as a "
-      "submission, and then for none of its properties done. What is not marked otherwise can be "
-      "changed while the job is pending."};
+      "IDS are job numbers, arrays and their tasks: 12,15 or 12_3 or 12_[1-4]. Users may change "
+      "their own jobs as far as the rows below say. A change is refused for the same reasons as a "
+      "submission; then none of its properties is changed. Properties without another remark can "
+      "be changed while the job is pending."};
   for (std::string& text : key_texts(job_keys())) texts.push_back(std::move(text));
   return texts;
 }
 
 std::vector<std::string> partition_properties() {
   std::vector<std::string> texts = {
-      "For administrators. A change lasts until ares.yaml is applied again: over restarts of the "
-      "controller with an unchanged file, but not over reconfigure, which says what it undoes."};
+      "For administrators. A change is kept until ares.yaml is applied again: it survives restarts "
+      "of the controller with an unchanged file, but not reconfigure, which prints what it "
+      "undoes."};
   for (std::string& text : key_texts(partition_keys())) texts.push_back(std::move(text));
   return texts;
 }
@@ -297,13 +304,12 @@ std::vector<std::string> reservation_properties() {
   std::vector<std::string> texts = {
       "A reservation needs a name, nodes, an end or a duration, and users or accounts, or the flag "
       "MAINT. Jobs of its users run in it when they ask for it (asub --reservation), wholly "
-      "between "
-      "its start and end unless it is FLEX; a job without a time limit gets the time that is left. "
-      "All other jobs stay off its nodes unless they end before it begins. It is refused if a job "
-      "that runs there may not be over by then, or another reservation has a node at the same "
-      "time. "
-      "A reservation that does not come again is forgotten when it is over. One that does is moved "
-      "to its next occurrence then, by the clock on the wall of the controller's time zone."};
+      "between its start and end unless it is FLEX; a job without a time limit gets the time that "
+      "is left. All other jobs stay off its nodes unless they end before it begins. It is refused "
+      "if a job that runs there may still run at its start, or another reservation has a node at "
+      "the same time. A reservation that does not recur is deleted when it is over. One that "
+      "recurs is then moved to its next occurrence, by the wall clock of the controller's time "
+      "zone."};
   for (std::string& text : key_texts(reservation_keys())) texts.push_back(std::move(text));
   return texts;
 }
@@ -311,12 +317,11 @@ std::vector<std::string> reservation_properties() {
 std::vector<std::string> interactive_texts() {
   return {
       "Without a command actl reads commands, one a line, until the end of its input, exit or "
-      "quit. "
-      "On a terminal lines can be edited and are remembered in $XDG_STATE_HOME/ares/actl_history "
-      "(~/.local/state), and the tabulator completes commands, properties, their values and the "
-      "names of jobs, nodes and partitions.",
+      "quit. On a terminal lines can be edited and are remembered in "
+      "$XDG_STATE_HOME/ares/actl_history (~/.local/state), and the tabulator completes commands, "
+      "properties, their values and the names of jobs, nodes and partitions.",
       "From a pipe or a file the first command that fails ends it: the message names the line, and "
-      "the exit status is the command's. Options behind a command count for that line."};
+      "the exit status is the command's. Options after a command apply to that line."};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "actl/assign.h"
 #include "actl/update_keys.h"
 #include "base/duration.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
 
@@ -36,7 +37,7 @@ Apply spec_or_none(Fields fields, Status (*set)(api::JobSpec&, const std::string
 }
 Apply text(const char* field, SpecText set) {
   return [field, set](Action& action, const std::string& value, Time) -> Status {
-    if (cli::find_control(value) != std::string::npos) return bad("it holds a control character");
+    if (has_control(value)) return bad("it holds a control character");
     action.add_fields(field);
     (action.mutable_values()->*set)(value);
     return {};
@@ -56,7 +57,7 @@ Result<bool> yes_or_no(const std::string& value) {
   const std::string word = cli::lower(value);
   if (word == "1" || word == "yes") return true;
   if (word == "0" || word == "no") return false;
-  return bad("\"" + value + "\" is neither yes (1) nor no (0)");
+  return bad(quote(value) + " is neither yes (1) nor no (0)");
 }
 
 Status set_priority(Action& action, const std::string& value, Time) {
@@ -103,7 +104,7 @@ Status set_whole_nodes(Action& action, const std::string& value, Time) {
   const std::string word = cli::lower(value);
   const bool whole = word == "exclusive" || word == "no", user = word == "user";
   if (!whole && !user && word != "yes" && word != "ok")
-    return bad("\"" + value + "\" is none of yes, exclusive and user");
+    return bad(quote(value) + " is none of yes, exclusive and user");
   changes(action, {"exclusive", "exclusive_user"});
   action.mutable_values()->set_exclusive(whole);
   action.mutable_values()->set_exclusive_user(user);
@@ -149,7 +150,8 @@ const Keys<api::JobAction>& job_keys() {
           {"Comment", "TEXT", "A text kept with it; of running jobs too.",
            text("comment", &Spec::set_comment<const std::string&>)},
           {"MailType", "LIST",
-           "What its owner is told of by mail, as asub --mail-type takes it; of running jobs too.",
+           "Events that send a mail to its user, as asub --mail-type takes them; of running jobs "
+           "too.",
            spec_or_none({"mail_types"}, cli::set_mail_types)},
           {"MailUser", "ADDRESS", "Where that mail goes; empty for its owner.",
            spec_or_none({"mail_user"}, cli::set_mail_user)},

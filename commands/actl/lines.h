@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -18,7 +19,7 @@ class Lines {
  public:
   Lines& add(const std::string& key, const std::string& value) {
     if (!current_.empty()) current_ += ' ';
-    current_ += key + "=" + cli::printable(value);
+    current_ += key + "=" + printable(value);
     return *this;
   }
   template <class Number>

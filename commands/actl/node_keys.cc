@@ -1,6 +1,7 @@
 // The properties of nodes that `update node` can change.
 #include "actl/assign.h"
 #include "actl/update_keys.h"
+#include "base/printable.h"
 
 namespace ares::actl {
 namespace {
@@ -21,7 +22,7 @@ Status set_state(api::UpdateNode& update, const std::string& value, Time) {
     update.set_kind(state.kind);
     return {};
   }
-  return bad("\"" + value + "\" is not supported; use drain, resume, undrain or down");
+  return bad(quote(value) + " is not supported; use drain, resume, undrain or down");
 }
 
 }  // namespace

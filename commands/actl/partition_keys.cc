@@ -3,6 +3,7 @@
 #include "actl/update_keys.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "base/units.h"
 
 namespace ares::actl {
@@ -26,7 +27,7 @@ Status set_state(Update& update, const std::string& value, Time) {
     update.mutable_values()->set_open(state.open);
     return {};
   }
-  return bad("\"" + value + "\" is none of up, down, drain and inactive");
+  return bad(quote(value) + " is none of up, down, drain and inactive");
 }
 
 using SetLimit = void (api::Partition::*)(std::int64_t);
@@ -60,7 +61,7 @@ std::function<Status(Update&, const std::string&, Time)> count(const char* field
 
 Status set_default(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
-  if (word != "yes" && word != "no") return bad("\"" + value + "\" is neither yes nor no");
+  if (word != "yes" && word != "no") return bad(quote(value) + " is neither yes nor no");
   update.add_fields("is_default");
   update.mutable_values()->set_is_default(word == "yes");
   return {};
@@ -93,7 +94,7 @@ Status set_memory(Update& update, const std::string& value, Time) {
 Status set_sharing(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
   if (word != "no" && word != "exclusive")
-    return bad("\"" + value + "\" is not supported; use no or exclusive");
+    return bad(quote(value) + " is not supported; use no or exclusive");
   update.add_fields("exclusive");
   update.mutable_values()->set_exclusive(word == "exclusive");
   return {};
@@ -102,7 +103,7 @@ Status set_sharing(Update& update, const std::string& value, Time) {
 Status set_preempt_mode(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
   if (word != "off" && word != "requeue" && word != "cancel" && word != "suspend")
-    return bad("\"" + value + "\" is not supported; use off, requeue, cancel or suspend");
+    return bad(quote(value) + " is not supported; use off, requeue, cancel or suspend");
   update.add_fields("preempt_mode");
   update.mutable_values()->set_preempt_mode(word);
   return {};
@@ -166,7 +167,8 @@ const Keys<api::UpdatePartition>& partition_keys() {
         "theirs, needs their place.",
         set_preempt_mode},
        {"QOS", "NAME",
-        "Whose limits hold for all of its jobs, beside those of their own; empty for none.",
+        "Its limits apply to all jobs of the partition, in addition to those of their own QOS; "
+        "empty for none.",
         set_qos},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
       {"allocnodes",

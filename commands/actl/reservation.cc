@@ -1,6 +1,7 @@
 // `create`, `update` and `delete` of reservations.
 #include "actl/assign.h"
 #include "actl/update_keys.h"
+#include "base/printable.h"
 
 namespace ares::actl {
 namespace {
@@ -48,7 +49,7 @@ Result<int> create(Context& context, const Words& operands) {
   if (!all) return fail(all.error());
   for (const char* other : {"nodename", "partitionname"})
     if (!has_keyword && !all->empty() && all->front().key == other)
-      return bad("create with " + all->front().key + "= is not supported yet: write " +
+      return bad("create with " + excerpt(all->front().key) + "= is not supported yet: write " +
                  (all->front().key == "nodename" ? "nodes" : "partitions") +
                  " into ares.yaml and reconfigure");
   const auto name = take_name(*all);
@@ -89,7 +90,7 @@ Result<int> remove(Context& context, const Words& operands) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos && !names_reservation(cli::lower(word.substr(0, equals))))
-      return bad("delete with " + word.substr(0, equals) + "= is not supported yet");
+      return bad("delete with " + excerpt(word.substr(0, equals)) + "= is not supported yet");
     for (const std::string& name :
          cli::split(equals == std::string::npos ? word : word.substr(equals + 1), ','))
       if (!name.empty()) deletion.add_names(name);

@@ -3,6 +3,7 @@
 #include "actl/update_keys.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 
 namespace ares::actl {
@@ -102,8 +103,8 @@ Status set_flags(Wanted& wanted, const std::string& value, Time) {
     }
     if (found) continue;
     if (std::find(kUnbuiltFlags.begin(), kUnbuiltFlags.end(), text) != kUnbuiltFlags.end())
-      return bad("the flag " + text + " is not supported yet");
-    return bad("there is no flag \"" + text + "\"; known are " + cli::join(known, ", "));
+      return bad("the flag " + excerpt(text) + " is not supported yet");
+    return bad("there is no flag " + quote(text) + "; known are " + cli::join(known, ", "));
   }
   return {};
 }
@@ -148,13 +149,13 @@ const Keys<ReservationWords>& reservation_keys() {
         {"user"}},
        {"Accounts",
         "NAMES",
-        "Accounts whose jobs may use it; NONE for none. Either is enough. Whoever names an account "
-        "(asub -A) is taken at his word.",
+        "Accounts whose jobs may use it; NONE for none. Either is enough. The account is "
+        "the one that the job names with asub -A.",
         list("accounts", &R::add_accounts),
         {"account"}},
        {"Flags",
         "LIST",
-        "MAINT: maintenance, nobody's jobs run. FLEX: its jobs may also use other nodes, begin "
+        "MAINT: maintenance, no jobs run. FLEX: its jobs may also use other nodes, begin "
         "before it and run on after it. DAILY, WEEKLY: it comes again at the same time of day. "
         "IGNORE_JOBS: make it although jobs may still run on its nodes then. OVERLAP: its nodes "
         "may be in another reservation at the same time; a job runs there then only if it asks for "

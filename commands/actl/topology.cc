@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "actl/errors.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "core/topology/cpus.h"
 
@@ -21,7 +22,7 @@ Result<std::uint32_t> parse_amount(const std::string& text) {
   const auto part = cli::parse_number(digits, 999);
   if (!good || !part || *whole * kWholeGpu + *part == 0)
     return fail(ErrorCode::invalid_argument,
-                "\"" + text + "\" is no number of GPUs; give 1 or more, or a part such as 0.5");
+                quote(text) + " is not a number of GPUs; give 1 or more, or a part such as 0.5");
   return static_cast<std::uint32_t>(*whole * kWholeGpu + *part);
 }
 
@@ -40,7 +41,7 @@ Status set_policy(TopologyOptions& options, const std::string& word) {
   options.gaia = word == "gaia";
   if (options.gaia || word == "best") return {};
   return fail(ErrorCode::invalid_argument,
-              "\"" + word + "\" is no policy of placement; there are best and gaia");
+              quote(word) + " is no policy of placement; there are best and gaia");
 }
 
 // Checks the options that need other options.

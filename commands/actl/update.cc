@@ -4,6 +4,7 @@
 #include "actl/assign.h"
 #include "actl/update_keys.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "cli/values/job_ids.h"
 #include "config/suggest.h"
 
@@ -90,7 +91,7 @@ Result<int> update(Context& context, const Words& operands) {
   }
   for (const Assignment& one : *all)
     if (std::find(kUnbuilt.begin(), kUnbuilt.end(), one.key) != kUnbuilt.end())
-      return bad("update with " + one.key + "= is not supported yet");
+      return bad("update with " + excerpt(one.key) + "= is not supported yet");
   return bad("update what? Name it first: " + cli::join(known, "=…, ") + "=…");
 }
 
@@ -101,8 +102,7 @@ Result<int> send_node_update(Context& context, const api::UpdateNode& update) {
   const bool back =
       update.kind() == api::UpdateNode::RESUME || update.kind() == api::UpdateNode::UNDRAIN;
   if (update.reason().empty() && !back) return bad("say why: reason=TEXT");
-  if (cli::find_control(update.reason()) != std::string::npos)
-    return bad("the reason holds a control character");
+  if (has_control(update.reason())) return bad("the reason holds a control character");
   api::Request request;
   *request.mutable_update_node() = update;
   return context.change(request);
@@ -112,8 +112,8 @@ Error unknown_key(const std::string& name, const std::string& subject,
                   std::span<const std::string> known, std::span<const std::string> unsupported) {
   const bool later = std::find(unsupported.begin(), unsupported.end(), name) != unsupported.end();
   return {ErrorCode::invalid_argument,
-          later ? "updating " + name + " of " + subject + " is not supported yet"
-                : subject + " has no \"" + name + "\" that can be changed" +
+          later ? "updating " + excerpt(name) + " of " + subject + " is not supported yet"
+                : subject + " has no " + quote(name) + " that can be changed" +
                       config::suggestion(name, known)};
 }
 

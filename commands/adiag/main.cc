@@ -85,7 +85,7 @@ Result<api::ViewPart> fetch(rpc::Client& client, std::uint64_t dump, std::uint64
 Result<int> dump_view(const Query& query, const std::string& path) {
   if (path == "-" && isatty(STDOUT_FILENO))
     return fail(ErrorCode::invalid_argument,
-                "a dump is no text: name a file, or send standard output into a pipe");
+                "a dump is binary: name a file, or send standard output into a pipe");
   auto client = cli::open_client("adiag", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   auto part = fetch(*client, 0, 0);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "cli/output/json.h"
 #include "cli/output/sorting.h"
 #include "cli/output/text.h"
@@ -92,7 +93,7 @@ std::function<Status(const std::string&)> set_states(Query& q) {
     q.states.clear();
     for (const std::string& word : cli::split(cli::lower(value), ',')) {
       if (!find_word(word))
-        return fail(ErrorCode::invalid_argument, "Invalid node state specified: " + word);
+        return fail(ErrorCode::invalid_argument, "Invalid node state specified: " + excerpt(word));
       q.states.push_back(word);
     }
     return {};
@@ -250,8 +251,8 @@ const cli::Manual& manual() {
       .description = {"ainfo shows the partitions and how their nodes stand. Nodes of a partition "
                       "that look alike in the columns shown share a line. Behind a state, * marks "
                       "nodes that do not answer, and - those that a waiting job is promised next."},
-      .sections = {cli::format_section("\"" + std::string(kDefault) + "\"",
-                                       cli::describe_columns(columns()), columns().unsupported)},
+      .sections = {cli::format_section(quote(kDefault), cli::describe_columns(columns()),
+                                       columns().unsupported)},
       .examples = {{"ainfo -N -l", "Every node with what it has."},
                    {"ainfo -R", "Which nodes are out of service, and why."},
                    {"ainfo -h -t idle -o %n", "The names of idle nodes, one a line."}},

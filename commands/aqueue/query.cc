@@ -2,6 +2,7 @@
 
 #include "aqueue/columns.h"
 #include "base/duration.h"
+#include "base/printable.h"
 #include "cli/options/filter_options.h"
 #include "cli/output/text.h"
 #include "model/job/job.h"
@@ -29,7 +30,7 @@ Status set_states(TextList* list, const std::string& value) {
     const auto state = parse_job_state(cli::upper(item));
     if (!state)
       return fail(ErrorCode::invalid_argument,
-                  "Invalid job state specified: " + item +
+                  "Invalid job state specified: " + excerpt(item) +
                       "; states are PENDING (PD), RUNNING (R) and so on");
     *list->Add() = std::string(to_string(*state));
   }
@@ -99,19 +100,19 @@ std::vector<cli::Option> filter_options(Query& q) {
        cli::set_hosts(q.filter.mutable_nodes()),
        {"nodes"}},
       {0, "running-over", "TIME",
-       "Only running jobs that have run for at least so long (minutes, or D-HH:MM:SS).",
+       "Only running jobs that have run for at least this long (minutes, or D-HH:MM:SS).",
        set_seconds(&api::ListJobs::set_running_over, &q.filter)},
-      {0, "running-under", "TIME", "Only running jobs that have run for at most so long.",
+      {0, "running-under", "TIME", "Only running jobs that have run for at most this long.",
        set_seconds(&api::ListJobs::set_running_under, &q.filter)},
       {'L',
        "licenses",
        "NAMES",
-       "Only jobs that have one of these licences or, while they wait, want one.",
+       "Only jobs that hold one of these licences or, while they wait, request one.",
        cli::set_names(q.filter.mutable_licenses()),
        {"license"}},
       {'R', "reservation", "NAMES", "Only jobs that ask for one of these reservations.",
        cli::set_names(q.filter.mutable_reservations())},
-      {'a', "all", "", "Jobs of all partitions, which is what is shown anyway.",
+      {'a', "all", "", "Jobs of all partitions; this is the default.",
        [](const std::string&) { return Status(); }},
   };
 }
@@ -124,14 +125,12 @@ std::vector<cli::Option> output_options(Query& q) {
   return {
       {'r', "array", "", "One line for each task of an array, also those that wait.", expand},
       {0, "array-unique", "",
-       "One line for each task of an array that waits, which is what --array does: tasks that do "
-       "not "
-       "wait have lines of their own anyway.",
+       "One line for each task of an array that waits, the same as --array: tasks that do not wait "
+       "always have their own lines.",
        expand},
       {'P', "priority", "",
        "A job that waits for several partitions has a line for each; sorted by priority, "
-       "partitions "
-       "of a higher tier come first.",
+       "partitions of a higher tier come first.",
        cli::set_flag(q.each_partition)},
       {'l', "long", "", "Also the time limit, and states in full.",
        cli::choose_columns(q.listing, [&q] { q.shape = Query::Shape::full; })},
@@ -147,8 +146,7 @@ std::vector<cli::Option> output_options(Query& q) {
        "why",
        "IDS",
        "Say why these jobs wait: every reason with its numbers, how many come before them, when "
-       "they "
-       "are expected to start, their priority, and with which changes they would start now.",
+       "they are expected to start, their priority, and with which changes they would start now.",
        [&q](const std::string& value) -> Status {
          q.why = true;
          return cli::set_job_ids(q.filter.mutable_jobs())(value);
@@ -226,33 +224,26 @@ const cli::Manual& manual() {
       .synopsis = {"[OPTIONS]", "--why=IDS"},
       .description =
           {"aqueue lists jobs that have not ended, first by partition, then by state and priority. "
-           "The list always holds what was acknowledged before. A long one is read in pages: every "
-           "line was true when its page was read, no job stands there twice, and --verbose says "
-           "whether anything changed in between (with --json: \"moved\").",
-           "Columns are as wide as what stands in them. On a terminal that is too narrow names are "
+           "The list contains every job that was acknowledged before. A long list is read in "
+           "pages: every line was true when its page was read, no job is listed twice, and "
+           "--verbose says whether anything changed in between (with --json: \"moved\").",
+           "Columns are as wide as their contents. On a terminal that is too narrow names are "
            "cut first, then reasons and the rest; a + marks what was cut. Ids are never cut. A "
-           "width "
-           "given in a format is kept to, except for ids.",
+           "width given in a format is exact, except for ids.",
            "--why runs the scheduler's own pass up to the job's turn and tries changed jobs there: "
-           "less "
-           "time, memory, CPUs, tasks, nodes, GPUs or licences, another type of GPU, more "
-           "switches, "
-           "smaller segments, without a constraint, another partition; where none is enough by "
-           "itself, "
-           "pairs of them. Of each kind the smallest change is told, and only if a whole pass over "
-           "the "
-           "queue with the changed job starts it. That holds for the job in its place, as \"actl "
-           "update\" changes it, and as long as nothing else happens. The work is bounded; a "
-           "search that "
-           "was cut short says so. asub --test-only and \"actl show job\" tell the same.",
-           "An expected start moves later only if jobs are submitted, changed or released that "
-           "come "
-           "before, or nodes go away. What is kept for a job with --switches or --segment is an "
-           "even "
-           "share of each node, rounded up."},
-      .sections = {cli::format_section("\"" + std::string(kDefault) + "\", with --long \"" + kLong +
-                                           "\", with --start \"" + kStart + "\"",
-                                       cli::describe_columns(columns()), columns().unsupported)},
+           "less time, memory, CPUs, tasks, nodes, GPUs or licences, another type of GPU, more "
+           "switches, smaller segments, without a constraint, another partition; if none is enough "
+           "alone, pairs of them. Of each kind the smallest change is printed, and only if a "
+           "complete pass over the queue with the changed job starts it. That holds for the job in "
+           "its place, as \"actl update\" changes it, and as long as nothing else happens. The "
+           "work is bounded; if the search was cut short, the output says so. asub --test-only and "
+           "\"actl show job\" print the same.",
+           "An expected start moves later only if jobs that come before are submitted, changed or "
+           "released, or if nodes fail. For a job with --switches or --segment an even share of "
+           "each node is reserved, rounded up."},
+      .sections = {cli::format_section(
+          quote(kDefault) + ", with --long " + quote(kLong) + ", with --start " + quote(kStart),
+          cli::describe_columns(columns()), columns().unsupported)},
       .examples = {{"aqueue --me -t R", "My running jobs."},
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
                    {"aqueue --why 12", "Why job 12 does not start."}},

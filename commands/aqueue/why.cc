@@ -4,6 +4,7 @@
 #include "aqueue/cells.h"
 #include "aqueue/report.h"
 #include "base/duration.h"
+#include "base/printable.h"
 #include "cli/output/explanation.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -43,24 +44,24 @@ constexpr ReasonText kMeanings[] = {
     {"Resources", "is first in line and waits for resources"},
     {"Dependency", "waits for other jobs"},
     {"DependencyNeverSatisfied",
-     "waits for a job that ended otherwise than it demands, so it will never start; cancel it, or "
+     "waits for a job that did not end as required, so it will never start; cancel it, or "
      "submit it again"},
     {"BeginTime",
      "may not start yet: it was submitted with --begin, or waits after a failed launch"},
-    {"JobHeldUser", "is held by its user; \"actl release\" lets it go"},
-    {"JobHeldAdmin", "is held by an administrator, who alone can release it"},
+    {"JobHeldUser", "is held by its user; \"actl release\" releases it"},
+    {"JobHeldAdmin", "is held by an administrator; only operators can release it"},
     {"JobArrayTaskLimit", "waits because as many tasks of its array run as the array allows"},
     {"PartitionDown", "waits because its partition is down"},
     {"PartitionTimeLimit", "asks for more time than its partition allows"},
     {"PartitionNodeLimit", "asks for more or fewer nodes than its partition allows"},
     {"Licenses", "waits for licences"},
     {"Reservation", "waits because of a reservation"},
-    {"Preempting", "waits for jobs that make room for it"},
+    {"Preempting", "waits for the resources of the jobs that it preempts"},
     {"Plugin", "is refused by a plugin of the scheduler"},
-    {"ReservationDeleted", "asks for a reservation that there is not any more"},
+    {"ReservationDeleted", "asks for a reservation that no longer exists"},
     {"WaitingForGang", "waits for the other members of its gang, with which it starts"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
-    {"BadConstraints", "asks for what its partition never has"},
+    {"BadConstraints", "requests resources that its partition never has"},
     {"JobHoldMaxRequeue", "was held because it failed to start too often"},
     {"JobLaunchFailure", "could not be launched"},
     {"InvalidPartition", "is in a partition that no longer exists"},
@@ -92,13 +93,13 @@ std::string pending_text(const Row& row, bool explained) {
 // Who suspended the job, and what must happen before it continues.
 std::string suspended_text(const api::Job& job) {
   if (job.suspended_at() == 0) return "";
-  std::string text = " It stands still since " + moment(job.suspended_at()) + ": ";
+  std::string text = " It has been suspended since " + moment(job.suspended_at()) + ": ";
   const bool by_itself = job.has_suspended_for();
   if (by_itself)
     text += "it made room for job " + id_of(job.suspended_for()) +
-            ", and goes on by itself when its CPUs are free.";
+            ", and resumes automatically when its CPUs are free.";
   else
-    text += job.suspended_by_user() + " suspended it; actl resume lets it go on.";
+    text += job.suspended_by_user() + " suspended it; actl resume resumes it.";
   if (job.cpus_taken_by().empty()) return text;
   text += " Its CPUs are held by job ";
   for (int i = 0; i < job.cpus_taken_by_size(); ++i)
@@ -155,10 +156,9 @@ class WhyReport final : public Report {
     if (explanation && !explanation->waits())  // The job has started or ended since it was listed.
       return add_text(text_of({explanation->job(), row.now, row.cluster}));
     add_text(pending_text(row, explanation.has_value()));
-    out_ +=
-        explanation
-            ? cli::format_explanation(*explanation, width_)
-            : "  More cannot be told now: " + cli::printable(explanation.error().message) + "\n";
+    out_ += explanation
+                ? cli::format_explanation(*explanation, width_)
+                : "  No explanation is available: " + printable(explanation.error().message) + "\n";
   }
   std::string finish(const api::Jobs&, bool) override { return std::move(out_); }
 
@@ -170,7 +170,7 @@ class WhyReport final : public Report {
                                       : live_text(row);
   }
   void add_text(const std::string& text) {
-    out_ += wrap(cli::printable(text), width_ ? width_ : SIZE_MAX) + "\n";
+    out_ += wrap(printable(text), width_ ? width_ : SIZE_MAX) + "\n";
   }
 
   std::string out_;

@@ -9,7 +9,7 @@ namespace {
 using TextOf = std::string (*)(const Line&, const Setting&);
 using AmountOf = std::int64_t (*)(const Line&);
 
-// A text.
+// A field with a text.
 Field text(const char* name, const char* key, const char* help, TextOf of) {
   return {name, key, help, true, [of](const Line& line, const Setting& setting) {
             std::string shown = of(line, setting);
@@ -17,13 +17,13 @@ Field text(const char* name, const char* key, const char* help, TextOf of) {
           }};
 }
 
-// In JSON in TRES-seconds, parts of a GPU's rounded.
+// JSON has the amount in TRES-seconds, rounded for parts of a GPU.
 Cell amount_cell(std::int64_t amount, const Line& line, const Setting& setting) {
   const std::int64_t one = unit_scale(line.tres);
   return Cell{amount_text(amount, line.capacity, *setting.unit, one), (amount + one / 2) / one};
 }
 
-// TRES-seconds, in the unit asked for.
+// A field with TRES-seconds, in the requested unit.
 Field amount(const char* name, const char* key, const char* help, AmountOf of) {
   return {name, key, help, false, [of](const Line& line, const Setting& setting) {
             return amount_cell(of(line), line, setting);

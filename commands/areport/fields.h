@@ -18,7 +18,7 @@ namespace ares::areport {
 struct Setting {
   std::string cluster;
   const Unit* unit = nullptr;
-  bool tree = false;  // accounts stand in by their depth
+  bool tree = false;  // accounts are indented by their depth
 };
 
 struct Field {
@@ -31,7 +31,7 @@ struct Field {
 
 const std::vector<Field>& fields();
 
-// A range of sizes of jobs: TRES-seconds, or how many jobs.
+// The field for one range of job sizes: TRES-seconds, or the number of jobs.
 Field size_field(const std::vector<std::uint64_t>& sizes, std::size_t at, bool jobs);
 
 struct SelectedField {
@@ -39,7 +39,7 @@ struct SelectedField {
   int width = 0;  // 0 = as wide as its content; negative: aligned to the left
 };
 
-// "Cluster,Account%20,Used%-10": names in any case or abbreviated. `sizes` replaces the field Sizes by one for each range.
+// Parses "Account%20,Used%-10", in any case or abbreviated. Sizes becomes one field per range.
 Result<std::vector<SelectedField>> parse_fields(const std::string& list,
                                                 const std::vector<std::uint64_t>& sizes, bool jobs);
 

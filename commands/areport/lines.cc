@@ -16,7 +16,7 @@ std::int64_t total(const Row& row) {
   return row.allocated() + row.down() + row.drained() + row.reserved() + row.idle();
 }
 
-// What there was of each TRES.
+// The capacity of each TRES.
 Amounts capacities(const api::Reported& answer) {
   Amounts amounts;
   for (const Row& row : answer.capacity()) amounts[row.tres()] = total(row);
@@ -126,7 +126,7 @@ std::vector<Line> wckey_lines(const api::Reported& answer, const LineOptions&) {
 }
 
 std::vector<Line> top_lines(const api::Reported& answer, const LineOptions& line_options) {
-  // Of each user, or user and account, a line for each TRES; who comes when is the first TRES's to say.
+  // One line per TRES for each user, or user and account, which are ordered by one TRES.
   std::map<std::pair<std::string, std::string>, std::vector<Line>> found;
   for (Line& line : user_lines(answer, line_options)) {
     auto& lines = found[{line.user, line_options.group ? "" : line.account}];
@@ -142,7 +142,7 @@ std::vector<Line> top_lines(const api::Reported& answer, const LineOptions& line
   }
   std::vector<const std::vector<Line>*> order;
   for (const auto& [key, lines] : found) order.push_back(&lines);
-  // cpu, if it was asked for, else what comes first.
+  // By cpu if it was requested, else by the first TRES.
   const auto weight = [](const std::vector<Line>* lines) {
     for (const Line& line : *lines)
       if (line.tres == "cpu") return line.used;
@@ -179,7 +179,7 @@ std::vector<Line> cost_lines(const api::Reported& answer, const LineOptions&) {
     line.cost = sum.amounts.empty() ? 0 : sum.amounts.begin()->second;
     lines.push_back(line);
     for (const auto& [user, cost] : of_users[sum.account]) {
-      if (user.empty()) continue;  // accounts alone were asked for
+      if (user.empty()) continue;  // only accounts were requested
       line.user = user;
       line.cost = cost;
       lines.push_back(line);

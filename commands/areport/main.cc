@@ -7,7 +7,7 @@
 namespace ares::areport {
 namespace {
 
-// So much is summed up again in one call, which takes a few seconds.
+// The period that one call sums up again, which takes a few seconds.
 constexpr Duration kAgainAtOnce = std::chrono::hours(7 * 24);
 
 Result<api::RolledUp> roll(rpc::Client& client, const api::Rollup& rollup) {
@@ -18,7 +18,7 @@ Result<api::RolledUp> roll(rpc::Client& client, const api::Rollup& rollup) {
   return response->rolled_up();
 }
 
-// Sums up again in parts, or what is left until nothing changes any more.
+// Sums up again in parts, or sums up what is left until nothing changes any more.
 Result<api::RolledUp> roll_up(rpc::Client& client, const Query& query) {
   api::Rollup rollup;
   rollup.set_what(query.rollup);
@@ -61,7 +61,7 @@ Result<int> run(const cli::Words& words) {
       manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
         if (Status read = read_words(operands, now, query); !read) return fail(read.error());
         if (Status filled = complete(query, now); !filled) return fail(filled.error());
-        // A wrong field is told before anything is asked.
+        // An unknown field is reported before any request is sent.
         if (query.report)
           if (auto report_table = make_table(query, {}); !report_table)
             return fail(report_table.error());

@@ -6,12 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/result.h"
 #include "cli/output/text.h"
 
 namespace ares::areport {
 
-// The item of that name, or the only one whose name begins so. invalid_argument names what there is: `what` is "unit" or "report".
+// The item with that name, or the only one with that prefix. Errors list the names of each `what`.
 template <class Items, class NameOf>
 auto find_name(const std::string& text, const Items& items, NameOf&& name_of,
                const std::string& what) -> Result<decltype(&*std::begin(items))> {
@@ -27,9 +28,10 @@ auto find_name(const std::string& text, const Items& items, NameOf&& name_of,
     found = found ? found : &item;
   }
   if (found && several.find(" or ") == std::string::npos) return found;
-  if (found) return fail(ErrorCode::invalid_argument, what + " \"" + text + "\" may be " + several);
+  if (found)
+    return fail(ErrorCode::invalid_argument, what + " " + quote(text) + " may be " + several);
   return fail(ErrorCode::invalid_argument,
-              "unknown " + what + " \"" + text + "\": there is " + all);
+              "unknown " + what + " " + quote(text) + ": there is " + all);
 }
 
 }  // namespace ares::areport

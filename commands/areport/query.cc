@@ -4,16 +4,17 @@
 #include <functional>
 
 #include "areport/names.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 
 namespace ares::areport {
 namespace {
 
-// A word of the line: "start=TIME", or "tree" alone.
+// A word of the command line: "start=TIME", or "tree" without a value.
 struct Word {
   std::string name, argument, help;
   std::function<Status(const std::string&, Time now, Query&)> apply;
-  bool (*fits)(const ReportKind&) = nullptr;  // to which reports; null: to all
+  bool (*fits)(const ReportKind&) = nullptr;  // the reports that it applies to; null: all
 };
 
 bool of_jobs(const ReportKind& report) {
@@ -124,7 +125,7 @@ Status read_word(const std::string& word, Time now, Query& query) {
   const bool has_value = equals != std::string::npos;
   if (has_value == (*row)->argument.empty())
     return fail(ErrorCode::invalid_argument,
-                "\"" + word + "\": " +
+                quote(word) + ": " +
                     (has_value ? (*row)->name + " takes no value"
                                : "write " + (*row)->name + "=" + (*row)->argument));
   if ((*row)->fits && query.report && !(*row)->fits(*query.report))
@@ -135,7 +136,7 @@ Status read_word(const std::string& word, Time now, Query& query) {
   return {};
 }
 
-// The beginning of the day in which `at` is, by the process's time zone.
+// The start of the day of `at` in the process's time zone.
 Result<Time> day_of(Time at) {
   return parse_timespec("today", at, TimeOfDay::today);
 }
@@ -161,8 +162,7 @@ cli::OptionTable options(Query& q) {
   table.options = {
       {'t', "unit", "UNIT",
        "How TRES-seconds are printed: Seconds, Minutes (the default), Hours, Percent, SecPer, "
-       "MinPer, "
-       "HourPer; the last three with per cent.",
+       "MinPer, HourPer; the last three with per cent.",
        [&q](const std::string& value) -> Status {
          const auto unit = parse_unit(value);
          if (!unit) return fail(unit.error());
@@ -210,7 +210,7 @@ Status read_words(const cli::Words& words, Time now, Query& query) {
   std::size_t at = 2;
   if (std::string("rollup").starts_with(cli::lower(words[0])) && words[0].size() > 1) {
     const auto action = find_name(
-        words[1], kRollups, [](auto& row) { return row.first; }, "word behind rollup");
+        words[1], kRollups, [](auto& row) { return row.first; }, "word after rollup");
     if (!action) return fail(action.error());
     query.rollup = (*action)->second;
   } else {
@@ -226,7 +226,7 @@ Status read_words(const cli::Words& words, Time now, Query& query) {
 Status complete(Query& query, Time now) {
   const auto today = day_of(now);
   if (!today) return fail(today.error());
-  // With a start alone up to now, for reports are of now; with neither the whole day before.
+  // The default is the whole day before; a start alone means from then up to now.
   if (!query.end) query.end = query.start ? now : *today;
   if (!query.start) {
     const auto before = day_of(*query.end - std::chrono::hours(1));
@@ -250,7 +250,7 @@ Status complete(Query& query, Time now) {
   if (query.filter.sizes().empty())
     for (const std::uint64_t size : {50, 250, 500, 1000}) query.filter.add_sizes(size);
   query.line_options.size_count = static_cast<std::size_t>(query.filter.sizes_size()) + 1;
-  // Of efficiency cpu and mem are all there is; costs are of all that has a price.
+  // Efficiency has only cpu and mem; costs are of everything that has a price.
   const bool one =
       query.report->kind != api::Report::EFFICIENCY && query.report->lines != cost_lines;
   if (query.tres.empty() && one) query.filter.add_tres("cpu");
@@ -277,7 +277,7 @@ Result<ReportTable> make_table(const Query& query, const api::Reported& answer) 
       "Usage reported in TRES " + std::string(query.unit->title) + ", of " + tres_list(query)};
   if (query.report->lines == cost_lines && answer.prices().empty() && answer.now() != 0)
     return fail(ErrorCode::failed_precondition,
-                "nothing has a price here: name some in ares.yaml, as in prices: {cpu: 0.02}");
+                "no resource has a price: set prices in ares.yaml, as in prices: {cpu: 0.02}");
   report_table.facts = {{"report", query.report->object + " " + query.report->name},
                         {"cluster", answer.cluster()},
                         {"start", answer.start()},
@@ -302,17 +302,13 @@ const cli::Manual& manual() {
     m.synopsis = {"[OPTION]... KIND REPORT [WORD[=VALUE]]...",
                   "[OPTION]... rollup show|now|again [start=TIME] [end=TIME]"};
     m.description = {
-        "Prints sums over a time: what the cluster had and what became of it, and who held how "
-        "much of "
-        "it. An attempt of a job counts from when it was given its resources until these were "
-        "given "
-        "back; running jobs count up to now.",
-        "Names of reports, words, units and fields may be in any case and abbreviated to the "
-        "beginning "
-        "of only one: areport cl util -t h.",
+        "Prints sums over a time: the capacity of the cluster, how it was used, and how much each "
+        "user and account used. An attempt of a job counts from the allocation of its resources "
+        "until their release; running jobs count up to now.",
+        "Names of reports, words, units and fields may be in any case, and abbreviated as long as "
+        "they are unique: areport cl util -t h.",
         "Times count in whole seconds: what begins or ends within a second does so at its "
-        "beginning. So "
-        "the columns of a report add up, and days add up to their month."};
+        "beginning. So the columns of a report add up, and days add up to their month."};
     std::vector<std::string> kinds, word_lines, field_lines;
     for (const ReportKind& report : reports())
       kinds.push_back(report.object + " " + report.name + ": " + report.help);
@@ -327,29 +323,23 @@ const cli::Manual& manual() {
         {"Fields", field_lines},
         {"Time of a report",
          {"Without start and end the day before today; with a start alone up to now; with an end "
-          "alone "
-          "the day before it. Times are written as now, now-2hours, today, 09:30, 2030-01-20 or "
-          "2030-01-20T12:34, and are those of the time zone of whoever asks: the day on which "
-          "clocks "
+          "alone the day before it. Times are written as now, now-2hours, today, 09:30, 2030-01-20 "
+          "or 2030-01-20T12:34, and are in the time zone of the user: the day on which clocks "
           "change has 23 or 25 hours."}},
         {"Sums",
          {"The controller sums accounting up by hour, day and month soon after each hour. Reports "
-          "read "
-          "what is not summed up from the records, so they are always of now. rollup show tells "
-          "how far "
-          "the sums reach; rollup now sums up what can be; rollup again start=TIME end=TIME makes "
-          "the "
-          "sums of that time anew, after records were loaded or changed by hand. The latter two "
-          "are for "
-          "operators. None of it holds up jobs."}}};
+          "read what is not summed up from the records, so they are always current. rollup show "
+          "tells how far the sums reach; rollup now sums up all complete hours; rollup again "
+          "start=TIME end=TIME recomputes the sums of that time, after records were loaded or "
+          "changed by hand. The latter two are for operators. None of them delays jobs."}}};
     m.examples = {
         {"areport cluster utilization", "Yesterday, in CPU minutes."},
         {"areport -t hourper cluster utilization start=2030-01-01 end=2030-02-01",
          "January in CPU hours and per cent."},
         {"areport -T gres/gpu -t h cluster accountutilizationbyuser start=2030-01-01 tree",
-         "Who held GPUs this year."},
+         "GPU hours of each account and user this year."},
         {"areport -nP user top topcount=3 start=now-30days",
-         "The three who held most in 30 days."}};
+         "The three users with the highest usage in 30 days."}};
     m.see_also = {"aacct(1)", "ares-views(5)"};
     return m;
   }();

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "cli/output/json.h"
+#include "cli/output/text.h"
 
 namespace ares::areport {
 namespace {
@@ -60,7 +62,7 @@ std::string aligned(const ReportTable& report_table, bool header) {
   return out;
 }
 
-// As RFC 4180 has it: quotes around what holds a comma, a quote or a line's end.
+// RFC 4180: quotes around a cell that contains a comma, a quote or a line end.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -75,7 +77,7 @@ std::string delimited(const ReportTable& report_table, Layout layout, bool heade
     std::string out;
     for (std::size_t i = 0; i < report_table.columns.size(); ++i) {
       if (i > 0) out += csv ? "," : delimiter;
-      out += csv ? csv_cell(text_of(i)) : text_of(i);
+      out += csv ? csv_cell(text_of(i)) : cli::delimited_cell(text_of(i), delimiter);
     }
     return out + (layout == Layout::parsable ? delimiter : "") + "\n";
   };
@@ -95,7 +97,7 @@ void put_value(const std::variant<std::string, std::int64_t>& value, std::string
 std::string json(const ReportTable& report_table) {
   std::string out = "{\n";
   for (const auto& [key, value] : report_table.facts) {
-    out += "  \"" + key + "\": ";
+    out += "  " + quote(key) + ": ";
     put_value(value, out);
     out += ",\n";
   }

@@ -16,7 +16,7 @@ struct TableColumn {
   int width = 0;  // 0 = as wide as its content; negative: aligned to the left
 };
 
-// What is shown, and what JSON holds: a text, or a number.
+// The text that is shown, and the value in JSON.
 struct Cell {
   std::string text;
   std::variant<std::string, std::int64_t> value;

@@ -74,7 +74,7 @@ Result<const ReportKind*> find_report(const std::string& object, const std::stri
   std::vector<const ReportKind*> some;
   for (const ReportKind& report : reports())
     if (report.object == **of) some.push_back(&report);
-  // What "sizes" meant before there were others of them.
+  // "sizes" meant this report before there were other reports of sizes.
   const std::string wanted = cli::lower(name) == "sizes" ? "SizesByAccount" : name;
   const auto found = find_name(
       wanted, some, [](const ReportKind* r) { return r->name; }, "report of a " + **of);

@@ -1,4 +1,4 @@
-// The reports of areport, one row each: how they are called, what the controller is asked, what is shown.
+// The reports of areport, one row each: their names, the request to the controller, the fields.
 // Immutable; any thread.
 #pragma once
 
@@ -19,13 +19,13 @@ struct ReportKind {
   api::Report::Kind kind = api::Report::UTILIZATION;
   bool by_account = false, by_user = false, by_qos = false, by_wckey = false;
   bool with_capacity = true;
-  std::string fields;  // shown unless format= says otherwise; TRESName comes in where it is of use
+  std::string fields;  // the default of format=; TRESName is added if -T is given
   MakeLines lines = nullptr;
 };
 
 const std::vector<ReportKind>& reports();
 
-// Both names in any case, abbreviated to the beginning of only one.
+// Both names in any case; an abbreviation must be unique.
 Result<const ReportKind*> find_report(const std::string& object, const std::string& name);
 
 }  // namespace ares::areport

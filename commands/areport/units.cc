@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "model/job/whole_gpu.h"
 
@@ -32,7 +33,7 @@ Result<const Unit*> parse_unit(const std::string& text) {
     all += (all.empty() ? "" : ", ") + std::string(unit.name);
     if (!wanted.empty() && cli::lower(unit.name).starts_with(wanted)) return &unit;
   }
-  return fail(ErrorCode::invalid_argument, "unknown unit \"" + text + "\": there is " + all);
+  return fail(ErrorCode::invalid_argument, "unknown unit " + quote(text) + ": there is " + all);
 }
 
 std::string percent_text(std::int64_t part, std::int64_t capacity) {

@@ -1,4 +1,4 @@
-// How areport prints TRES-seconds: in minutes, hours, per cent of what there was.
+// How areport prints TRES-seconds: in minutes, hours, or per cent of the capacity.
 // Pure; any thread.
 #pragma once
 
@@ -14,19 +14,19 @@ namespace ares::areport {
 struct Unit {
   std::string_view name;   // "Hours"
   std::int64_t seconds;    // of one; 0 = the amount itself is not printed
-  bool percent;            // print the share of the whole, behind the amount if that is printed
-  std::string_view title;  // "CPU Hours" less the first word
+  bool percent;            // print the share of the capacity, after the amount if both are printed
+  std::string_view title;  // "CPU Hours" without the first word
 };
 
 std::span<const Unit> units();
 
-// By name in any case, or its beginning: the first of those above that begins so ("h" is Hours).
+// By name in any case, or the first unit above that begins with the text ("h" is Hours).
 Result<const Unit*> parse_unit(const std::string& text);
 
-// GPUs come in thousandths: jobs may have parts of one. How much of an amount is one of that TRES: 1000 or 1.
+// Counted units per unit of a TRES: 1000 for GPUs, because jobs may use parts of one, else 1.
 std::int64_t unit_scale(std::string_view tres);
 
-// Rounded to the nearest, halves up. Both amounts in TRES-seconds times `one`; shares of nothing are "0.00%".
+// Rounded to the nearest, halves up. Amounts are TRES-seconds times `one`; of 0 it is "0.00%".
 std::string amount_text(std::int64_t seconds, std::int64_t capacity, const Unit& unit,
                         std::int64_t one = 1);
 

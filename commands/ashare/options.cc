@@ -47,14 +47,11 @@ cli::Manual manual() {
            "every fairness.half_life. RawUsage is in billed TRES-seconds; NormUsage is its part of "
            "all usage.",
            "By default users are ranked by Fair Tree: level by level, by LevelFS, the part an "
-           "account "
-           "has of its siblings' shares divided by the part it has of the parent's usage "
-           "(EffectvUsage). "
-           "With fairness.flags no_fair_tree the factor is that of classic fair share, and "
-           "EffectvUsage "
-           "the effective usage of its formula."},
+           "account has of its siblings' shares divided by the part it has of the parent's usage "
+           "(EffectvUsage). With fairness.flags no_fair_tree the factor is that of classic fair "
+           "share, and EffectvUsage the effective usage of its formula."},
       .examples = {{"ashare", "Your accounts and your factor."},
-                   {"ashare -a -l", "Everybody, with the numbers behind the order."},
+                   {"ashare -a -l", "All users, with the numbers that give the order."},
                    {"ashare -A physics -a", "One account, the users in it, and what is above."}},
       .see_also = {"aacctmgr(1)", "areport(1)", "aqueue(1)", "ares.yaml(5)"}};
 }

@@ -1,4 +1,4 @@
-// The options of ashare, and what it says about itself. Owned by main; one thread.
+// The options and the manual of ashare. Owned by main; one thread.
 #pragma once
 
 #include "ashare/query.h"

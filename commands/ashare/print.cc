@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::ashare {
@@ -77,13 +78,13 @@ Result<std::vector<const Field*>> chosen(const Query& query) {
     });
     if (found == fields().end())
       return fail(ErrorCode::invalid_argument,
-                  "--format: \"" + name + "\" is no field; there are " + field_names());
+                  "--format: " + quote(name) + " is no field; there are " + field_names());
     out.push_back(&*found);
   }
   return out;
 }
 
-// Cells row after row, the headings first.
+// Rows of cells; the first row has the headings.
 using Cells = std::vector<std::vector<std::string>>;
 
 std::string aligned(const Cells& rows, const std::vector<const Field*>& columns, bool header) {

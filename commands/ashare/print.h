@@ -11,7 +11,7 @@ namespace ares::ashare {
 
 std::string field_names();  // "Account, User, ..."
 
-// With a newline behind each line. invalid_argument: a field that does not exist.
+// Each line ends with a newline. Returns invalid_argument for a field that does not exist.
 Result<std::string> print(const Query& query, const api::Shares& shares);
 
 }  // namespace ares::ashare

@@ -11,10 +11,10 @@ std::string why_text(const api::Estimate& e) {
 }
 
 std::string sentence(const api::Estimate& e) {
-  if (e.start() == 0) return "Job would wait, and nobody can tell until when: " + why_text(e);
+  if (e.start() == 0) return "Job would wait; no start time can be estimated: " + why_text(e);
   std::string text = "Job would start at " + format_local_time(Time(Duration(e.start())));
   if (e.at_the_earliest())
-    text = "Job would start behind those that wait already, not before " +
+    text = "Job would start after the jobs that already wait, not before " +
            format_local_time(Time(Duration(e.start())));
   if (!e.node_list().empty()) text += " on nodes " + e.node_list();
   text += " in partition " + e.partition();

@@ -20,9 +20,9 @@ Error failure_of_batch(const Error& error, const std::string& name, const Batch&
   const std::string lines = name + ": the jobs of lines " + std::to_string(batch.first_line) +
                             " to " + std::to_string(batch.last_line);
   if (!may_be_done(error))
-    return {error.code, lines + " and those behind them were not submitted: " + error.message +
-                            " (--request-id=" + id + " goes on where this stopped)"};
-  return {error.code, lines + " may have been submitted, those behind them were not: " +
+    return {error.code, lines + " and those after them were not submitted: " + error.message +
+                            " (--request-id=" + id + " continues after the last submitted one)"};
+  return {error.code, lines + " may have been submitted, those after them were not: " +
                           error.message + "; repeat the same command with --request-id=" + id +
                           ", which submits nothing twice"};
 }

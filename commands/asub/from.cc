@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "asub/failure.h"
+#include "base/printable.h"
 #include "cli/options/frame.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
@@ -60,7 +61,7 @@ Status add_option(const std::string& name, const cli::JsonValue& value, Line& li
       return {};
     case Kind::number:
     case Kind::text: line.words.push_back("--" + name + "=" + value.text); return {};
-    case Kind::list: return bad("\"" + name + "\" takes one value, not a list");
+    case Kind::list: return bad(quote(name) + " takes one value, not a list");
   }
   return {};
 }
@@ -73,7 +74,7 @@ Result<Line> read_object(std::string_view text) {
   std::optional<std::string> script, wrap;
   for (const auto& [name, value] : *object) {
     if (name == "script" || name == "wrap") {
-      if (value.kind != Kind::text) return bad("\"" + name + "\" must be a text");
+      if (value.kind != Kind::text) return bad(quote(name) + " must be a text");
       (name == "script" ? script : wrap) = value.text;
     } else if (name == "args") {
       if (value.kind != Kind::list) return bad("\"args\" must be a list of texts");

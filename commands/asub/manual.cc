@@ -28,37 +28,37 @@ const cli::Manual& manual() {
              "##ARES is a plain comment.",
              "The command line overrides the environment, and the environment overrides "
              "directives. Of two options that "
-             "exclude each other the one of higher precedence stands."}},
+             "exclude each other the one of higher precedence applies."}},
            {"Many jobs in one call",
             {"With --from every line of a file is a job: the path of a script, or a JSON "
              "object such as {\"script\": \"run.sh\", \"args\": [\"7\"], \"ntasks\": 4} or "
              "{\"wrap\": \"./run 7\", \"mem\": \"2G\", \"hold\": true}. Blank lines and those "
-             "that begin with # are passed over. Options of the line come before those of "
-             "the command line, these before the environment and the script's directives.",
-             "Nothing is submitted if any line is wrong. Then the jobs are submitted some "
+             "that begin with # are skipped. Options of the line override those of the command "
+             "line, and these override the environment and the script's directives.",
+             "Nothing is submitted if any line is wrong. Otherwise the jobs are submitted some "
              "hundreds at a time, each time all or none, and their ids are printed in the "
-             "order of the lines. Where it stops half-way, the same command with the "
-             "--request-id that it names goes on without submitting anything twice."}},
+             "order of the lines. If it stops half-way, repeat the command with the --request-id "
+             "that it prints: it continues, and submits nothing twice."}},
            {"Gangs",
             {"Jobs submitted with the same --gang=NAME by one user are a gang: they start at "
              "once, in one decision of the scheduler, or not at all, and while they wait they "
              "hold nothing. All members name the same size, --gang-min, --gang-timeout and "
              "partition; each may ask for other nodes, GPUs and time. They wait (WaitingForGang) "
-             "until all are here and none is held, waits for another job or for its time to "
-             "begin. In the queue the gang stands where its highest-ranked member does, and is "
-             "promised one start for all.",
+             "until all members are submitted and none is held, waits for another job or for its "
+             "begin time. The gang has the place of its highest-ranked member in the queue, and "
+             "one planned start for all members.",
              "A member that is cancelled, or whose dependency can never be met, or that passes "
              "its deadline, before the gang has started is lost: the others are cancelled "
-             "(GangMemberLost), or go on without it if at least --gang-min are left. A held "
-             "member is not lost: the gang waits for its release. The time of --gang-timeout "
-             "runs from when the first of the members that are there could have started had it "
-             "been alone, until all start, whatever they wait for; then all are cancelled "
+             "(GangMemberLost), or continue without it if at least --gang-min are left. A held "
+             "member is not lost: the gang waits for its release. --gang-timeout counts from the "
+             "time at which the first of the submitted members could have started alone, for "
+             "whatever reason the gang waits. When it is over, all members are cancelled "
              "(GangTimeout).",
              "Once started, members are jobs like any other: one that fails or is requeued, also "
              "for its node's fault before its script ran, leaves the others alone and runs again "
              "by itself. The name is free again when all have ended. Job arrays, several "
              "partitions, several kinds of GPUs, --exclusive=user and --time-min cannot be "
-             "combined with a gang. Members preempt nobody."}},
+             "combined with a gang. Members preempt no jobs."}},
            {"File names",
             {"In the names of output and input files %j is the job's id (of an array task "
              "its own number), %A the array's "
@@ -89,8 +89,7 @@ const cli::Manual& manual() {
            {"1", "Refused, with a line on standard error that says why; nothing was submitted."},
            {"75",
             "The controller could not be reached for ten minutes. Whether a last try arrived is "
-            "not "
-            "known; repeating the command with the --request-id that it names is safe."},
+            "not known; repeating the command with the --request-id that it names is safe."},
            {"other",
             "With --wait: the exit code of the job's script, or 128 + the signal that ended it."}},
       .see_also = {"aqueue(1)", "acancel(1)", "aacct(1)", "ares.yaml(5)", "ares-job-states(7)"}};

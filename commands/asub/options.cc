@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "asub/submission.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
@@ -139,22 +140,22 @@ class Rows {
     add('q', "qos", "NAME", "Run under this quality of service.",
         text(&api::JobSpec::set_qos<const std::string&>));
     add(0, "wckey", "NAME",
-        "What the work is for, across accounts: usage is counted by it, and reports tell it apart. "
-        "Default: the user's default wckey.",
+        "A label for the purpose of the work, across accounts: usage is counted and reported by "
+        "it. Default: the user's default wckey.",
         text(&api::JobSpec::set_wckey<const std::string&>));
     add('J', "job-name", "NAME", "Name of the job. Default: the script's name, or wrap, or asub.",
         text(&api::JobSpec::set_name<const std::string&>));
     add(0, "comment", "TEXT", "A text kept with the job.",
         text(&api::JobSpec::set_comment<const std::string&>));
     add(0, "mail-type", "LIST",
-        "What to be told of by mail: BEGIN, END, FAIL (an end that is neither COMPLETED nor "
+        "Events that send a mail: BEGIN, END, FAIL (an end that is neither COMPLETED nor "
         "cancelled), REQUEUE (of a job that had started), INVALID_DEPEND (its dependency can never "
         "be met), ALL for these five, NONE; TIME_LIMIT (ended by it), TIME_LIMIT_50, TIME_LIMIT_80 "
-        "and TIME_LIMIT_90 (per cent of it are used). One end makes one mail, of the kind that "
-        "says most. An array is told of as a whole: when its first task begins, and when all "
-        "tasks have ended, as FAIL if any failed; with ARRAY_TASKS each task is, and only then "
-        "are there REQUEUE and the time limits. Each mail is sent at most once: one may be lost "
-        "when the controller is killed at that moment.",
+        "and TIME_LIMIT_90 (per cent of it are used). The end of a job sends one mail, of the most "
+        "specific kind. An array sends mail as a whole: when its first task begins, and when all "
+        "tasks have ended, as FAIL if any failed. With ARRAY_TASKS each task sends its own mail; "
+        "only then are there REQUEUE and the time limits. Each mail is sent at most once: one may "
+        "be lost when the controller is killed at that moment.",
         spec(set_mail_types));
     add(0, "mail-user", "ADDRESS",
         "Where mail goes: an address, or several separated by commas. Default: the job's user.",
@@ -163,8 +164,8 @@ class Rows {
 
   void what() {
     add('N', "nodes", "COUNT",
-        "Nodes: a number, LEAST-MOST, or a list such as 2,4,8 or 1-15:4, of which the largest that "
-        "can be given is. Default: as many as the tasks need.",
+        "Nodes: a number, LEAST-MOST, or a list such as 2,4,8 or 1-15:4, of which the largest "
+        "possible number is used. Default: as many as the tasks need.",
         spec(set_nodes));
     add('n', "ntasks", "COUNT", "Tasks that the job will start: with -c, how many CPUs it gets.",
         count(&api::JobSpec::set_tasks))
@@ -199,24 +200,22 @@ class Rows {
         .excludes = {"cpus-per-task"};
     add(0, "gres", "gpu:TYPE:COUNT",
         "GPUs on each node; type and count may be left out. gpu:0.5, or gpu:a100:0.25, is a part "
-        "of "
-        "one GPU, below 1 and with three decimals at most: other jobs may have the rest. Parts are "
-        "counted, and fullest GPUs filled first; what a job uses of the GPU's memory and time is "
-        "not bounded. The job finds its part in ARES_GPU_FRACTION. A part goes with no other GPUs "
-        "and not with --gpu-topology, --exclusive, --cpus-per-gpu or --mem-per-gpu. Several ways "
-        "to have them stand with | "
-        "between them, best first: 'gpu:h100:4|gpu:a100:8' is all of one or all of the other, "
-        "whichever starts first. A cost behind @ says what an hour there counts as: with "
-        "gpu:a100:8@1.5 a job of 10 hours rather waits up to 5 hours for the others. -G, "
-        "--gpus-per-node and --gpus-per-task take alternatives, too, but only one of these "
-        "options.",
+        "of one GPU, below 1 and with three decimals at most: other jobs may use the rest. Ares "
+        "counts the parts and fills the fullest GPUs first; it does not limit the GPU memory and "
+        "GPU time that a job uses. The job finds its part in ARES_GPU_FRACTION. A part cannot be "
+        "combined with other GPUs, --gpu-topology, --exclusive, --cpus-per-gpu or --mem-per-gpu. "
+        "Alternatives are separated by |, best first: 'gpu:h100:4|gpu:a100:8' is all of one or all "
+        "of the other, whichever starts first. A cost after @ is the weight of an hour on that "
+        "alternative: with gpu:a100:8@1.5 a job of 10 hours waits up to 5 hours for the others. "
+        "-G, --gpus-per-node and --gpus-per-task also take alternatives, but only one of these "
+        "options may have them.",
         spec(set_gres));
     add(0, "gpu-topology", "WORD",
         "How the job's GPUs on each node are linked, all of them together: any (as near to each "
-        "other as the free ones are, the default), nvlink (joined to one whole by NVLinks), switch "
+        "other as the free ones are, the default), nvlink (all connected through NVLinks), switch "
         "(every two directly, by equally many NVLinks), pix (below one PCIe switch), node (near "
-        "the "
-        "same NUMA node). The job waits for GPUs linked so, and is refused where there never are.",
+        "the same NUMA node). The job waits for GPUs that are linked this way, and is refused if "
+        "no node has them.",
         spec(set_gpu_topology));
     add(0, "min-nvlink", "COUNT",
         "Every two of the job's GPUs on a node are joined directly by at least so many NVLinks.",
@@ -230,8 +229,8 @@ class Rows {
         "[r1|r2] for the same one on all nodes; fast*4&big*2 for so many nodes of each.",
         spec(set_constraint));
     add(0, "prefer", "FEATURES",
-        "Nodes with these features, as -C takes them, if they can start the job; else any. What "
-        "is said of several nodes together, [a|b] and a*2, cannot be preferred.",
+        "Nodes with these features, as -C takes them, if they can start the job; else any. "
+        "Conditions on several nodes together, [a|b] and a*2, cannot be preferred.",
         spec(set_prefer));
     add(0, "exclusive", "[user]",
         "Whole nodes with all their CPUs and GPUs, not shared with other jobs; memory as asked "
@@ -251,12 +250,12 @@ class Rows {
         spec(set_excluded_nodes));
     add(0, "switches", "COUNT[@TIME]",
         "At most so many leaf switches (or blocks) between the nodes, as the partition's topology "
-        "has them. With @TIME (minutes, or as -t takes them) only for so long: once the job has "
-        "waited that much, any number will do.",
+        "has them. With @TIME (minutes, or as -t takes them) only for that long: once the job has "
+        "waited that long, any number is accepted.",
         spec(set_switches));
     add(0, "reservation", "NAMES",
         "Run in this reservation, or in any of several separated by commas. Without a time limit "
-        "(and none of the partition) the job gets the time that is left of it.",
+        "(and none of the partition) the job gets its remaining time.",
         spec(set_reservations));
     add(0, "segment", "COUNT",
         "The nodes come in segments of so many, each wholly in one block (or under one leaf "
@@ -278,37 +277,34 @@ class Rows {
           return set_begin(*this_spec, value, now);
         });
     add(0, "deadline", "TIME",
-        "The job must be over by then: it is refused if it cannot be, and ended in state DEADLINE "
-        "when it comes to that.",
+        "The job must end by then: it is refused if it cannot, and is ended in state DEADLINE at "
+        "that time.",
         [this_spec = &s_.spec, now = now_](const std::string& value) {
           return set_deadline(*this_spec, value, now);
         });
     add('d', "dependency", "LIST",
-        "After other jobs: afterok:12:13,afterany:14. Kinds: after (has started, +MINUTES behind "
-        "the id for so long ago), afterany (has ended), afterok, afternotok, aftercorr (task by "
-        "task "
-        "of two arrays), singleton (after all earlier jobs of the same name). Between kinds a "
-        "comma "
-        "means all, ? means any.",
+        "After other jobs: afterok:12:13,afterany:14. Kinds: after (has started; with +MINUTES "
+        "after the id at least that long ago), afterany (has ended), afterok, afternotok, "
+        "aftercorr (task by task of two arrays), singleton (after all earlier jobs of the same "
+        "name). Between kinds a comma means all, ? means any.",
         spec(set_dependencies));
     add(0, "kill-on-invalid-dep", "yes|no",
         "Cancel the job once its dependency can never be met, instead of leaving it pending.",
         spec(set_kill_on_invalid_dependency));
     add('a', "array", "TASKS",
-        "A job array: 0-15, 1,3,5-9, 0-15:4; %N behind it runs at most N at once.",
-        spec(set_array));
+        "A job array: 0-15, 1,3,5-9, 0-15:4; %N after it: run at most N at once.", spec(set_array));
     add(0, "gang", "NAME",
         "Start together with the other jobs of the user that name this gang: all at once or none. "
         "See GANGS.",
         spec(set_gang));
     add(0, "gang-size", "COUNT", "How many jobs the gang has.", spec(set_gang_size));
     add(0, "gang-min", "COUNT",
-        "So many will do: the gang goes on without members that end before it starts, as long as "
-        "this many are left. Default: one that ends ends the others.",
+        "The least number of members: the gang continues without members that end before it "
+        "starts, as long as this many are left. Default: a member that ends cancels the others.",
         spec(set_gang_min));
     add(0, "gang-timeout", "TIME",
-        "Cancel the gang if it has not started so long after its first member could have; as -t "
-        "takes it, 0 for never (the default).",
+        "Cancel the gang if it has not started this long after its first member could have "
+        "started; as -t takes it, 0 for never (the default).",
         spec(set_gang_timeout));
     add('H', "hold", "", "Hold the job until it is released.",
         [this_spec = &s_.spec](const std::string&) -> Status {
@@ -397,7 +393,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
   api::JobSpec& spec = target.spec;
   if (spec.name().empty()) {
     const std::string base = fs::path(origin).filename().string();
-    spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : cli::printable(base));
+    spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : printable(base));
   }
   if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
   if (spec.tasks() == 0 && spec.min_nodes() > 0 && spec.gpus_per_task().empty()) {

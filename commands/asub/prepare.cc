@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "asub/process_context.h"
+#include "base/printable.h"
 #include "cli/options/directives.h"
 
 namespace ares::asub {
@@ -14,7 +15,7 @@ Result<Script> find_script(const Submission& wanted, const std::vector<std::stri
   if (wanted.wrap) {
     if (!operands.empty())
       return fail(ErrorCode::invalid_argument,
-                  "--wrap stands for the script; \"" + operands.front() + "\" is too much");
+                  "--wrap stands for the script; " + quote(operands.front()) + " is too much");
     return wrap_command(*wanted.wrap);
   }
   const char* path = std::getenv("PATH");

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 extern char** environ;
@@ -71,14 +72,14 @@ Result<std::string> environment_for(const std::string& export_list,
     const std::size_t equals = item.find('=');
     const std::string name = item.substr(0, equals);
     if (name.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--export: an empty name in \"" + export_list + "\"");
+      return fail(ErrorCode::invalid_argument, "--export: an empty name in " + quote(export_list));
     const std::string word = cli::upper(item);
     if (word == "ALL") {
       everything = true;
     } else if (word == "NONE" || word == "NIL") {
       if (items->size() > 1)
-        return fail(ErrorCode::invalid_argument, "--export: " + item + " stands alone");
+        return fail(ErrorCode::invalid_argument,
+                    "--export: " + item + " cannot be combined with other names");
       nothing = word == "NIL";
     } else if (equals != std::string::npos) {
       chosen[name] = item.substr(equals + 1);

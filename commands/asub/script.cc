@@ -102,8 +102,7 @@ Status check_script(const Script& script) {
   if (!script.content.starts_with("#!"))
     return refuse(
         ": This does not look like a batch script. The first line must start with #! followed by "
-        "the path to an "
-        "interpreter, for instance: #!/bin/sh");
+        "the path to an interpreter, for instance: #!/bin/sh");
   if (const std::size_t at = script.content.find("\r\n"); at != std::string::npos) {
     const auto line =
         1 + std::count(script.content.begin(),
@@ -117,7 +116,7 @@ Status check_script(const Script& script) {
   if (cli::trim(
           std::string_view(script.content).substr(2, end == std::string::npos ? end : end - 2))
           .empty())
-    return refuse(":1: no interpreter behind #!; write for instance #!/bin/sh");
+    return refuse(":1: no interpreter after #!; write for instance #!/bin/sh");
   return {};
 }
 

@@ -10,7 +10,7 @@
 namespace ares::aresctld {
 namespace {
 
-constexpr int kPage = 20'000;  // records of one answer
+constexpr int kPage = 20'000;  // records in one answer
 
 template <class Names>
 bool asked_for(const Names& names, std::string_view name) {
@@ -101,16 +101,16 @@ void put_parents(const View& view, api::Reported& out) {
     const auto* account = std::get_if<Account>(&record);
     if (account && !account->parent.empty())
       (*out.mutable_parents())[account->name] = account->parent;
-    return account != nullptr;  // they come first
+    return account != nullptr;  // accounts come first
   });
 }
 
 api::Shares list_shares(const View& view, const Policy& policy, const api::ListShares& request,
                         Time now) {
   const std::vector<core::ShareLine> lines = core::share_report(*view.state, policy, now);
-  // Which lines are asked for, and with them those above.
+  // The requested lines and the lines of the accounts above them.
   std::vector<bool> wanted(lines.size(), request.accounts().empty() && request.users().empty());
-  std::vector<std::size_t> above;  // by depth
+  std::vector<std::size_t> above;  // index of the line at each depth
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const core::ShareLine& line = lines[i];
     above.resize(line.depth);

@@ -7,6 +7,7 @@
 #include "aresctld/reservation_commands.h"
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "model/job/constraint.h"
 #include "model/policy/request_limits.h"
 #include "proto/convert.h"
@@ -29,13 +30,13 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   if (from.has_uid()) to.user = UserId(from.uid());
   if (!from.user().empty()) {
     to.user = identity.uid_of(from.user());
-    if (!to.user) return fail(ErrorCode::not_found, "no user is named \"" + from.user() + "\"");
+    if (!to.user) return fail(ErrorCode::not_found, "no user is named " + quote(from.user()));
   }
   if (!from.state().empty()) {
     to.state = parse_job_state(from.state());
     if (!to.state)
-      return fail(ErrorCode::invalid_argument,
-                  "unknown job state \"" + from.state() + "\"; try PENDING, RUNNING or SUSPENDED");
+      return fail(ErrorCode::invalid_argument, "unknown job state " + quote(from.state()) +
+                                                   "; try PENDING, RUNNING or SUSPENDED");
   }
   to.name = from.name();
   to.partition = from.partition();
@@ -52,7 +53,7 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   return to;
 }
 
-// GPUs for each task, and for each node or in total: how many tasks that makes.
+// GPUs per task, together with GPUs per node or in total, determine the number of tasks.
 void fill_in_from_gpus(JobSpec& spec) {
   const auto sum = [](const std::vector<GpuRequest>& list) {
     std::uint64_t count = 0;
@@ -69,8 +70,8 @@ void fill_in_from_gpus(JobSpec& spec) {
     spec.tasks = static_cast<std::uint32_t>(std::min(sum(spec.gpus_total) / per_task, kMost));
 }
 
-// On the wire 0 means "not asked". One task, one CPU; as few nodes as the tasks need, at most one for each. Whether named nodes
-// are enough is known by the engine: there it stays open.
+// In a request 0 means "not specified". Defaults: one task, one CPU; as few nodes as the tasks
+// need, at most one per task. If nodes are named the engine decides whether they suffice.
 void fill_in(JobSpec& spec) {
   const auto count = [](std::uint64_t n) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 1'000'000'000));
@@ -82,7 +83,7 @@ void fill_in(JobSpec& spec) {
     spec.min_nodes = spec.node_counts->front();
     spec.max_nodes = spec.node_counts->back();
   }
-  const auto constraint = parse_constraints(spec.features);  // refused later if it cannot be read
+  const auto constraint = parse_constraints(spec.features);  // invalid ones are refused later
   const std::uint32_t named = count(std::max<std::uint64_t>(
       spec.required_nodes.size(), constraint ? constraint->counted_nodes() : 0));
   const bool counted = spec.min_nodes > 0;
@@ -97,7 +98,7 @@ void fill_in(JobSpec& spec) {
     spec.max_nodes = counted ? spec.min_nodes : std::max(spec.min_nodes, spec.tasks);
 }
 
-constexpr int kMostAtOnce = 10'000;  // jobs of one request
+constexpr int kMostAtOnce = 10'000;  // maximum number of jobs in one request
 
 Status check_script(const Policy& policy, const std::string& script) {
   if (script.empty()) return fail(ErrorCode::invalid_argument, "the batch script is empty");
@@ -127,7 +128,7 @@ Result<JobSpec> to_spec(const Principal& caller, const Policy& policy, const api
   if (!parsed) return fail(parsed.error());
   JobSpec spec = std::move(*parsed);
   fill_in(spec);
-  // Identity comes from the credential, never from what the request says.
+  // The identity is that of the credential; the request's is ignored.
   spec.uid = caller.uid;
   spec.gid = caller.gid;
   spec.user = caller.user;
@@ -168,7 +169,7 @@ Result<UserBody> to_submit_many(const Principal& caller, const Policy& policy,
     submit.blobs.push_back(make_blob(environment));
   }
   std::size_t ranges = 0;  // of all arrays and numbers of nodes
-  std::string last;  // what the job before was made from: a loop over one script sends equal ones
+  std::string last;  // previous item, serialised: a loop over one script often sends identical ones
   for (int i = 0; i < from.items_size(); ++i) {
     const api::SubmitMany::Item& item = from.items(i);
     std::string bytes = item.SerializeAsString();
@@ -255,13 +256,13 @@ Result<UserBody> to_update_node(const api::UpdateNode& from) {
   return update;
 }
 
-// Empty leaves it as it is: the field is not among those that change.
+// Empty means unchanged: the field is not among those that change.
 Status read_preempt_mode(const std::string& word, PreemptMode& out) {
   if (word.empty()) return {};
   const auto at = std::find(kPreemptModeNames.begin(), kPreemptModeNames.end(), word);
   if (at == kPreemptModeNames.end())
     return fail(ErrorCode::invalid_argument,
-                "\"" + word + "\" is no mode of preemption: off, requeue, cancel or suspend");
+                quote(word) + " is no mode of preemption: off, requeue, cancel or suspend");
   out = static_cast<PreemptMode>(at - kPreemptModeNames.begin());
   return {};
 }
@@ -277,7 +278,7 @@ Status read_strategy(const std::string& word, PlacementStrategy& out) {
     }
     all += (all.empty() ? "" : ", ") + std::string(to_string(strategy));
   }
-  return fail(ErrorCode::invalid_argument, "\"" + word + "\" is none of " + all);
+  return fail(ErrorCode::invalid_argument, quote(word) + " is none of " + all);
 }
 
 Result<UserBody> to_update_partition(const api::UpdatePartition& from) {

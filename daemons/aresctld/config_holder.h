@@ -1,4 +1,4 @@
-// ConfigHolder: the current configuration. A reconfiguration replaces it once the change is
+// ConfigHolder: the current configuration. A reconfiguration replaces it after the change is
 // durable.
 // Read by any thread; published by the engine thread (in the reply to Reconfigure).
 #pragma once

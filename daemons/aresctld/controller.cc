@@ -37,7 +37,7 @@
 namespace ares::aresctld {
 namespace {
 
-// As many connections to the database; one user has at most half of them.
+// Also the number of database connections; one user may use at most half of them.
 constexpr std::size_t kAccountingThreads = 4;
 constexpr QueryPool::Bounds kAccountingBounds{
     .waiting = 256, .waiting_per_user = 16, .running_per_user = kAccountingThreads / 2};
@@ -71,7 +71,7 @@ store::HighWaterMark mark_of(const store::Opened& opened) {
   return mark;
 }
 
-// Waits for the database as long as it takes. Empty: a stop signal came first.
+// Waits until the database is available. Empty: a stop signal arrived before that.
 Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
                                                      const sigset_t& signals) {
   std::string last_error;
@@ -92,7 +92,7 @@ Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
   }
 }
 
-// Before any thread exists, so that all of them leave these to the main one.
+// Call before any thread exists: all threads inherit the mask, and the main thread gets these.
 sigset_t block_signals() {
   sigset_t all;
   sigemptyset(&all);
@@ -102,12 +102,12 @@ sigset_t block_signals() {
   return all;
 }
 
-// The process's own user, who signalled it or might have.
+// The user of this process, recorded as the sender of signals.
 Principal own_principal(const config::Config& config) {
   return {config.controller.uid, GroupId{getgid()}, config.controller.user, host_name()};
 }
 
-// Unlike any other request of this user: the clock tells two controllers apart, the count two signals.
+// A unique request id: the time differs between controllers, the count between signals.
 std::string signal_request_id(Time now, unsigned count) {
   return "sighup-" + std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(count);
 }
@@ -166,7 +166,7 @@ Status Controller::run() {
   store::PgJournal journal(database);
   auto opened = open_when_there(journal, signals);
   if (!opened) return fail(opened.error());
-  if (!*opened) return {};  // told to stop while waiting
+  if (!*opened) return {};  // stop signal while waiting
   store::Opened recovered = std::move(**opened);
   const std::string system = recovered.system;
   spdlog::info("recovered {} jobs and {} nodes at lsn {}, epoch {}", recovered.state.jobs.size(),
@@ -182,7 +182,7 @@ Status Controller::run() {
   MarkKeeper mark(state_dir->high_water());
   if (auto begun = mark.begin(mark_of(recovered)); !begun) return fail(begun.error());
 
-  Clock clock;
+  Clock clock(recovered.state.now, [](const std::string& text) { spdlog::warn("{}", text); });
   ViewHolder views;
   NodeHub nodes(journal, views, clock, recovered.holder);
   JobWaiters job_waiters(views, clock);
@@ -220,7 +220,7 @@ Status Controller::run() {
     parts_->objection = objection.why;
   };
   sinks.fatal = [](const Error& error) {
-    // Proposed state dies unseen: no destructor, no thread may let anything of it out.
+    // End without destructors or threads: none of the uncommitted state may become visible.
     spdlog::critical("stopping: {}", error.message);
     spdlog::shutdown();
     _exit(3);
@@ -286,7 +286,7 @@ Status Controller::run() {
     }
     spdlog::info("stopping on {}; running jobs run on", received == SIGTERM ? "SIGTERM" : "SIGINT");
   }
-  // From the inside out: every caller that still waits is answered before the server goes.
+  // Inner parts first, so that every waiting caller gets an answer before the server stops.
   engine.stop();
   views.stop();
   scheduler.stop();

@@ -16,8 +16,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Until SIGTERM, SIGINT or a client's shutdown. Waits for the database at start; an error names
-  // what the administrator can do. A commit that fails for good ends the process at once instead of
+  // Runs until SIGTERM, SIGINT or a client's shutdown. Waits for the database at start. An error
+  // tells the administrator what to do. If a commit fails permanently the process ends instead of
   // returning.
   Status run();
 

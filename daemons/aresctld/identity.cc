@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kRemember = std::chrono::minutes(5);
 
-// One of the reentrant look-ups, with a buffer that grows until the entry fits.
+// Calls a reentrant look-up and grows the buffer until the entry fits.
 template <class Entry, class Lookup>
 const Entry* look_up(Entry& entry, std::vector<char>& buffer, Lookup&& lookup) {
   const Entry* found = nullptr;

@@ -1,4 +1,4 @@
-// Identity: names of users and groups and back, remembered, because a name service can take seconds.
+// Identity: converts names and ids of users and groups; cached, because a name service can be slow.
 // Any thread.
 #pragma once
 
@@ -17,10 +17,10 @@ class Identity {
   // "alice", or "1234" for a uid that no name service knows.
   std::string name_of(UserId uid);
 
-  // By name, or by number.
+  // `name` is a name or a number.
   std::optional<UserId> uid_of(const std::string& name);
 
-  // The same of groups.
+  // The same for groups.
   std::string name_of(GroupId gid);
   std::optional<GroupId> gid_of(const std::string& name);
 

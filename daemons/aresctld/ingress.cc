@@ -17,9 +17,9 @@
 namespace ares::aresctld {
 namespace {
 
-// A long poll ends at the latest after this, so that a client notices a controller that went away.
+// Maximum duration of a long poll, so that a client notices that the controller has gone.
 constexpr Seconds kLongestWait{60};
-// For a caller who came while the engine had enough to do.
+// Sent to callers that are refused because the engine is overloaded.
 constexpr std::uint32_t kRetryAfterMs = 200;
 
 api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
@@ -45,7 +45,7 @@ api::Response answer_of(const core::Reply& reply) {
   return response;
 }
 
-// Puts a value, or why there is none, into the field of the response that `field` returns.
+// Stores a value in the field of the response that `field` returns, or an error in `failure`.
 template <class T, class Field>
 api::Response answer_with(Result<T> result, Field field) {
   if (!result) return refused(result.error());
@@ -98,7 +98,7 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
                     bytes, [responder] { return responder->abandoned(); }});
 }
 
-// Reading a file and looking up users may take long: not on this thread.
+// Reads a file and looks up users, which may be slow; must not run on this thread.
 void Ingress::reconfigure(const Principal& caller, const api::Request& request,
                           ResponderPtr responder) {
   const auto policy = parts_.config.policy();
@@ -259,6 +259,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);
+      response.mutable_pong()->set_clock_ahead(parts_.clock.ahead().count());
       response.mutable_pong()->set_plugins_set_aside(set_aside_text(parts_.plugins.list(*config)));
       responder->send(response);
       return;
@@ -305,7 +306,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     case api::Request::kListAccountRecords:
     case api::Request::kListShares:
     case api::Request::kListPriorities: {
-      // They look at all accounts or jobs: one user's wait behind his own.
+      // These scan all accounts or jobs: a user's queries queue behind their earlier ones.
       const auto full =
           parts_.accounting.add(caller.uid, [view, config, now, query = request, responder] {
             if (!responder->abandoned())
@@ -336,7 +337,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
         responder->send(refused(submit.error()));
         return;
       }
-      // A pass over the queue takes long enough to keep off these threads.
+      // Needs a pass over the queue, which takes too long for these threads.
       const auto full = parts_.accounting.add(caller.uid, [=, submit = *std::move(submit)] {
         responder->send(answer_with(estimate(view, config->policy, caller, submit, now),
                                     &api::Response::mutable_estimate));

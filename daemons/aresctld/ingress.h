@@ -1,4 +1,4 @@
-// Ingress: what an authenticated client asked becomes a command for the engine, or is answered from
+// Ingress: converts requests of authenticated clients to engine commands, or answers them from
 // a view. Called on gRPC threads; never waits for the engine or the database on them.
 #pragma once
 
@@ -40,9 +40,9 @@ class Ingress {
     Reconfigurer& reconfigurer;
     ViewDumps& dumps;
     const SchedulerPlugins& plugins;
-    store::Journal& journal;  // for blobs only; may wait for the database
+    store::Journal& journal;  // for blobs only; may block on the database
     std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
-        read_accounting;  // may wait for the database
+        read_accounting;  // may block on the database
     ReportReader& reports;
     RollupWorker& rollup_worker;
     AccountingMaintenance& maintenance;

@@ -1,14 +1,16 @@
-// aresctld: builds the parts of the controller, wires them, runs until told to stop.
+// aresctld: builds and connects the parts of the controller and runs them until it is stopped.
 #include <spdlog/spdlog.h>
 
 #include "aresctld/controller.h"
 #include "aresctld/options.h"
 #include "aresctld/plugins/scheduler_plugins.h"
+#include "base/printable.h"
 
 int main(int argc, char** argv) {
   auto options = ares::aresctld::parse_options(argc, argv);
   if (!options) {
-    std::fprintf(stderr, "aresctld: %s\n", options.error().message.c_str());
+    std::fprintf(stderr, "aresctld: %s\n",
+                 ares::printable(options.error().message, ares::kLineControls).c_str());
     return 2;
   }
   if (options->text) {  // --help, --version
@@ -17,12 +19,14 @@ int main(int argc, char** argv) {
   }
   auto config = ares::config::load(options->config);
   if (!config) {
-    std::fprintf(stderr, "aresctld: %s\n", config.error().message.c_str());
+    std::fprintf(stderr, "aresctld: %s\n",
+                 ares::printable(config.error().message, ares::kLineControls).c_str());
     return 1;
   }
   if (options->check) {
     if (auto plugins = ares::aresctld::SchedulerPlugins(std::string()).load(*config); !plugins) {
-      std::fprintf(stderr, "aresctld: %s\n", plugins.error().message.c_str());
+      std::fprintf(stderr, "aresctld: %s\n",
+                   ares::printable(plugins.error().message, ares::kLineControls).c_str());
       return 1;
     }
     std::printf("%s: ok: cluster %s, %zu nodes, %zu partitions\n", config->path.c_str(),
@@ -31,7 +35,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (auto logging = ares::aresctld::start_log(config->log); !logging) {
-    std::fprintf(stderr, "aresctld: %s\n", logging.error().message.c_str());
+    std::fprintf(stderr, "aresctld: %s\n",
+                 ares::printable(logging.error().message, ares::kLineControls).c_str());
     return 1;
   }
   ares::aresctld::Controller controller(

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cli/values/job_ids.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 
@@ -78,7 +79,7 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
     if (!registers && peer.session == session) peer.last_message_at = clock_.now();
     if (registers && peer.session && peer.session != session) rival_heard = peer.last_message_at;
   }
-  // Whether it speaks for the node is the engine's to say: it knows the incarnation.
+  // The engine decides whether the session speaks for the node, because it knows the incarnation.
   engine_->post(Command{NodeCommand{std::move(*converted), session->peer(), rival_heard}},
                 [this, session, name, registers](const core::Reply& reply) {
                   if (reply.failed)
@@ -90,14 +91,14 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
 
 void NodeHub::refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
                      const Error& error) {
-  // A controller on its way down refuses nobody: the node tries again elsewhere or later.
+  // A stopping controller sends no refusals: the node retries later or at another controller.
   if (error.code != ErrorCode::unavailable) {
     spdlog::warn("refused node {} from {}: {}", name, session->peer(), error.message);
     api::NodeDown refusal;
     proto::to_api(ToNode{name, views_.read().state->epoch, Refused{error.message}}, &refusal);
     session->send(std::move(refusal));
   }
-  // One aresd may speak for thousands of pretended nodes: the others keep their session.
+  // One aresd may simulate thousands of nodes: keep the session for the others.
   bool shared = false;
   {
     std::lock_guard lock(mutex_);
@@ -152,8 +153,9 @@ void NodeHub::deliver(Effect effect) {
     auto script = blob(spec.script);
     auto environment = blob(spec.environment);
     if (!script || !environment) {
-      // Owed still: the node's next heartbeat asks again.
-      spdlog::warn("cannot read the script of job {}: {}", spec.name,
+      // The launch stays pending: the node's next heartbeat triggers another attempt.
+      spdlog::warn("cannot read the script of job {}: {}",
+                   cli::format_job_id(prepare->launch.attempt.job),
                    (script ? environment : script).error().message);
       return;
     }

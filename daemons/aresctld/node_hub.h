@@ -1,6 +1,6 @@
-// NodeHub: the sessions of node daemons. Turns what nodes say into commands and sends them what is
-// owed. gRPC threads call it with messages, the engine thread with effects; sending happens on a
-// thread of its own, because a launch may have to read its script from the database first.
+// NodeHub: the sessions of node daemons. Converts their messages to commands and sends effects to
+// nodes. gRPC threads call it with messages, the engine thread with effects. A separate thread
+// sends, because a launch may have to read its script from the database first.
 #pragma once
 
 #include <condition_variable>
@@ -32,11 +32,11 @@ class NodeHub : public rpc::AttachHandler {
   void start(EngineLoop& engine);
   void stop();
 
-  // Any thread. Effects for nodes without a session are dropped: the node asks for what it is owed
-  // when it comes.
+  // Any thread. Effects for nodes without a session are dropped: pending ones are sent again after
+  // the node has connected.
   void send(Effects effects);
 
-  // When a message last arrived from the node, by this controller's clock; none since it started.
+  // When the last message of the node arrived, by this controller's clock; none since its start.
   std::optional<Time> last_heard(const std::string& node) const;
   bool connected(const std::string& node) const;
 
@@ -70,10 +70,10 @@ class NodeHub : public rpc::AttachHandler {
   bool stopping_ = false;
   std::thread thread_;
 
-  // Scripts of arrays and of many-node jobs go out many times. Sender thread only; least recently
-  // used last.
+  // Scripts of arrays and of large jobs are sent often. Sender thread only; least recently used
+  // at the end.
   using Cached = std::list<std::pair<BlobId, std::shared_ptr<const std::string>>>;
-  Cached cache_;  // latest used first
+  Cached cache_;  // most recently used first
   std::map<BlobId, Cached::iterator> cached_;
   std::size_t cached_bytes_ = 0;
 };

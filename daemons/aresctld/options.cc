@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace ares::aresctld {
 namespace {
 
@@ -60,7 +62,7 @@ Result<Options> parse_options(int argc, char** argv) {
       flag = argv[i];
     } else {
       return fail(ErrorCode::invalid_argument,
-                  "unknown option \"" + std::string(word) + "\"; see aresctld --help");
+                  "unknown option " + quote(word) + "; see aresctld --help");
     }
   }
   options.config = config::default_path(flag);

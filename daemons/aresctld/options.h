@@ -1,4 +1,4 @@
-// The command line and the log of aresctld.
+// The command line and the logging of aresctld.
 // Used once, by main, before any thread exists.
 #pragma once
 

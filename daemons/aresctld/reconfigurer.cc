@@ -42,7 +42,7 @@ std::vector<Partition> partitions_of(const ClusterState& state) {
   return out;
 }
 
-// A plugin that was set aside comes back although the configuration is the same.
+// Reports plugins that are enabled again, although the configuration is the same.
 void note_plugins(const SharedPlugins& before, const SharedPlugins& after,
                   std::vector<config::Change>& changes) {
   if (before == after || !after.value) return;
@@ -95,7 +95,7 @@ Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request)
   return answer(evaluation->changes, path, false);
 }
 
-// The file was read for this, but the engine did nothing: what is in force is what the request applied the first time, or later ones.
+// The engine did nothing for this repeated request: in force is what it or a later one set.
 Result<api::Reconfigured> Reconfigurer::repeat_answer(const Evaluation& evaluation,
                                                       const std::string& path) const {
   if (config_holder_.read()->policy.config_hash == evaluation.next->policy.config_hash)
@@ -142,7 +142,7 @@ void Reconfigurer::apply(Principal caller, std::string request_id, const Digest&
                  if (reply.failed) return finish(fail(reply.error));
                  if (reply.repeated) return finish(repeat_answer(evaluation, path));
                  config_holder_.publish(evaluation.next);
-                 // The state went out before, and a pass over it may have used the rules of before.
+                 // Published after the state, so a pass may have used it with the old policy.
                  views_.wake_waiters();
                  spdlog::info("reconfigured from {}", path);
                  spdlog::set_level(spdlog::level::from_str(evaluation.next->log.level));

@@ -1,5 +1,5 @@
-// Reconfigurer: reads ares.yaml again while the controller runs: checked first, then applied whole or not at all.
-// Called on threads that may wait for a disk and the name service (the query pool, the main thread for SIGHUP); one at a time.
+// Reconfigurer: rereads ares.yaml at run time: checks it, then applies all changes or none.
+// Called on threads that may block (query pool; main thread for SIGHUP), one call at a time.
 #pragma once
 
 #include <functional>
@@ -18,24 +18,24 @@
 
 namespace ares::aresctld {
 
-// What a configuration is to the engine.
+// The parts of a configuration that the engine needs.
 ApplyConfig to_command(const config::Config& config);
 
 class Reconfigurer {
  public:
-  // What came of it, or why nothing did: the file (with file, line and a suggestion), a change that is refused, the engine.
+  // The changes, or an error: in the file (file, line, suggestion), a refused change, the engine's.
   using Done = std::function<void(Result<api::Reconfigured>)>;
 
-  // `plugins`: loads those of the scheduler; null where there are none.
+  // `plugins` loads the scheduler's plugins; null if there are none.
   Reconfigurer(ConfigHolder& config_holder, EngineLoop& engine, ViewHolder& views,
                SchedulerPlugins* plugins = nullptr)
       : config_holder_(config_holder), engine_(engine), views_(views), plugins_(plugins) {}
 
-  // What the file, or `text` in its place, would change.
+  // The changes that the file, or the request's `text`, would make.
   Result<api::Reconfigured> preview(const api::Reconfigure& request) const;
 
-  // `done` is called on the engine thread once the new configuration is durable and in force, else on the caller's. A request
-  // that was carried out before changes nothing; failed_precondition if the file has changed since.
+  // `done` is called on the engine thread once the change is durable and in force, else on this one. A
+  // repeated request changes nothing; failed_precondition if the file has changed since.
   void apply(Principal caller, std::string request_id, const Digest& digest, Done done);
 
  private:
@@ -43,7 +43,7 @@ class Reconfigurer {
     std::shared_ptr<const config::Config> next;  // in force afterwards
     std::vector<config::Change> changes;
   };
-  // `load`: the plugins too, which runs code of theirs.
+  // `load`: also load plugins, which runs their code.
   Result<Evaluation> evaluate(Result<config::Config> read, bool load) const;
   Result<api::Reconfigured> repeat_answer(const Evaluation& evaluation,
                                           const std::string& path) const;

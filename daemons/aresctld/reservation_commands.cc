@@ -1,10 +1,12 @@
 #include "aresctld/reservation_commands.h"
 
+#include "base/printable.h"
+
 namespace ares::aresctld {
 namespace {
 
 Result<Reservation> to_reservation(const api::Reservation& from, Identity& identity) {
-  // Far enough from the ends of what can be counted in microseconds.
+  // Limit that avoids overflows in calculations with microseconds.
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
   for (const std::int64_t time : {from.start(), from.end()})
     if (time < 0 || time > kMost)
@@ -20,11 +22,11 @@ Result<Reservation> to_reservation(const api::Reservation& from, Identity& ident
   }
   if (!known)
     return fail(ErrorCode::invalid_argument,
-                "\"" + from.recurrence() + "\" is no recurrence this controller knows");
+                quote(from.recurrence()) + " is no recurrence this controller knows");
   to.nodes.assign(from.members().begin(), from.members().end());
   for (const std::string& name : from.users()) {
     const auto uid = identity.uid_of(name);
-    if (!uid) return fail(ErrorCode::not_found, "no user is named \"" + name + "\"");
+    if (!uid) return fail(ErrorCode::not_found, "no user is named " + quote(name));
     to.users.push_back(*uid);
   }
   to.accounts.assign(from.accounts().begin(), from.accounts().end());
@@ -36,7 +38,7 @@ Result<Reservation> to_reservation(const api::Reservation& from, Identity& ident
   return to;
 }
 
-// What is asked for as without end lasts as long as a reservation may.
+// Maximum duration of a reservation; also used for reservations without an end.
 constexpr std::int64_t kLongestReservation = 10LL * 365 * 24 * 3600;
 
 template <class Message>

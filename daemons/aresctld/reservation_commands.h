@@ -1,5 +1,5 @@
-// Requests about reservations: from what a client sends to what the engine decides on. The part of commands.h that is about them.
-// Pure but for the user names that are looked up; gRPC threads.
+// Converts requests about reservations to engine commands. Belongs to commands.h.
+// Pure except for the lookup of user names; gRPC threads.
 #pragma once
 
 #include "aresctld/identity.h"

@@ -38,7 +38,7 @@ std::string describe(const AttemptReport& report) {
 
 class HostedNode::MachineUsers final : public node::Users {
  public:
-  // Where nothing is executed nobody's account is needed.
+  // A simulated node executes nothing, so it looks up no accounts.
   explicit MachineUsers(bool simulated) : simulated_(simulated) {}
 
   Result<node::UserIdentity> find(UserId uid, GroupId gid) override {

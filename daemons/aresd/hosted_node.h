@@ -1,5 +1,5 @@
-// HostedNode: one node served by this aresd: its agent, its spool, its exec plugin, and the users of the machine.
-// Owned by NodeHost, used on its one thread.
+// HostedNode: one node served by this aresd: its agent, spool and exec plugin, and the user lookup.
+// Owned by NodeHost, used on NodeHost's only thread.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ struct HostedNodeSetup {
   node::AgentSetup agent;
   const ares_exec_plugin* plugin = nullptr;
   std::string plugin_options;
-  std::string spool;  // directory; empty = in memory, for pretended nodes
+  std::string spool;  // directory; empty = in memory, for simulated nodes
 };
 
 class HostedNode final : private node::Uplink, private node::ExecutorEvents {
  public:
   using Send = std::function<void(const FromNode&)>;
   using Log =
-      std::function<void(const std::string&)>;  // what an operator wants to know of attempts
+      std::function<void(const std::string&)>;  // log messages about attempts, for operators
 
-  // Takes the spool and what runs in it. The error names what is wrong with it.
+  // Opens the spool and resumes watching its attempts. The error says what is wrong with the spool.
   static Result<std::unique_ptr<HostedNode>> open(HostedNodeSetup setup, Send send, Log log,
                                                   node::Moment now);
   ~HostedNode() override;
@@ -34,7 +34,7 @@ class HostedNode final : private node::Uplink, private node::ExecutorEvents {
   node::NodeAgent& agent() { return *agent_; }
   int event_fd() const { return executor_->event_fd(); }
   std::optional<BootTime> next_deadline() const;
-  void dispatch(node::Moment now);  // whatever is due
+  void dispatch(node::Moment now);  // all that is due
 
  private:
   class MachineUsers;

@@ -1,5 +1,5 @@
-// What this machine has to offer: its processors, memory and GPUs, as far as the configuration does not say otherwise.
-// Pure but for machine_inventory(); any thread.
+// The resources of this machine (CPUs, memory and GPUs) for all that the configuration does not
+// specify. Pure except for machine_inventory(); any thread.
 #pragma once
 
 #include "base/result.h"
@@ -8,11 +8,11 @@
 
 namespace ares::aresd {
 
-// CPUs of the calling process's affinity and the memory of /proc/meminfo.
+// CPUs in the affinity mask of the calling process, and MemTotal of /proc/meminfo.
 Inventory machine_inventory();
 
-// What the node registers with: the configuration's word where it has one, else the machine's. invalid_argument with file, line and
-// column for a topology of GPUs that cannot be read.
+// The inventory that the node registers: values of the configuration where given, else the machine's.
+// Returns invalid_argument with file, line and column for a GPU topology that cannot be parsed.
 Result<Inventory> node_inventory(const config::ConfiguredNode& configured,
                                  const Inventory& machine);
 

@@ -1,4 +1,4 @@
-// aresd: the node daemon. Builds the nodes, wires them to the controller, runs until told to stop. Jobs outlive it.
+// aresd: the node daemon. Connects nodes to the controller; runs until a signal. Jobs outlive it.
 #include <getopt.h>
 #include <unistd.h>
 
@@ -85,13 +85,13 @@ Status start_log(const ares::config::LogConfig& log) {
   return {};
 }
 
-// The plugin that ares.yaml names, and what it is to be told.
+// The exec plugin that ares.yaml names, and its options.
 struct Plugin {
   std::optional<ares::plugin::LoadedExecPlugin> loaded;
   const ares_exec_plugin* table = nullptr;
   std::string options;
   bool in_memory = false;
-  double loss_rate = 0;  // of messages, each way
+  double loss_rate = 0;  // fraction of messages lost in each direction
 };
 
 int permille(double rate) {
@@ -134,7 +134,7 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
   return nullptr;
 }
 
-// Every name of the list as a node of the host, sending by way of `link`, which does not exist yet.
+// Adds every node of the list to the host. The nodes send through `link`, which is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link) {
@@ -218,7 +218,7 @@ Status run(const Arguments& arguments) {
                 "of " +
                     arguments.nodes);
 
-  // Before any thread: all of them inherit it, and one waits for these signals.
+  // Before any thread, so that all inherit the mask. One thread waits for these signals.
   sigset_t handled;
   ::sigemptyset(&handled);
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, signal);

@@ -1,5 +1,5 @@
-// Loss: which messages a pretended network loses. Decided by a count, so that a run can be repeated as far as threads allow.
-// Owned by main; any thread may ask.
+// MessageLoss: decides which messages a simulated network drops. The decision is a hash of a counter,
+// so a run is repeatable except for the order of threads. Owned by main(); any thread may call it.
 #pragma once
 
 #include <atomic>

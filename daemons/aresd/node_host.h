@@ -1,5 +1,5 @@
-// NodeHost: the one thread on which all nodes of this aresd live. Messages from the link's threads reach it through a queue.
-// Owned by main(); run() is the thread, the other functions say who may call them.
+// NodeHost: the event loop and only thread of all nodes of this aresd. Messages from the link's threads arrive
+// through a queue. Owned by main(), which runs run(); the other functions state which threads may call them.
 #pragma once
 
 #include <atomic>
@@ -29,12 +29,12 @@ class NodeHost {
   // Before run(). `name` is the node's.
   void add(const std::string& name, std::unique_ptr<HostedNode> node);
 
-  void put(Input input);  // any thread, never waits
-  void stop();            // any thread or signal handler: run() returns; jobs run on
+  void put(Input input);  // any thread, does not block
+  void stop();            // any thread or signal handler: run() returns; jobs keep running
 
   void run();
 
-  // Called on the host's thread when the controller does not want a node, once for each reason.
+  // Called on the host's thread when the controller refuses a node, once for each new reason.
   void on_refused(std::function<void(const std::string& node, const std::string& why)> callback) {
     on_refused_ = std::move(callback);
   }
@@ -50,7 +50,7 @@ class NodeHost {
   NodeHost() = default;
   void drain_inputs();
   void handle(std::size_t index, const Input& input);
-  void update_schedule(std::size_t index);  // after anything happened to the node
+  void update_schedule(std::size_t index);  // after each event of the node
   void dispatch_due();
   void set_timer();
 

@@ -1,4 +1,4 @@
-// aresstepd ATTEMPT_DIR [CHANNEL_FD]: supervises one attempt of a job on one node. Started by aresd, outlives it.
+// aresstepd ATTEMPT_DIR [CHANNEL_FD]: supervises one attempt on a node. Outlives the aresd that starts it.
 #include <unistd.h>
 
 #include <cstdio>

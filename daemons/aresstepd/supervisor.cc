@@ -31,7 +31,7 @@ std::string socket_path(const exec::FileAttemptDir& dir) {
   return dir.path() + "/sock";
 }
 
-// The controller counts on a lease: without a namespace the attempt is this node's failure, not a run that nothing stops.
+// A leased attempt must die with its supervisor: without a pid namespace the launch fails (node fault).
 os::TaskTree::Isolation isolation_for(const LaunchSpec& launch) {
   if (launch.leased) return os::TaskTree::Isolation::required;
   return ::geteuid() == 0 ? os::TaskTree::Isolation::wanted : os::TaskTree::Isolation::none;
@@ -39,7 +39,7 @@ os::TaskTree::Isolation isolation_for(const LaunchSpec& launch) {
 
 }  // namespace
 
-// The machine's view of os::TaskTree.
+// os::TaskTree behind the interface that StepMachine uses.
 class Supervisor::Tree final : public node::ProcessTree {
  public:
   Tree(os::TaskTree::Body body, os::TaskTree::Isolation isolation, std::optional<os::Cgroup> cgroup)
@@ -55,7 +55,7 @@ class Supervisor::Tree final : public node::ProcessTree {
   }
   void open_gate() override { tree_.open_gate(); }
   void signal(std::int32_t signal, bool batch_only) override { tree_.signal(signal, batch_only); }
-  // A tree that may outlive its supervisor can be stopped as well, but only as far as we find it.
+  // Without a pid namespace only those descendants are stopped that are found in /proc.
   bool freeze() override { return tree_.freeze(); }
   bool has_freezer() const override { return tree_.has_freezer(); }
   void thaw() override { tree_.thaw(); }
@@ -80,8 +80,8 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
   if (!text) return fail(text.error());
   Result<node::StepSpec> spec = node::decode_step_spec(*text);
   if (!spec) return fail(spec.error());
-  // Between our opening of the directory and this look it may have been given to another attempt, whose intent is then
-  // here as well: only the name that we were started with tells.
+  // The directory may have been recycled for another attempt between the start of this process and its opening.
+  // Spec and intent are then the other attempt's, so the attempt is checked against the name in our argument.
   const std::string name = directory.substr(directory.rfind('/') + 1);
   if (node::directory_name(spec->launch.attempt) != name)
     return fail(ErrorCode::stale, "attempt " + name + " is over: its directory is used again");
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
 Status Supervisor::prepare_loop() {
   sigset_t handled;
   ::sigemptyset(&handled);
-  // TERM and its like end an aresd; what it started stays. Only Kill ends a job.
+  // SIGTERM and similar signals stop aresd but not its supervisors. Only Kill ends a job.
   for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaddset(&handled, signal);
   ::sigprocmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -162,8 +162,8 @@ void Supervisor::watch(int fd, bool on) {
   ::epoll_ctl(poll_.get(), on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
 }
 
-// What can fail before the script may run fails here, so that the launch fails with it: an aresd that is started again
-// reaches a job through its socket only. The socket gets its name in listen().
+// Checks before the script may run what listen() needs later, so that an error fails the launch: a
+// restarted aresd reaches the job only through the socket. listen() binds the socket to its name.
 Status Supervisor::prepare_to_listen() {
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return fail(os::errno_error("cannot make the socket " + socket_path(dir_)));
@@ -177,8 +177,8 @@ Status Supervisor::clear_socket_name() const {
   return fail(os::errno_error("cannot use " + path + " as a socket"));
 }
 
-// Not before the aresd that started us has gone, because a socket's name costs a file. By a relative name, because a
-// socket's path may have only 108 bytes.
+// Called only once the aresd that started us is gone, because the socket's file costs disk
+// operations. The name is relative because a socket path has at most 108 bytes.
 Status Supervisor::listen() {
   if (Status cleared = clear_socket_name(); !cleared) return cleared;
   sockaddr_un address{};
@@ -200,8 +200,8 @@ Status Supervisor::listen() {
   return {};
 }
 
-// The script may run by now, so that the job goes on without a socket until there is one. Standard error is the file
-// `log` of the attempt.
+// On failure the job continues without a socket and listen() is retried, because the script may
+// already run. Standard error is the file `log` of the attempt.
 void Supervisor::listen_or_try_again() {
   const bool first = !listen_at_;
   const Status listens = listen();
@@ -257,7 +257,7 @@ void Supervisor::drop_client(int fd) {
 
 void Supervisor::notify(node::StepNotice notice) {
   const std::string_view text = to_string(notice);
-  // A client that does not listen learns it from the records.
+  // Errors are ignored: a client that misses a notice finds its result in the records.
   for (const os::Fd& client : clients_)
     (void)::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

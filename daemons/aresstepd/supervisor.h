@@ -1,5 +1,5 @@
-// Supervisor: gives a StepMachine its real directory, processes, clock and socket, and turns the one event loop of aresstepd.
-// Owned by main(); single-threaded.
+// Supervisor: provides StepMachine with its directory, processes, clock and socket, and runs the
+// event loop of aresstepd. Owned by main(); single-threaded.
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@ namespace ares::stepd {
 
 class Supervisor {
  public:
-  // `directory` absolute; `channel` is a connected socket to the aresd that started us, or -1.
+  // `directory` is absolute; `channel` is a connected socket to the aresd that started us, or -1.
   static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel);
 
-  // Until the attempt has ended. The error says why it could not even begin.
+  // Returns when the attempt has ended. An error says why it could not be started.
   Status run();
 
  private:
@@ -53,7 +53,7 @@ class Supervisor {
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
   bool listening_ = false;
-  std::optional<BootTime> listen_at_;  // when to try again
+  std::optional<BootTime> listen_at_;  // when to retry listen()
   std::vector<os::Fd> clients_;
 };
 

@@ -30,7 +30,7 @@ constexpr int kCannot = 1;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
-// Of a path in a message: the reason behind it must still be seen.
+// Limit for a path in a message, so that the reason after it is not cut off.
 constexpr std::size_t kMostOfPath = 300;
 
 Failure failed(const std::string& what, int error = errno) {
@@ -45,7 +45,7 @@ void bind_to_cpus(const std::vector<std::uint32_t>& cpus) {
   const std::size_t size = CPU_ALLOC_SIZE(highest + 1);
   CPU_ZERO_S(size, set);
   for (std::uint32_t cpu : cpus) CPU_SET_S(cpu, size, set);
-  // Best effort: a node may be configured with more processors than it has, and then its numbers mean nothing.
+  // Best effort: a node may be configured with CPU numbers that it does not have.
   (void)::sched_setaffinity(0, size, set);
   CPU_FREE(set);
 }
@@ -59,7 +59,7 @@ void set_limits(const std::vector<ResourceLimit>& limits) {
                               ? RLIM_INFINITY
                               : static_cast<rlim_t>(limit.soft);
     current.rlim_cur = std::min(wanted, current.rlim_max);
-    (void)::setrlimit(resource, &current);  // never above what the node allows, as in a login shell
+    (void)::setrlimit(resource, &current);  // capped at the node's hard limit, as in a login shell
   }
 }
 
@@ -81,7 +81,7 @@ MaybeFailure become_user(const node::StepSpec& spec) {
   return std::nullopt;
 }
 
-// As the user and only now, so that his permissions count, also on a file system where root has none.
+// Called as the user: the user's permissions count, also on file systems that squash root.
 MaybeFailure open_as(int target, const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
   const int error = errno;
@@ -137,7 +137,7 @@ os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::stri
   bind_to_cpus(spec.launch.share.cpu_ids);
   set_limits(job.limits);
   if (auto failure = become_user(spec)) return *failure;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // becoming somebody else cleared it
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the uid cleared it
   ::prctl(PR_SET_DUMPABLE, 1);
   ::umask(job.umask & 0777);
 

@@ -1,5 +1,5 @@
-// What the gated child does once it may: becomes the job's user, opens the job's files, and executes the script.
-// Runs in the child of aresstepd only; nothing here returns to the supervisor but the reason of a failure.
+// Code of the gated child after its gate opens: becomes the job's user, opens the job's files, and executes the script.
+// Runs only in the child of aresstepd. On success it does not return (execve); else it returns the reason of the failure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ares::stepd {
 
-// `directory` holds the record `script`; `environment` is what was submitted, NUL-separated.
+// `directory` holds the record `script`; `environment` is the submitted one, NUL-separated.
 os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::string& directory,
                                      const std::string& environment, Time now);
 

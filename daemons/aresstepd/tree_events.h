@@ -1,5 +1,5 @@
-// What ended in the process tree, passed on to the machine. Used by Supervisor, on its only thread; apart from it so that a test can
-// say what ends when.
+// Passes the ends in the process tree to the machine. Used by Supervisor on its only thread. A
+// header of its own, so that a test can choose the order of the ends.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace ares::stepd {
 
-// `look` gives what ended since its last call, and gives it once: whatever a look finds is passed on. What is done about the task's
-// end may end the rest at once, so after one it looks again.
+// `collect` returns what ended since its last call, each end once; all of it is passed on. The handler
+// of the task's end may kill the rest of the tree at once, so `collect` is called again after it.
 template <class Collect, class OnTaskEnd, class OnGone>
 void forward_events(Collect&& collect, OnTaskEnd&& on_task_end, OnGone&& on_gone) {
   for (bool again = true; again;) {

@@ -104,7 +104,7 @@ Result<Decoded> munge_decode(const std::string& credential, const std::string& s
   uid_t uid = 0;
   gid_t gid = 0;
   error = ::munge_decode(credential.c_str(), context.ctx, &data, &size, &uid, &gid);
-  const std::unique_ptr<void, Free> owned(data);  // given for some refused credentials as well
+  const std::unique_ptr<void, Free> owned(data);  // set for some refused credentials as well
   if (error != EMUNGE_SUCCESS) return explain(kWhat, error, context.ctx);
 
   Decoded decoded;
@@ -112,7 +112,7 @@ Result<Decoded> munge_decode(const std::string& credential, const std::string& s
   decoded.gid = GroupId(gid);
   if (data && size > 0) {
     decoded.payload.assign(static_cast<const char*>(data), static_cast<std::size_t>(size));
-    explicit_bzero(data, static_cast<std::size_t>(size));  // it may be a key
+    explicit_bzero(data, static_cast<std::size_t>(size));  // the payload may be a session key
   }
   in_addr address{};
   char host[INET_ADDRSTRLEN] = "";

@@ -1,5 +1,5 @@
-// Credentials of MUNGE: who sent something, as munged of the sender's machine certifies it.
-// Functions without state; any thread. Both talk to munged and may block for some seconds if that
+// MUNGE credentials: the uid and gid of a sender, certified by munged of the sender's machine.
+// Stateless functions; any thread. Both talk to munged and may block for some seconds if it
 // hangs.
 #pragma once
 
@@ -16,11 +16,11 @@ struct Decoded {
   UserId uid;
   GroupId gid;
   std::string payload;
-  std::string host;  // IPv4 address of the machine that made the credential
+  std::string host;  // IPv4 address of the machine on which the credential was made
 };
 
-// `socket` is munged's socket, empty = the site's default. With `only_for`, nobody else, root
-// included, can decode the credential.
+// `socket` is munged's socket, empty = the site's default. With `only_for`, no other user, not even
+// root, can decode the credential.
 // unavailable: munged does not answer; invalid_argument: payload too long; internal otherwise.
 Result<std::string> munge_encode(std::string_view payload, const std::string& socket,
                                  std::optional<UserId> only_for = std::nullopt);

@@ -9,7 +9,7 @@
 namespace ares::auth {
 namespace {
 
-// Says what the credential is for: one made for another program opens nothing here.
+// States the purpose of the credential, so that one made for another program is not accepted.
 constexpr std::string_view kPurpose = "ares session key 1\n";
 
 using Mac = std::array<unsigned char, crypto_auth_BYTES>;
@@ -19,7 +19,7 @@ void put(std::array<unsigned char, 17>& header, std::size_t at, std::uint64_t va
     header[at + i] = static_cast<unsigned char>(value >> (56 - 8 * i));
 }
 
-// The header has a fixed length, so no two messages give the same bytes.
+// The header has a fixed length, so different messages never give the same input to the MAC.
 Mac compute(const SessionKey& key, Direction direction, std::uint64_t session,
             std::uint64_t sequence, std::string_view payload) {
   ensure_sodium();
@@ -90,7 +90,7 @@ bool ReplayWindow::accept(std::uint64_t sequence) {
     seen_.set(sequence % kSpan);
     return true;
   }
-  // The numbers skipped over may still come.
+  // Skipped sequence numbers may still arrive, so they are marked as not seen.
   if (sequence - highest_ >= kSpan) {
     seen_.reset();
   } else {

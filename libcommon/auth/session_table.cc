@@ -15,7 +15,7 @@ namespace {
 using Clock = SessionTable::Clock;
 
 struct Entry;
-// The longest idle first.
+// Sessions from the longest idle to the most recently used.
 using Order = std::list<Entry*>;
 
 struct Entry {
@@ -77,7 +77,7 @@ Session SessionTable::open(SessionKey key, Identity identity, Clock::time_point 
   const std::lock_guard lock(state_->mutex);
   State& s = *state_;
   s.drop_idle(now);
-  // One user's many sessions push out that user's own first.
+  // A user with too many sessions loses their own longest idle one, not another user's.
   if (auto mine = s.by_user.find(identity.uid);
       mine != s.by_user.end() && mine->second.size() >= s.limits.sessions_per_user)
     s.drop(*mine->second.front());
@@ -108,7 +108,7 @@ Result<Session> SessionTable::accept(std::uint64_t session, std::uint64_t sequen
     if (entry == state_->sessions.end()) return unknown();
     found = entry->second.session;
   }
-  // Outside the lock: a large payload takes milliseconds.
+  // Outside the lock, because a large payload takes milliseconds.
   if (auto sealed = verify_seal(*found.key, Direction::request, session, sequence, payload, mac);
       !sealed)
     return fail(sealed.error());

@@ -1,6 +1,6 @@
-// The server's sessions: key, identity and replay window of each, bounded in number and in idle
-// time. Owned by the server; any thread. A session that was dropped costs its client one new
-// credential, nothing else.
+// The server's sessions: key, identity and replay window of each. Their number and idle time are
+// limited. Owned by the server; any thread. The client of a dropped session only needs a new
+// credential.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@
 
 namespace ares::auth {
 
-// Whom a session belongs to.
+// The owner of a session.
 struct Identity {
   UserId uid;
   GroupId gid;
   std::string user;  // name, or "uid 1234"
-  std::string host;  // where the credential was made
+  std::string host;  // machine on which the credential was made
 };
 
 struct Session {
@@ -35,7 +35,7 @@ class SessionTable {
   using Clock = std::chrono::steady_clock;
   struct Limits {
     std::size_t sessions = 16384;
-    std::size_t sessions_per_user = 2048;  // beyond: that user's longest idle one goes
+    std::size_t sessions_per_user = 2048;  // beyond: the user's longest idle session is dropped
     std::chrono::seconds idle{600};
   };
 
@@ -43,11 +43,11 @@ class SessionTable {
   explicit SessionTable(Limits limits);
   ~SessionTable();
 
-  // Ids are random, so that one given before a restart of the server means nothing afterwards.
+  // Ids are random, so an id from before a restart of the server is not valid afterwards.
   Session open(SessionKey key, Identity identity, Clock::time_point now);
 
-  // Checks the seal and that `sequence` is new. unauthenticated; where the message is
-  // kSessionUnknown, a fresh credential helps.
+  // Verifies the seal and that `sequence` is new. Errors are unauthenticated; with the message
+  // kSessionUnknown the client should send a fresh credential.
   Result<Session> accept(std::uint64_t session, std::uint64_t sequence, std::string_view payload,
                          std::string_view mac, Clock::time_point now);
 
@@ -58,7 +58,7 @@ class SessionTable {
   std::unique_ptr<State> state_;
 };
 
-// The text by which a client learns that it must authenticate again.
+// The error message that makes a client authenticate again.
 inline constexpr std::string_view kSessionUnknown = "session unknown";
 
 }  // namespace ares::auth

@@ -1,11 +1,11 @@
-// libsodium, made ready before its first use.
+// Initialisation of libsodium before its first use.
 // Pure function; any thread. Private to auth/.
 #pragma once
 
 namespace ares::auth {
 
-// Picks the implementations for this processor and opens the source of random numbers, once. Ends
-// the process where there is none: without it no key is secret.
+// Selects the implementations for this CPU and opens the random number generator, once. Ends the
+// process if there is none, because keys would not be secret.
 void ensure_sodium();
 
 }  // namespace ares::auth

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/interval_set.h"
+#include "base/printable.h"
 
 namespace ares {
 
@@ -65,7 +66,7 @@ std::optional<Bitset> Bitset::first_n(std::size_t n) const {
       continue;
     }
     for (; n > 0; --n) {
-      out.words_[at] |= word & (~word + 1);  // its lowest bit
+      out.words_[at] |= word & (~word + 1);  // the lowest set bit
       word &= word - 1;
     }
   }
@@ -134,7 +135,7 @@ Result<Bitset> parse_bitset(std::string_view text, std::size_t size) {
   if (text.empty()) return out;
   if (size == 0) {
     return fail(ErrorCode::invalid_argument,
-                "list \"" + std::string(text) + "\": the set has room for nothing");
+                "list " + quote(text) + ": the set has room for nothing");
   }
   const std::size_t max =
       std::min<std::size_t>(size - 1, std::numeric_limits<std::uint32_t>::max() - 1);

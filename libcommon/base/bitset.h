@@ -1,5 +1,5 @@
-// A set of small numbers of a size known at run time, one bit each: CPUs of a node, nodes of a
-// cluster. A plain value; any thread, as other values.
+// A set of small numbers below a size given at run time, one bit each: CPUs of a node, nodes of a
+// cluster. A plain value; any thread, one at a time for each object.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ class Bitset {
   Bitset() = default;
   explicit Bitset(std::size_t size, bool value = false);
 
-  // The first number that cannot be a member.
+  // The lowest number that cannot be a member.
   std::size_t size() const { return size_; }
-  // New members are absent; members at or above `size` are dropped.
+  // Added numbers are not members; members at or above `size` are dropped.
   void resize(std::size_t size);
 
-  // Precondition of all three: index < size().
+  // Precondition of test(), set() and reset(): index < size().
   bool test(std::size_t index) const { return (words_[index / 64] >> (index % 64) & 1) != 0; }
   void set(std::size_t index) { words_[index / 64] |= std::uint64_t{1} << (index % 64); }
   void reset(std::size_t index) { words_[index / 64] &= ~(std::uint64_t{1} << (index % 64)); }
@@ -41,12 +41,12 @@ class Bitset {
   // The `n` smallest members, or nothing if there are fewer.
   std::optional<Bitset> first_n(std::size_t n) const;
 
-  // Precondition of all that follow: both of one size.
+  // Precondition of the functions below: both sets have the same size.
   Bitset& operator|=(const Bitset& other);
   Bitset& operator&=(const Bitset& other);
   Bitset& andnot(const Bitset& other);  // removes the members of `other`
   bool intersects(const Bitset& other) const;
-  bool contains(const Bitset& other) const;  // every member of `other` is one of this
+  bool contains(const Bitset& other) const;  // whether `other` is a subset of this
   std::size_t count_and(const Bitset& other) const;
 
   friend Bitset operator|(Bitset a, const Bitset& b) { return a |= b; }
@@ -60,17 +60,17 @@ class Bitset {
   }
 
  private:
-  void clear_tail();  // keeps the bits at and above size() zero, which count() and == rely on
+  void clear_tail();  // clears the bits at and above size(), on which count() and == rely
 
   std::size_t size_ = 0;
   std::vector<std::uint64_t> words_;
 };
 
-// "0-3,8", the form of cpuset files; "" for the empty set.
+// "0-3,8", the format of cpuset files; "" for the empty set.
 std::string format_bitset(const Bitset& set);
 
-// The reverse; a trailing newline, as in the files of the kernel, and a step ("0-6:2") are
-// understood. invalid_argument for anything else and for numbers at or above `size`.
+// The reverse. Also accepts a trailing newline, as in kernel files, and a step ("0-6:2").
+// invalid_argument for anything else and for numbers at or above `size`.
 Result<Bitset> parse_bitset(std::string_view text, std::size_t size);
 
 }  // namespace ares

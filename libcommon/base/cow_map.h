@@ -1,7 +1,7 @@
-// CowMap: an ordered map whose copies share their leaves, so that a snapshot of the whole cluster
-// costs a few pointers. A copy is an independent value; a CowMap object belongs to one thread, its
-// copies may live on others. Values are immutable: a change puts a new value in the old one's
-// place.
+// CowMap: an ordered copy-on-write map. Copies share their leaves, so a snapshot of the whole
+// cluster costs a few pointers. A copy is an independent value. A CowMap object belongs to one
+// thread; its copies may belong to other threads. Values are immutable: a change replaces the
+// pointer to the value.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace ares {
 
-// Two levels: a shared root (vector of leaves) over leaves of at most kLeaf sorted entries. A
-// writer changes in place only what it made itself since it was last copied, which an owner mark
-// tells: reference counts would race with readers letting go. With 100,000 entries the root has
-// about 2,500 pointers.
+// Two levels: a shared root (vector of leaves) and leaves of at most kLeaf sorted entries. A writer
+// modifies in place only nodes that it created since it was last copied. An owner mark identifies
+// them; reference counts would race with readers that release a copy. With 100,000 entries the root
+// has about 2,500 pointers.
 template <class Key, class Value>
 class CowMap {
  public:
@@ -24,7 +24,7 @@ class CowMap {
   CowMap& operator=(CowMap&&) noexcept = default;
   ~CowMap() = default;
 
-  // After a copy neither side owns anything: both copy what they change next.
+  // After a copy neither side owns any node: each copies a node before it changes it.
   CowMap(const CowMap& other) : root_(other.root_), size_(other.size_) { other.disown(); }
   CowMap& operator=(const CowMap& other) {
     other.disown();
@@ -40,14 +40,14 @@ class CowMap {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // The value under `key`, or null. Valid while this map, or a copy that still holds the entry,
-  // lives.
+  // The value under `key`, or null. Valid as long as this map, or a copy that still has the entry,
+  // exists.
   const Value* find(const Key& key) const {
     const Pointer* found = slot(key);
     return found ? found->get() : nullptr;
   }
 
-  // Shares ownership, so that the value outlives later changes of the map.
+  // Shares ownership: the value stays valid after later changes of the map.
   Pointer share(const Key& key) const {
     const Pointer* found = slot(key);
     return found ? *found : nullptr;
@@ -106,12 +106,12 @@ class CowMap {
     }
   }
 
-  // Whether both are copies of one another that nobody has changed since.
+  // Whether both share one root, so one is an unchanged copy of the other.
   bool shares_all_with(const CowMap& other) const { return root_ == other.root_; }
 
-  // Visits, in key order, what differs between two maps of a common past: visit(key, before, after), either null where the
-  // key is missing there. Costs about one pointer a leaf, and more only where leaves differ. An entry whose value was put
-  // anew counts as different even if it is equal.
+  // Calls visit(key, before, after) in key order for each difference between two maps with a common
+  // origin; a missing entry is null. The cost is about one pointer comparison a leaf, and more only where
+  // leaves differ. An entry whose value was replaced counts as different even if the values are equal.
   template <class Visit>
   static void diff(const CowMap& before, const CowMap& after, Visit&& visit) {
     if (before.root_ == after.root_) return;
@@ -139,8 +139,8 @@ class CowMap {
     }
   }
 
-  // Finds keys that lie near one another faster than find(): it remembers where the last one lay. Valid while the map is
-  // neither changed nor gone.
+  // Finds keys that are close to each other faster than find(): it remembers the leaf of the last
+  // key. Valid until the map is changed or destroyed.
   class NearbyLookup {
    public:
     explicit NearbyLookup(const CowMap& map) : map_(&map) {}
@@ -158,14 +158,14 @@ class CowMap {
     const std::vector<Entry>* leaf_ = nullptr;
   };
 
-  // The entry with the highest key < `key`, or null. Valid as find()'s.
+  // The entry with the highest key < `key`, or null. Valid as long as find()'s result.
   const Entry* last_below(const Key& key) const {
     if (!root_ || root_->leaves.empty()) return nullptr;
     std::size_t at = leaf_index(root_->leaves, key);
     const Entries& leaf = root_->leaves[at]->entries;
     const auto entry = lower(leaf, key);
     if (entry != leaf.begin()) return &*(entry - 1);
-    // No leaf is empty, and the one before ends below this one's first key.
+    // Leaves are never empty, and the previous leaf ends below this one's first key.
     return at == 0 ? nullptr : &root_->leaves[at - 1]->entries.back();
   }
 
@@ -201,8 +201,8 @@ class CowMap {
     Owner owner;
   };
 
-  // The leaves that only one side has. Each side's follow one another by key without overlap: whichever of two different ones ends
-  // first cannot be among the rest of the other side.
+  // Collects the leaves that only one side has. The leaves of a side are in key order and disjoint.
+  // If two leaves differ, the one with the lower last key cannot occur in the rest of the other side.
   static void differing_leaves(const CowMap& before, const CowMap& after,
                                std::vector<const Leaf*>& old_leaves,
                                std::vector<const Leaf*>& new_leaves) {
@@ -242,8 +242,8 @@ class CowMap {
     return entry != leaf.end() && entry->first == key ? &entry->second : nullptr;
   }
 
-  // Written only where it holds something, so that copying a copy nobody writes to is safe from any
-  // thread.
+  // Resets the mark only if it is set: copying a map that has no mark then writes nothing, so it is
+  // safe from any thread.
   void disown() const {
     if (mark_) mark_.reset();
   }
@@ -266,8 +266,8 @@ class CowMap {
     return leaf->entries;
   }
 
-  // The right edge splits off only its last entry: ids grow, and halves there would stay half empty
-  // for ever.
+  // The last leaf splits off only its last entry: ids grow, so a leaf split in halves would remain
+  // half empty. Other leaves are split in halves.
   void split(Leaves& leaves, std::size_t at) {
     Entries& left = leaves[at]->entries;
     const bool edge = at + 1 == leaves.size();

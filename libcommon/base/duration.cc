@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
 constexpr std::int64_t kMaxSeconds = (std::int64_t{1} << 31) * kMinute;
 
-// What each colon-separated part counts, by whether days were given and how many parts there are.
+// Units of the colon-separated parts, by whether days were given and by the number of parts.
 struct Form {
   bool days;
   std::size_t parts;
@@ -44,11 +46,10 @@ bool equal_ignoring_case(std::string_view text, std::string_view lower) {
 }
 
 tl::unexpected<Error> bad_limit(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_argument,
-              "time limit \"" + std::string(text) + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_argument, "time limit " + quote(text) + ": " + std::string(why));
 }
 
-// Digits only, at most ten of them, so that no later product can overflow.
+// Digits only, at most ten, so that later products cannot overflow.
 std::optional<std::int64_t> parse_part(std::string_view part) {
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);

@@ -16,7 +16,7 @@ Value number(const std::optional<Number>& n) {
   return n ? Value(std::to_string(*n)) : Value();
 }
 
-// A name is one part of a path, whatever the user put into it.
+// User input must stay one path component, so '/' is replaced.
 std::string as_file_name(std::string text) {
   std::replace(text.begin(), text.end(), '/', '_');
   return text;

@@ -1,5 +1,5 @@
-// Names of a job's files as users write them: "ares-%j.out", "log/%x_%4a.txt". Nodes open the files, actl shows their names.
-// Pure functions; any thread.
+// File name patterns of a job's files: "ares-%j.out", "log/%x_%4a.txt". Nodes open the files, actl
+// prints their names. Pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ namespace ares {
 
 struct PatternLetter {
   char letter;
-  bool padded;  // a number before the letter fills with zeros on the left
+  bool padded;  // a number before the letter pads with zeros on the left
   std::string_view meaning;
 };
-// For the manual.
+// For the manual page.
 std::span<const PatternLetter> pattern_letters();
 
-// What the letters stand for; a letter whose value is not known (yet) stays as it is.
+// Values of the letters. A letter whose value is not known is not replaced.
 struct PatternValues {
-  std::optional<std::uint64_t> job;        // every array task has its own number
-  std::optional<std::uint64_t> array;      // of the array, or of the job if it is not part of one
-  std::optional<std::uint32_t> task;       // 0 for a job that is no array task
+  std::optional<std::uint64_t> job;        // every array task has its own job id
+  std::optional<std::uint64_t> array;      // of the array, or of the job if it is not an array task
+  std::optional<std::uint32_t> task;       // 0 for a job that is not an array task
   std::optional<std::string> node;         // its name; only the part before the first dot is used
   std::optional<std::uint32_t> node_rank;  // within the job
   std::optional<std::uint32_t> restarts;
   std::string user, name;
 };
 
-// Replaces every known %LETTER; an unknown one stays as it is. A backslash anywhere switches this off and is itself left out.
+// Replaces known %LETTERs and %%. A pattern with a backslash only loses its backslashes.
 std::string expand_pattern(std::string_view pattern, const PatternValues& values);
 
-// Where standard output goes if the user named nothing: "ares-%j.out", of an array task "ares-%A_%a.out".
+// Default file of standard output: "ares-%j.out", for an array task "ares-%A_%a.out".
 std::string_view default_output(bool array_task);
 
 }  // namespace ares

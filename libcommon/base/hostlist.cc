@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "base/clip.h"
+#include "base/printable.h"
 
 namespace ares {
 namespace {
 
-// More digits are no number to count with; 18 always fit 64 bits.
+// 18 digits always fit 64 bits.
 constexpr std::size_t kMaxDigits = 18;
-// As in the DNS. It bounds the brackets of an item, and so how deep they nest, as well.
+// As in DNS. Also limits the brackets of an item, and so the recursion of expand().
 constexpr std::size_t kMaxName = 255;
 
 bool is_digit(char c) {
@@ -35,15 +36,15 @@ std::string padded(std::uint64_t value, std::size_t width) {
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
-// The numbers first..last, written at least `width` digits wide.
+// The numbers first..last, padded with zeros to at least `width` digits.
 struct Range {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::size_t width = 1;
 };
 
-// One item of a list is text and brackets in turn: a text and the bracket that follows it; the last
-// has no bracket.
+// One item of a list alternates between text and brackets: a Part is a text and the bracket after
+// it; the last Part has no bracket.
 struct Part {
   std::string_view text;
   std::vector<Range> ranges;
@@ -58,7 +59,7 @@ class HostlistParser {
     for (;;) {
       if (Status item = parse_item(); !item) return fail(item.error());
       if (at_ == text_.size()) return std::move(names_);
-      ++at_;  // the comma
+      ++at_;  // skip the comma
     }
   }
 
@@ -89,7 +90,7 @@ class HostlistParser {
         if (in_bracket > limit_) return too_many(item_at);
       } while (text_[at_++] == ',');
       length += widest;
-      count *= in_bracket;  // both below the limit, checked at each step
+      count *= in_bracket;  // no overflow: both are below the limit, checked at each step
       if (count > limit_) return too_many(item_at);
     }
     if (at_ == item_at) return bad("expected a host name");
@@ -98,7 +99,7 @@ class HostlistParser {
     return {};
   }
 
-  // Leaves the cursor on the ',' or ']' behind the range.
+  // Leaves at_ on the ',' or ']' after the range.
   Result<Range> parse_range(std::size_t bracket_at) {
     const Result<std::string_view> first = digits();
     if (!first) return fail(first.error());
@@ -143,7 +144,7 @@ class HostlistParser {
   tl::unexpected<Error> bad(std::string_view why) const { return bad(why, at_); }
 
   tl::unexpected<Error> bad(std::string_view why, std::size_t at) const {
-    return fail(ErrorCode::invalid_argument, "host list \"" + clip(text_, 100) + "\", column " +
+    return fail(ErrorCode::invalid_argument, "host list " + quote(clip(text_, 100)) + ", column " +
                                                  std::to_string(at + 1) + ": " + std::string(why));
   }
 
@@ -161,8 +162,8 @@ class HostlistParser {
   std::vector<std::string> names_;
 };
 
-// A name cut at its last number: "rack0_blade12.lan" is "rack0_blade", "12", ".lan". No number: all
-// is prefix.
+// A name split at its last number: "rack0_blade12.lan" is "rack0_blade", "12", ".lan". Without a
+// number all of it is the prefix.
 struct CutName {
   std::string_view prefix, digits, suffix;
 };
@@ -176,13 +177,13 @@ CutName cut(std::string_view name) {
   return {name.substr(0, begin), name.substr(begin, end - begin), name.substr(end)};
 }
 
-// Whether a range that ends with `a` goes on with `b` and expands to the same digits.
+// Whether a range that ends with `a` can continue with `b` and still expand to the same digits.
 bool follows(std::string_view a, std::string_view b) {
   if (to_number(b) != to_number(a) + 1) return false;
   return a.size() == b.size() || (a.front() != '0' && b.front() != '0');
 }
 
-// The bracket for numbers in the order given: "1-2,5".
+// Contents of a bracket for numbers in the given order: "1-2,5".
 std::string fold(std::span<const std::string_view> numbers) {
   std::string out;
   for (std::size_t i = 0; i < numbers.size();) {

@@ -39,13 +39,13 @@ using AttemptNo = Id<struct AttemptNoTag, std::uint32_t>;  // 1 is a job's first
 using Epoch = Id<struct EpochTag, std::uint64_t>;  // grows with every controller that takes over
 using Lsn = Id<struct LsnTag, std::uint64_t>;  // journal position, gap-free, 1 is the first event
 
-// The fence of an attempt is the lsn of its Allocated event: it only ever grows.
+// The fence of an attempt is the lsn of its Allocated event, so later attempts have higher fences.
 using Fence = Id<struct FenceTag, std::uint64_t>;
 
-// Position of a GPU on its node, as the vendor's tools number it.
+// Index of a GPU on its node, as in the vendor's tools.
 using GpuIndex = Id<struct GpuIndexTag, std::uint16_t>;
 
-// Index of an array task as the user wrote it; `none` is a job that is not an array task.
+// Index of an array task as given by the user; kNone for a job that is not an array task.
 struct TaskIndex {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t value = kNone;
@@ -54,8 +54,8 @@ struct TaskIndex {
   friend constexpr auto operator<=>(TaskIndex, TaskIndex) = default;
 };
 
-// What identifies a job everywhere: a plain job and an array's own record have no task,
-// a task that has split off its array carries the array's id and its index.
+// The identity of a job. A plain job and an array's own record have no task;
+// a task that was split off its array has the array's id and the task's index.
 struct JobKey {
   JobId job;
   TaskIndex task;
@@ -63,7 +63,7 @@ struct JobKey {
   friend constexpr auto operator<=>(const JobKey&, const JobKey&) = default;
 };
 
-// One execution of a job: what a node's spool directory, a fence and a usage row belong to.
+// One execution of a job. It identifies a spool directory on a node, a fence and a usage row.
 struct AttemptKey {
   JobKey job;
   AttemptNo attempt;

@@ -4,15 +4,17 @@
 #include <charconv>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
 using Interval = IntervalSet::Interval;
 
-// A list of a few bytes must not make a set of gigabytes: "0-4294967294:2", alone or many of its kind.
+// Limits the memory that a short list can take: "0-4294967294:2", alone or repeated.
 constexpr std::size_t kMaxRanges = 1'000'000;
 
-// As much of a list as a message shows, whole characters only.
+// The part of a list that a message quotes, cut between UTF-8 characters.
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 100;
   if (text.size() <= kShown) return std::string(text);
@@ -62,7 +64,7 @@ class ListParser {
     return {};
   }
 
-  // What goes on where the last range ended is one with it: lists are mostly written in order.
+  // Joins a range that continues the last one: most lists are in order.
   Status add(std::uint32_t first, std::uint32_t last) {
     if (!found_.empty() && first >= found_.back().first &&
         first <= std::uint64_t{found_.back().last} + 1) {
@@ -74,7 +76,7 @@ class ListParser {
     return {};
   }
 
-  // In ascending order each range is added at the end: nothing is moved.
+  // In ascending order each range is appended, so no interval is moved.
   IntervalSet merged() {
     std::sort(found_.begin(), found_.end(),
               [](const Interval& a, const Interval& b) { return a.first < b.first; });
@@ -105,21 +107,21 @@ class ListParser {
                " separate ranges are allowed");
   }
   tl::unexpected<Error> bad(std::string_view why) const {
-    return fail(ErrorCode::invalid_argument, "list \"" + shown(text_) + "\", column " +
+    return fail(ErrorCode::invalid_argument, "list " + quote(shown(text_)) + ", column " +
                                                  std::to_string(at_ + 1) + ": " + std::string(why));
   }
 
   std::string_view text_;
   std::uint32_t max_;
   std::size_t at_ = 0;
-  std::vector<Interval> found_;  // as they come
+  std::vector<Interval> found_;  // in input order
 };
 
 }  // namespace
 
 void IntervalSet::insert(std::uint32_t first, std::uint32_t last) {
-  // The intervals that overlap or touch [first, last] melt into one. Sums are 64 bits wide: the
-  // largest number has no successor in 32.
+  // The intervals that overlap or touch [first, last] become one. Sums are 64 bits wide because the
+  // largest number plus one does not fit 32 bits.
   const auto from =
       std::partition_point(intervals_.begin(), intervals_.end(),
                            [&](const Interval& i) { return std::uint64_t{i.last} + 1 < first; });
@@ -188,7 +190,7 @@ std::string format_interval_set(const IntervalSet& set) {
   };
 
   for (std::size_t i = 0; i < all.size();) {
-    // A run of lone numbers at an equal distance, from i up to but without `end`.
+    // A run of single numbers with equal distances, from i up to but not including `end`.
     std::size_t end = i + 1;
     std::uint32_t step = 1;
     if (lone(i) && lone(i + 1)) {

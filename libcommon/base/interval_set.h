@@ -1,5 +1,5 @@
-// A set of 32-bit numbers kept as sorted intervals: the tasks of a job array, a million of them in
-// a few bytes. A plain value; any thread, as other values.
+// A set of 32-bit numbers stored as sorted intervals: a million tasks of a job array take
+// a few bytes. A plain value; any thread, one at a time for each object.
 #pragma once
 
 #include <compare>
@@ -17,14 +17,14 @@ namespace ares {
 
 class IntervalSet {
  public:
-  // Both ends belong to it.
+  // Both ends are included.
   struct Interval {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     friend bool operator==(const Interval&, const Interval&) = default;
   };
 
-  // Walks the numbers in ascending order. Invalidated by every change of the set.
+  // Iterates over the numbers in ascending order. Invalidated by every change of the set.
   class Iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -86,7 +86,7 @@ class IntervalSet {
     return {end, end};
   }
 
-  // Ascending, disjoint, not touching.
+  // Ascending, disjoint and not adjacent.
   std::span<const Interval> intervals() const { return intervals_; }
 
   friend bool operator==(const IntervalSet&, const IntervalSet&) = default;
@@ -99,8 +99,8 @@ class IntervalSet {
 // invalid_argument, naming the column, for anything else, an empty list and numbers above `max`.
 Result<IntervalSet> parse_interval_set(std::string_view text, std::uint32_t max = 0xffff'fffe);
 
-// "0-3,7". Three or more lone numbers at an equal distance become "0-12:4". parse_interval_set
-// gives the same set back. An empty set is "".
+// "0-3,7". Three or more single numbers with equal distances become "0-12:4". parse_interval_set
+// returns the same set. An empty set is "".
 std::string format_interval_set(const IntervalSet& set);
 
 }  // namespace ares

@@ -1,5 +1,5 @@
-// Random: the same numbers from the same seed on every machine and with every library, for simulations and tests. Not for secrets.
-// A plain value; one thread.
+// Random: gives the same numbers for a seed on every machine and with every library. For
+// simulations and tests, not for secrets. A plain value; one thread.
 #pragma once
 
 #include <cmath>
@@ -37,14 +37,14 @@ class Random {
   bool percent(unsigned p) { return below(100) < p; }
   bool per_mille(unsigned p) { return below(1000) < p; }
   template <class T>
-  void shuffle(std::vector<T>& items) {  // Fisher and Yates
+  void shuffle(std::vector<T>& items) {  // Fisher-Yates
     for (std::size_t left = items.size(); left > 1; --left)
       std::swap(items[left - 1], items[below(left)]);
   }
 
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
   double exponential(double mean) { return -mean * std::log1p(-unit()); }
-  // Every size between the two, small and large alike: uniform in the logarithm. Precondition: 0 < low <= high.
+  // Log-uniform: each order of magnitude is equally likely. Precondition: 0 < low <= high.
   double log_uniform(double low, double high) { return low * std::pow(high / low, unit()); }
 
  private:

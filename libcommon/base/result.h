@@ -1,6 +1,6 @@
-// Result<T>: the value or the error of an operation that a user or another machine can make fail.
-// Owned by whoever holds it; plain data, any thread.
-// Exceptions are not used for this: they mean "this process must stop".
+// Result<T>: the value or the error of an operation that can fail because of a user or another
+// machine. Plain data owned by its holder; any thread. Exceptions are not used for this: an
+// exception means that the process must stop.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace ares {
 
-// One enumeration for all libraries. The text beside each is what a caller may do about it.
+// One enumeration for all libraries, with the meaning of each code or what a caller can do.
 enum class ErrorCode {
   invalid_argument,     // the request is wrong and stays wrong: change it
   not_found,            // no such job, node, partition, file
   permission_denied,    // authenticated, but not allowed
   unauthenticated,      // no credential, or a forged, expired or replayed one
-  already_exists,       // the id was used before for something else
-  failed_precondition,  // right request, wrong state (release of a running job)
-  resource_exhausted,   // a limit or quota; may pass later
-  unavailable,          // the other side is away: retry with the same request id
-  stale,                // an older epoch, fence or incarnation than one already seen
-  data_loss,            // what is stored contradicts what was promised: stop
+  already_exists,       // the id was used before for another object
+  failed_precondition,  // valid request, wrong state (release of a running job)
+  resource_exhausted,   // a limit or quota; may succeed later
+  unavailable,          // the peer is not reachable: retry with the same request id
+  stale,                // an older epoch, fence or incarnation than one seen before
+  data_loss,            // stored data contradicts what was acknowledged: stop
   internal,             // a bug in Ares
 };
 

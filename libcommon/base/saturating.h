@@ -1,5 +1,5 @@
-// Products and sums that stop at the largest or smallest number instead of wrapping around: for amounts that come from
-// users and nodes, where a wrapped number would pass every check as a small one. Pure functions; any thread.
+// Products and sums that stop at the largest or smallest number instead of wrapping around. For amounts
+// from users and nodes: a wrapped number would be small and pass every check. Pure functions; any thread.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// Time as Ares stores it: UTC microseconds. The clock itself is an argument, never read here.
+// Time as Ares stores it: UTC microseconds. Nothing here reads a clock; callers pass the time.
 // Plain values; any thread.
 #pragma once
 
@@ -9,10 +9,10 @@ namespace ares {
 using Duration = std::chrono::microseconds;
 using Seconds = std::chrono::seconds;
 
-// Wall time, UTC. Inside the controller it never goes back (max of last journaled and clock).
+// Wall time, UTC. In the controller it never goes back (maximum of last journaled time and clock).
 using Time = std::chrono::sys_time<Duration>;
 
-// CLOCK_BOOTTIME of one machine: counts through suspend, means nothing on another machine or boot.
+// CLOCK_BOOTTIME: advances during suspend; has no meaning on another machine or after a reboot.
 struct BootClock {
   using duration = Duration;
   using rep = duration::rep;

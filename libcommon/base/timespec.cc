@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -25,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kUnits = {{
     {"w", 7 * 86400},
 }};
 
-// Far beyond any use, and far within what microseconds in 64 bits can count.
+// Larger than any useful offset, and far below the range of microseconds in 64 bits.
 constexpr seconds kMaxOffset = std::chrono::years(1000);
 
 struct Clock {
@@ -40,8 +42,8 @@ constexpr std::array<std::pair<std::string_view, Clock>, 5> kNamedTimes = {{
     {"teatime", {16}},
 }};
 
-// Takes what it recognises from the front of a text; each take leaves the text alone when it does
-// not match.
+// Consumes matching text from the front; a function that does not match consumes
+// nothing.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -54,7 +56,7 @@ class Cursor {
     return true;
   }
 
-  // Between `min` and `max` digits.
+  // Consumes at least `min` digits, and at most `max`.
   std::optional<int> take_number(std::size_t min, std::size_t max) {
     std::size_t digits = 0;
     while (digits < rest_.size() && digits < max && rest_[digits] >= '0' && rest_[digits] <= '9')
@@ -105,8 +107,8 @@ Time from_seconds(std::time_t value) {
   return Time(seconds(value));
 }
 
-// `days` after the day of `day`, at `clock`. The hour may be changed by a skipped hour; the day may
-// not.
+// `days` after the date of `day`, at `clock`. If a clock change skips that hour, mktime may shift
+// the hour but not the date.
 Time local_time(std::tm day, int days, Clock clock) {
   day.tm_mday += days;
   day.tm_hour = clock.hour;
@@ -171,7 +173,7 @@ std::optional<Time> parse_american(Cursor cursor, Time now) {
   return date_time(year, *month, *day, clock, false);
 }
 
-// What follows "now": "", "+1hour", "- 30 minutes". Spaces may surround the sign and the count.
+// The part after "now": "", "+1hour", "- 30 minutes". Spaces may surround sign and count.
 std::optional<Time> parse_offset(Cursor cursor, Time now) {
   const auto skip_spaces = [&cursor] {
     while (cursor.take(" ")) {
@@ -209,7 +211,7 @@ std::optional<Clock> parse_time_of_day(Cursor cursor) {
 std::optional<Time> parse(std::string_view lower, Time now, TimeOfDay rule) {
   Cursor cursor(lower);
   if (cursor.take("now")) return parse_offset(cursor, now);
-  // -30d: a number alone would be no time.
+  // -30d needs its unit here: a number alone is not a time.
   const bool has_unit = !lower.empty() && lower.back() >= 'a' && lower.back() <= 'z';
   if (has_unit && (lower.front() == '-' || lower.front() == '+')) return parse_offset(cursor, now);
   if (lower == "today") return local_time(to_local(now), 0, {});
@@ -232,8 +234,8 @@ Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
   if (const auto at = parse(lower, now, rule)) return *at;
   return fail(
       ErrorCode::invalid_argument,
-      "time \"" + std::string(text) +
-          "\": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
+      "time " + quote(text) +
+          ": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
 }
 
 std::string format_local_time(Time at) {

@@ -1,6 +1,6 @@
 // Points in time as users write them for --begin, --deadline and --starttime: "now+1hour",
-// "tomorrow", "16:30". Pure but for the process's time zone (TZ), in which dates and times of day
-// are meant; any thread.
+// "tomorrow", "16:30". Pure except for the process's time zone (TZ), in which dates and times of
+// day are interpreted; any thread.
 #pragma once
 
 #include <string>
@@ -11,27 +11,27 @@
 
 namespace ares {
 
-// What a time of day without a date means once it has passed today.
+// Meaning of a time of day without a date that has already passed today.
 enum class TimeOfDay {
-  upcoming,  // the same time tomorrow: when to begin
-  today,     // that time today: since when to report
+  upcoming,  // that time tomorrow: for start times
+  today,     // that time today: for the start of a report
 };
 
 // Forms, in any case:
 //   now, now+COUNT[UNIT], now-COUNT[UNIT]
 //       UNIT is second(s), the default, minute(s), hour(s), day(s) or week(s), or s, min, h, d, w; at most 1000 years
-//   +COUNTUNIT, -COUNTUNIT              the same from now: -30d
+//   +COUNTUNIT, -COUNTUNIT              the same, relative to now: -30d
 //   today, tomorrow                     00:00 of that day
 //   midnight, elevenses, noon, fika, teatime, HH:MM[:SS][am|pm]
-//       what that means once it has passed today is for `rule` to say
-//   YYYY-MM-DD[THH:MM[:SS]]             a space may stand for the T; a trailing Z means UTC
+//       `rule` decides what it means once it has passed today
+//   YYYY-MM-DD[THH:MM[:SS]]             a space may replace the T; a trailing Z means UTC
 //   MM/DD[/YY][-HH:MM[:SS]]             this year, or 20YY
-// A day after `now` is 24 hours. A local time that a clock change skips or repeats is taken as the
-// C library does.
+// A day added to `now` is 24 hours. Local times that a clock change skips or repeats are resolved by
+// the C library (mktime).
 // invalid_argument for anything else, and for days and times that do not exist.
 Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule = TimeOfDay::upcoming);
 
-// "YYYY-MM-DDTHH:MM:SS" in the process's time zone, as accounting and queue listings print it.
+// "YYYY-MM-DDTHH:MM:SS" in the process's time zone, as in accounting and queue listings.
 std::string format_local_time(Time at);
 
 }  // namespace ares

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -19,7 +21,7 @@ char upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
-// The power of 1024 meant by "", "K", "KB", "KiB", "B".
+// The power of 1024 for "", "K", "KB", "KiB", "B".
 std::optional<std::size_t> unit_power(std::string_view unit, MemoryUnit default_unit) {
   if (unit.empty()) return static_cast<std::size_t>(default_unit);
   for (std::size_t power = 0; power < kUnitLetters.size(); ++power) {
@@ -35,8 +37,7 @@ std::optional<std::size_t> unit_power(std::string_view unit, MemoryUnit default_
 }
 
 tl::unexpected<Error> bad_memory(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_argument,
-              "memory size \"" + std::string(text) + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_argument, "memory size " + quote(text) + ": " + std::string(why));
 }
 
 }  // namespace
@@ -54,8 +55,7 @@ Result<Bytes> parse_memory(std::string_view text, MemoryUnit default_unit) {
   if (unit.starts_with('.'))
     return bad_memory(text, "fractions are not understood; use a smaller unit");
   const std::optional<std::size_t> power = unit_power(unit, default_unit);
-  if (!power)
-    return bad_memory(text, "unknown unit \"" + std::string(unit) + "\"; use K, M, G, T or P");
+  if (!power) return bad_memory(text, "unknown unit " + quote(unit) + "; use K, M, G, T or P");
 
   const std::int64_t size = unit_size(*power);
   if (number > std::numeric_limits<std::int64_t>::max() / size)
@@ -74,7 +74,7 @@ std::string format_memory_short(Bytes amount) {
   const double value = static_cast<double>(amount.value());
   const double magnitude = value < 0 ? -value : value;
   std::size_t power = 0;
-  // What would round to 1024.00 of one unit is printed as 1.00 of the next.
+  // An amount that would be rounded to 1024.00 of one unit is printed as 1.00 of the next.
   while (power + 1 < kUnitLetters.size() &&
          magnitude >= static_cast<double>(unit_size(power + 1)) * (1 - 0.005 / 1024)) {
     ++power;

@@ -1,4 +1,4 @@
-// Memory sizes: the type Bytes, and how users write and read it ("4G", "1500").
+// Memory sizes: the type Bytes, and the formats that users write and read ("4G", "1500").
 // Plain values and pure functions; any thread.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ares {
 
-// An amount of memory. Signed, so that a difference can be taken; a parsed amount is never
+// An amount of memory. Signed, so that differences can be computed; a parsed amount is never
 // negative.
 class Bytes {
  public:
@@ -37,20 +37,20 @@ class Bytes {
   std::int64_t count_ = 0;
 };
 
-// Powers of 1024, as every batch system counts memory. The value is the power.
+// Powers of 1024, the usual units of memory in batch systems. The value is the power.
 enum class MemoryUnit { B = 0, KiB = 1, MiB = 2, GiB = 3, TiB = 4, PiB = 5 };
 
-// Whole number and optional unit K, M, G, T, P (either case, "GB" and "GiB" too) or B for bytes; a
-// bare number is in `default_unit`. 0 is 0: what it stands for ("all memory of the node") is the
-// caller's business. invalid_argument for anything else, negative amounts and what does not fit 63
-// bits.
+// A whole number with an optional unit K, M, G, T, P (either case, "GB" and "GiB" too) or B for
+// bytes; a number without unit is in `default_unit`. 0 is returned as 0; its meaning ("all memory
+// of the node") is up to the caller. invalid_argument for anything else, negative amounts and
+// amounts that do not fit 63 bits.
 Result<Bytes> parse_memory(std::string_view text, MemoryUnit default_unit = MemoryUnit::MiB);
 
-// Exact, in the largest unit that divides it: "4G", "1500M", "123B", "0". parse_memory gives the
-// same amount back.
+// Exact, in the largest unit that divides it: "4G", "1500M", "123B", "0". parse_memory returns the
+// same amount.
 std::string format_memory(Bytes amount);
 
-// For measured amounts, where digits do not matter: at most two decimals, "1.50G", "4G", "812K".
+// For measured amounts, which need no precision: at most two decimals, "1.50G", "4G", "812K".
 std::string format_memory_short(Bytes amount);
 
 }  // namespace ares

@@ -1,4 +1,4 @@
-// The section `accounting`: what jobs are held to of accounts, QOS and their limits.
+// The section `accounting`: which rules of accounts, QOS and limits are enforced.
 #include <algorithm>
 
 #include "config/tables.h"

@@ -1,4 +1,5 @@
 // The section `archive`.
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 constexpr Seconds kLeast{31 * 24 * 3600};
 
-// What ended in the last month may still change: a job that is requeued was not its last attempt.
+// An attempt that ended in the last month may still change: a requeued job has a later one.
 Type<Seconds> age_type() {
   const auto duration = duration_type();
   return {duration.name,
@@ -28,7 +29,7 @@ Type<std::string> folder_type() {
             auto path = text.parse(value);
             if (path && !path->starts_with('/'))
               return fail(ErrorCode::invalid_argument,
-                          "\"" + *path + "\" is not the absolute path of a folder");
+                          quote(*path) + " is not the absolute path of a folder");
             return path;
           },
           text.print};

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/printable.h"
+
 namespace ares::config {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr Word kWords[] = {{"none", BackfillKind::none},
 
 Result<Backfill> parse(const Value& value) {
   const auto bad = [&](const std::string& why) {
-    return fail(ErrorCode::invalid_argument, "\"" + value.text + "\" " + why);
+    return fail(ErrorCode::invalid_argument, quote(value.text) + " " + why);
   };
   const std::size_t colon = std::min(value.text.find(':'), value.text.size());
   for (const Word& word : kWords) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/printable.h"
 #include "config/config.h"
 #include "config/read.h"
 #include "config/tables.h"
@@ -128,9 +129,9 @@ Result<ClientConfig> read_client(const std::string& text, const std::string& pat
                 path + ": controller: neither \"connect\" nor \"listen\" has an address");
   const auto uid = local_user(config.controller.user);
   if (!uid)
-    return fail(ErrorCode::invalid_argument, path + ": controller: user \"" +
-                                                 config.controller.user +
-                                                 "\" is not in /etc/passwd; write the uid instead");
+    return fail(ErrorCode::invalid_argument, path + ": controller: user " +
+                                                 quote(config.controller.user) +
+                                                 " is not in /etc/passwd; write the uid instead");
   client.controller_uid = *uid;
   return client;
 }

@@ -30,7 +30,7 @@ const Rule kController{TakesEffect::controller_restart,
 const Rule kDatabase{TakesEffect::controller_restart, {}};
 const Rule kAuth{TakesEffect::controller_restart, {}};
 const Rule kAtOnce{};
-// Plugins are loaded again whenever the file is.
+// Plugins are loaded again whenever the file is read again.
 const Rule kScheduler{TakesEffect::at_once, {{"plugin_timeout", TakesEffect::controller_restart}}};
 const Rule kNode{TakesEffect::node_restart, {}};
 const Rule kLog{TakesEffect::at_once, {{"file", TakesEffect::controller_restart}}};
@@ -62,7 +62,7 @@ NodeEntry entry_of(const ConfiguredNode& node) {
           node.inventory.features};
 }
 
-// Gathers names under what happens to them, in the order of the first.
+// Groups the names of nodes by their change, in the order of the first node.
 class NodeChanges {
  public:
   void add(const std::string& name, const Change& change) {
@@ -86,7 +86,7 @@ class NodeChanges {
   std::vector<std::pair<Change, std::vector<std::string>>> rows_;
 };
 
-// What a node is to hand out more of than it registered with, it hands out once it registers again.
+// A node offers more CPUs or memory, or other GPUs, only after it has registered again.
 TakesEffect node_effect(const std::string& field, const NodeEntry& before, const NodeEntry& after) {
   const auto less = [](auto was, auto is) {
     return is != decltype(is){} && (was == decltype(was){} || is < was);
@@ -194,7 +194,7 @@ std::string name_of(const AccountRow& row) {
   return "user " + row.user + (row.account.empty() ? "" : " of account " + row.account);
 }
 
-// Row by row, however large the tree.
+// Compares row by row, however large the tree is.
 void compare_fairness(const Config& running, const Config& next, Diff& diff) {
   const Fairness &before = fairness_of(running), &after = fairness_of(next);
   auto fields = fairness_fields();

@@ -4,13 +4,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
 namespace ares::config {
 namespace {
 
-// One of a table of words.
+// A word from a table.
 template <class E, std::size_t N>
 Type<E> word_type(const std::array<std::string_view, N>& words) {
   const std::vector<std::string> all(words.begin(), words.end());
@@ -24,7 +25,7 @@ Type<E> word_type(const std::array<std::string_view, N>& words) {
           [all](const E& e) { return all[static_cast<std::size_t>(e)]; }};
 }
 
-// {NAME: VALUE, ...}; `check` says what is wrong with a name, if anything.
+// `check` returns what is wrong with a name, if anything.
 using CheckName = std::function<Status(const std::string&)>;
 // Reads {NAME: VALUE, ...} into a map.
 template <class T>
@@ -76,8 +77,8 @@ Status tres_name(const std::string& name, bool with_billing) {
     if (name == word && (with_billing || word != "billing")) return {};
   if (name.starts_with("gres/gpu:") && name.size() > 9) return {};
   return fail(ErrorCode::invalid_argument,
-              "\"" + name +
-                  "\" is no resource here; known are cpu, mem, node, gres/gpu and gres/gpu:TYPE" +
+              quote(name) +
+                  " is no resource here; known are cpu, mem, node, gres/gpu and gres/gpu:TYPE" +
                   (with_billing ? ", and billing" : "") + suggestion(name, known));
 }
 Status weighed_tres(const std::string& name) {
@@ -86,7 +87,7 @@ Status weighed_tres(const std::string& name) {
 
 constexpr double kWeightUnit = 1 << kTresWeightBits;
 
-// A decimal, with a suffix per so much memory: 0.25G is a quarter for each GiB, and mem is counted in MiB.
+// A decimal with an optional suffix per unit of memory: 0.25G is 0.25 per GiB; mem counts in MiB.
 Type<std::uint64_t> tres_weight_type() {
   return {"weight",
           [](const Value& value) -> Result<std::uint64_t> {
@@ -104,8 +105,8 @@ Type<std::uint64_t> tres_weight_type() {
                 (rest != end && (rest + 1 != end || per == 0)) || !(parsed >= 0) ||
                 parsed * per > 1e9)
               return fail(ErrorCode::invalid_argument,
-                          "\"" + text +
-                              "\" is not a weight; write a number up to 1000000000, for mem also "
+                          quote(text) +
+                              " is not a weight; write a number up to 1000000000, for mem also "
                               "as in 0.25G, for each GiB");
             return static_cast<std::uint64_t>(std::llround(parsed * per * kWeightUnit));
           },
@@ -123,13 +124,13 @@ Type<std::uint64_t> amount_type() {
             std::uint64_t parsed = 0;
             const char* end = value.text.data() + value.text.size();
             const auto [rest, error] = std::from_chars(value.text.data(), end, parsed);
-            // Room for sums.
+            // Leaves room for sums.
             constexpr std::uint64_t kMost = 1'000'000'000'000'000;
             if (value.kind != Value::Kind::scalar || error != std::errc{} || rest != end ||
                 parsed > kMost)
-              return fail(ErrorCode::invalid_argument, "\"" + value.text +
-                                                           "\" is not a whole number from 0 to " +
-                                                           std::to_string(kMost));
+              return fail(
+                  ErrorCode::invalid_argument,
+                  quote(value.text) + " is not a whole number from 0 to " + std::to_string(kMost));
             return parsed;
           },
           [](const std::uint64_t& amount) { return std::to_string(amount); }};
@@ -146,7 +147,7 @@ Type<std::optional<std::uint32_t>> shares_type() {
           [](const Shares& shares) { return shares ? std::to_string(*shares) : "parent"; }};
 }
 
-// Left out where empty.
+// A text that is not printed if it is empty.
 Type<std::string> optional_text() {
   const auto text = text_type();
   return {text.name, text.parse, [print = text.print](const std::string& value) {
@@ -217,7 +218,7 @@ Type<PriorityFlags> flags_type() {
               const auto found = std::find(known.begin(), known.end(), word);
               if (found == known.end())
                 return fail(ErrorCode::invalid_argument,
-                            "\"" + word + "\" is no flag" + suggestion(word, known));
+                            quote(word) + " is no flag" + suggestion(word, known));
               flags.*kFlags[found - known.begin()].member = true;
             }
             return flags;
@@ -251,9 +252,8 @@ Field<Fairness> tree_field() {
   row.help =
       "The accounts and users that fair_tree, drf and the factors fairshare and association know, "
       "in any order; see below. "
-      "A job belongs to its user in the account it names, else to the first of its user. Whoever "
-      "is not in the tree comes "
-      "behind all who are; without a tree all are alike.";
+      "A job belongs to its user in the account it names, else to the first account of its user. "
+      "Users that are not in the tree come after all that are; without a tree all users are equal.";
   row.read = [fields](Fairness& fairness, const Value& list) -> CheckResult {
     fairness.tree.clear();
     if (list.kind == Value::Kind::null) return {};
@@ -333,16 +333,14 @@ std::vector<Field<Fairness>> fairness_fields() {
   static constexpr std::array<std::string_view, 2> kUsages{"running", "delivered"};
   const auto queue_policy = word_type<QueuePolicy>(kQueuePolicyNames);
   return {
-      field<F>("policy", &F::policy, queue_policy,
-               "Order of the jobs of a partition, below its tier. priority: by priority, nice and "
-               "age. fifo: by age. "
-               "multifactor: by a weighted sum of factors. fair_tree: by the user's place in the "
-               "tree. drf: users in turn, "
-               "who has the smallest dominant share of CPUs, memory and each type of GPU first. A "
-               "priority that an operator "
-               "set takes the place of that of multifactor; with fifo, fair_tree and drf it comes "
-               "before all others, and "
-               "behind them if it is 0."),
+      field<F>(
+          "policy", &F::policy, queue_policy,
+          "Order of the jobs of a partition, below its tier. priority: by priority, nice and "
+          "age. fifo: by age. multifactor: by a weighted sum of factors. fair_tree: by the "
+          "user's place in the tree. drf: first the user with the smallest dominant share of "
+          "CPUs, memory and each type of GPU. A priority that an operator set replaces "
+          "that of multifactor; with fifo, fair_tree and drf the job comes before all others, and "
+          "after them if the priority is 0."),
       map_of<QueuePolicy>("partitions", &F::partitions, queue_policy, any_name,
                           "Policies of single partitions. Where partitions of one tier differ, "
                           "those of a policy named "

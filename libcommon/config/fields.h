@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/result.h"
 #include "config/suggest.h"
 #include "config/yaml_tree.h"
@@ -78,8 +79,7 @@ CheckResult read_map(const Value& map, Record& record, const std::vector<Field<R
     if (!found) {
       std::vector<std::string> names;
       for (const auto& row : fields) names.push_back(row.name);
-      return problem(entry.line,
-                     "unknown key \"" + entry.key + "\"" + suggestion(entry.key, names));
+      return problem(entry.line, "unknown key " + quote(entry.key) + suggestion(entry.key, names));
     }
     bool wanted = only.empty();
     for (const std::string& name : only) wanted = wanted || name == entry.key;
@@ -94,7 +94,7 @@ CheckResult read_map(const Value& map, Record& record, const std::vector<Field<R
   for (const auto& row : fields) {
     bool given = !row.required;
     for (const Entry& entry : map.entries) given = given || entry.key == row.name;
-    if (!given) return problem(map.line, "\"" + row.name + "\" is missing");
+    if (!given) return problem(map.line, quote(row.name) + " is missing");
   }
   return {};
 }

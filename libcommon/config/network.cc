@@ -5,12 +5,13 @@
 #include <set>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "config/types.h"
 
 namespace ares::config {
 namespace {
 
-// A list that is left out of the print when it is empty.
+// A list that is not printed if it is empty.
 Type<std::vector<std::string>> names_type() {
   const auto type = host_list_type();
   return {type.name, type.parse, [type](const std::vector<std::string>& names) {
@@ -18,7 +19,7 @@ Type<std::vector<std::string>> names_type() {
           }};
 }
 
-// The lines of `tree` or `block`: they say what kind of network it is.
+// The lines of `tree` or `block`; the key determines the kind of network.
 Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string help,
                                  std::vector<Field<NetworkDomain>> fields) {
   Field<NetworkSpec> row;
@@ -48,7 +49,7 @@ Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string
   return row;
 }
 
-// Where each item of the file stands, for messages: the maps are read without their lines.
+// Lines of the items in the file, for messages: the records do not contain them.
 struct Lines {
   int network = 0;
   std::vector<int> domains;
@@ -97,10 +98,10 @@ class Check {
     for (const std::string& node : domain.nodes) {
       if (!sorted_.contains(node))
         return problem(
-            line, what(i) + " names the unknown node \"" + node + "\"" + suggestion(node, known_));
+            line, what(i) + " names the unknown node " + quote(node) + suggestion(node, known_));
       const auto [place, added] = leaf_of_.emplace(node, i);
       if (!added)
-        return problem(line, what(i) + " names node \"" + node + "\", which is in " +
+        return problem(line, what(i) + " names node " + quote(node) + ", which is in " +
                                  (place->second == i ? "it twice" : what(place->second) + " too"));
     }
     return {};
@@ -111,17 +112,17 @@ class Check {
     for (const std::string& name : network_.domains[i].switches) {
       const auto found = places_.find(name);
       if (found == places_.end())
-        return problem(line, what(i) + " names the unknown switch \"" + name + "\"" +
-                                 suggestion(name, names_));
+        return problem(
+            line, what(i) + " names the unknown switch " + quote(name) + suggestion(name, names_));
       const auto [place, added] = above_.emplace(found->second, i);
       if (!added)
-        return problem(line, what(i) + " names switch \"" + name + "\", which is below " +
+        return problem(line, what(i) + " names switch " + quote(name) + ", which is below " +
                                  (place->second == i ? "it twice" : what(place->second) + " too"));
     }
     return {};
   }
 
-  // Every switch has at most one above it: following these from anywhere must end.
+  // Every switch has at most one above it, so a path upward that does not end is a cycle.
   CheckResult check_cycles() const {
     for (std::size_t i = 0; i < network_.domains.size(); ++i) {
       std::size_t steps = 0;
@@ -150,7 +151,7 @@ CheckResult read_items(const Value& list, std::span<const std::string> known,
     NetworkSpec network;
     if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
     if (CheckResult done = read_map(item, network, network_fields()); !done) return done;
-    const std::string which = "topology \"" + network.name + "\"";
+    const std::string which = "topology " + quote(network.name);
     if (network.domains.empty())
       return problem(item.line, which + " has neither \"tree\" nor \"block\"");
     if (std::any_of(networks.begin(), networks.end(),
@@ -170,7 +171,7 @@ CheckResult read_root(const Value& root, std::span<const std::string> known,
     return problem(1, "this describes no topologies; expected \"topologies:\" and a list");
   for (const Entry& entry : root.entries) {
     if (entry.key != "topologies")
-      return problem(entry.line, "unknown key \"" + entry.key + "\"" +
+      return problem(entry.line, "unknown key " + quote(entry.key) +
                                      suggestion(entry.key, std::vector<std::string>{"topologies"}));
     if (CheckResult done = read_items(entry.value, known, networks); !done) return done;
   }

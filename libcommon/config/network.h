@@ -1,5 +1,5 @@
-// topology.yaml: the networks between machines, a file of its own beside ares.yaml.
-// Internal to config/ but for its tables, which the manual page shows; pure functions but for the reading of the file.
+// topology.yaml: the networks between machines, a separate file beside ares.yaml. Internal to
+// config/ except for its tables, which the manual page shows. Pure functions.
 #pragma once
 
 #include <span>

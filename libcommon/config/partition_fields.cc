@@ -1,13 +1,14 @@
 // The keys of a line of `partitions`.
 #include <algorithm>
 
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
 namespace ares::config {
 namespace {
 
-// The state of a partition is two switches.
+// The state of a partition consists of two flags.
 struct StateName {
   const char* word;
   bool up, open;
@@ -33,7 +34,7 @@ Field<Partition> state_field() {
       partition.open = state.open;
       return {};
     }
-    return problem(value.line, "\"" + value.text + "\" is none of up, down, drain and inactive");
+    return problem(value.line, quote(value.text) + " is none of up, down, drain and inactive");
   };
   row.print = [](const Partition& partition) -> std::string {
     for (const StateName& state : kStates)

@@ -1,6 +1,7 @@
 // The section `scheduler` of ares.yaml: the plugins that a site adds to the scheduler's stages.
 #include <algorithm>
 
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
@@ -16,13 +17,13 @@ Type<std::string> plugin_path_type() {
             auto path = text.parse(value);
             if (path && !path->starts_with('/'))
               return fail(ErrorCode::invalid_argument,
-                          "\"" + *path + "\" is not the absolute path of a plugin");
+                          quote(*path) + " is not the absolute path of a plugin");
             return path;
           },
           text.print};
 }
 
-// Whatever the plugin understands: it refuses what it does not.
+// Any keys: the plugin itself refuses those that it does not know.
 Type<Options> options_type() {
   return {"{KEY: VALUE, ...}",
           [](const Value& value) -> Result<Options> {
@@ -68,7 +69,7 @@ CheckResult read_plugins(SchedulerConfig& scheduler, const Value& list) {
     plugin.line = item.line;
     for (const PluginConfig& other : scheduler.plugins)
       if (other.name == plugin.name)
-        return problem(item.line, "plugin \"" + plugin.name + "\" is described a second time");
+        return problem(item.line, "plugin " + quote(plugin.name) + " is described a second time");
     if (scheduler.plugins.size() == kMostPlugins)
       return problem(item.line, "more than " + std::to_string(kMostPlugins) + " plugins");
     scheduler.plugins.push_back(std::move(plugin));

@@ -18,7 +18,7 @@ std::string print_block(const Record& record, const std::vector<Field<Record>>& 
   return out;
 }
 
-// Neighbours that are alike share a line.
+// Equal neighbours share a line.
 std::string print_nodes(const std::vector<ConfiguredNode>& nodes) {
   std::string out;
   const auto fields = node_fields();
@@ -55,7 +55,7 @@ std::string print_cluster(const Config& config) {
   return out;
 }
 
-// What nodes and the controller must agree about.
+// What nodes and the controller must agree on.
 std::string print_shared(const Config& config) {
   return "policy:\n" + print_block(config.policy, policy_fields()) + "accounting:\n" +
          print_block(config.policy.accounting, accounting_fields()) + "nodes:\n" +

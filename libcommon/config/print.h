@@ -20,8 +20,8 @@ struct PortableConfig {
 };
 PortableConfig to_portable(const Config& config);
 
-// Hash of the parts that nodes and the controller must agree on: policy, nodes and partitions.
-// Stable between runs and machines.
+// Hash of what nodes and the controller must agree on: cluster, policy, accounting, nodes,
+// partitions, fairness and networks. Stable between runs and machines.
 std::uint64_t hash(const Config& config);
 
 }  // namespace ares::config

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/printable.h"
 #include "config/network.h"
 #include "config/print.h"
 #include "config/tables.h"
@@ -13,7 +14,7 @@ namespace {
 
 const std::string kAll = "ALL";
 
-// Every item of a list of maps, each read into a fresh Record.
+// Reads every item of a list of maps into a new Record.
 template <class Record, class Take>
 CheckResult read_items(const Value& list, const std::vector<Field<Record>>& fields, Take take) {
   if (list.kind == Value::Kind::null) return {};
@@ -37,7 +38,7 @@ CheckResult read_nodes(const Value& list, Config& config) {
     for (const std::string& name : entry.names) {
       if (name == kAll) return problem(line, "name: ALL is not a node's name");
       if (!seen.insert(name).second)
-        return problem(line, "node \"" + name + "\" is described a second time");
+        return problem(line, "node " + quote(name) + " is described a second time");
       config.nodes.push_back(
           {name, {entry.cpus, entry.memory, entry.gpus.gpus, entry.features}, entry.gpus.topology});
     }
@@ -61,17 +62,17 @@ CheckResult check_partitions(Config& config, const std::vector<int>& lines) {
   const Partition* chosen = nullptr;
   for (std::size_t i = 0; i < config.partitions.size(); ++i) {
     Partition& partition = config.partitions[i];
-    const std::string which = "partition \"" + partition.name + "\"";
+    const std::string which = "partition " + quote(partition.name);
     if (!seen.insert(partition.name).second)
       return problem(lines[i], which + " is described a second time");
     if (partition.nodes == std::vector{kAll}) partition.nodes = names;
     std::set<std::string> members;
     for (const std::string& node : partition.nodes) {
       if (!known.contains(node))
-        return problem(
-            lines[i], which + " names the unknown node \"" + node + "\"" + suggestion(node, names));
+        return problem(lines[i],
+                       which + " names the unknown node " + quote(node) + suggestion(node, names));
       if (!members.insert(node).second)
-        return problem(lines[i], which + " names node \"" + node + "\" twice");
+        return problem(lines[i], which + " names node " + quote(node) + " twice");
     }
     if (partition.max_time && partition.default_time &&
         *partition.default_time > *partition.max_time)
@@ -79,8 +80,8 @@ CheckResult check_partitions(Config& config, const std::vector<int>& lines) {
     if (partition.max_nodes && partition.min_nodes > *partition.max_nodes)
       return problem(lines[i], which + ": min_nodes is more than max_nodes");
     if (partition.is_default && chosen)
-      return problem(lines[i], which + " and \"" + chosen->name +
-                                   "\" are both the default; keep one \"default: true\"");
+      return problem(lines[i], which + " and " + quote(chosen->name) +
+                                   " are both the default; keep one \"default: true\"");
     if (partition.is_default) chosen = &partition;
   }
   if (chosen) return {};
@@ -98,8 +99,8 @@ CheckResult check_backfill(const Config& config, int line) {
   for (const Partition& partition : config.partitions) names.push_back(partition.name);
   for (const auto& [name, rule] : config.policy.backfill_of)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      return problem(
-          line, "backfill_of: there is no partition \"" + name + "\"" + suggestion(name, names));
+      return problem(line,
+                     "backfill_of: there is no partition " + quote(name) + suggestion(name, names));
   return {};
 }
 
@@ -118,8 +119,8 @@ CheckResult check_fairness(const Config& config, int line) {
   for (const Partition& partition : config.partitions) names.push_back(partition.name);
   for (const auto& [name, policy] : fairness_of(config).partitions)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      return problem(
-          line, "partitions: there is no partition \"" + name + "\"" + suggestion(name, names));
+      return problem(line,
+                     "partitions: there is no partition " + quote(name) + suggestion(name, names));
   return {};
 }
 
@@ -131,8 +132,8 @@ CheckResult check_scheduler(const SchedulerConfig& scheduler, const Config& conf
   for (const PluginConfig& plugin : scheduler.plugins)
     for (const std::string& name : plugin.partitions)
       if (std::find(names.begin(), names.end(), name) == names.end())
-        return problem(plugin.line, "plugin \"" + plugin.name + "\": there is no partition \"" +
-                                        name + "\"" + suggestion(name, names));
+        return problem(plugin.line, "plugin " + quote(plugin.name) + ": there is no partition " +
+                                        quote(name) + suggestion(name, names));
   return {};
 }
 
@@ -142,7 +143,7 @@ CheckResult resolve(const std::vector<std::string>& names, int line, const char*
     const auto uid = find_user(name);
     if (!uid)
       return problem(line,
-                     std::string(key) + ": there is no user \"" + name + "\" on this machine");
+                     std::string(key) + ": there is no user " + quote(name) + " on this machine");
     out.push_back(*uid);
   }
   return {};
@@ -152,7 +153,7 @@ CheckResult resolve_users(Config& config, int line, const FindUser& find_user) {
   const auto uid = find_user(config.controller.user);
   if (!uid)
     return problem(line,
-                   "user: there is no user \"" + config.controller.user + "\" on this machine");
+                   "user: there is no user " + quote(config.controller.user) + " on this machine");
   config.controller.uid = *uid;
   config.policy.admins = {*uid};
   CheckResult done =
@@ -219,7 +220,7 @@ CheckResult read_section(const Entry& entry, Config& config, Lines& lines) {
     return done ? done : problem(entry.line, entry.key + ": " + done.error().message);
   }
   for (const Section& section : sections()) known.push_back(section.name);
-  return problem(entry.line, "unknown key \"" + entry.key + "\"" + suggestion(entry.key, known));
+  return problem(entry.line, "unknown key " + quote(entry.key) + suggestion(entry.key, known));
 }
 
 CheckResult read_root(const Value& root, Config& config, const FindUser& find_user, Lines& lines) {
@@ -234,34 +235,34 @@ CheckResult read_root(const Value& root, Config& config, const FindUser& find_us
   return {};
 }
 
-// A topology that a partition names knows all of its nodes.
+// The topology that a partition names must contain all of its nodes.
 CheckResult check_topologies(const Config& config, const std::vector<int>& lines) {
   std::vector<std::string> names;
   for (const NetworkSpec& network : config.policy.networks.all()) names.push_back(network.name);
   for (std::size_t i = 0; i < config.partitions.size(); ++i) {
     const Partition& partition = config.partitions[i];
     if (partition.topology.empty()) continue;
-    const std::string which = "partition \"" + partition.name + "\"";
+    const std::string which = "partition " + quote(partition.name);
     if (config.topology_file.empty())
       return problem(lines[i], which + " names a topology, but there is no \"topology_file\"");
     const NetworkSpec* network = config.policy.networks.find(partition.topology);
     if (!network)
-      return problem(lines[i], which + " names the unknown topology \"" + partition.topology +
-                                   "\"" + suggestion(partition.topology, names));
+      return problem(lines[i], which + " names the unknown topology " + quote(partition.topology) +
+                                   suggestion(partition.topology, names));
     std::set<std::string_view> connected;
     for (const NetworkDomain& domain : network->domains)
       connected.insert(domain.nodes.begin(), domain.nodes.end());
     for (const std::string& node : partition.nodes)
       if (!connected.contains(node))
-        return problem(lines[i], which + ": node \"" + node + "\" is nowhere in topology \"" +
-                                     network->name + "\"");
+        return problem(lines[i], which + ": node " + quote(node) + " is nowhere in topology " +
+                                     quote(network->name));
   }
   return {};
 }
 
 Status read_topology_file(Config& config, int line, const ReadFile& read_other) {
   if (config.topology_file.empty()) return {};
-  // Where it is stays true wherever the configuration is copied to.
+  // An absolute path stays valid when the configuration is copied elsewhere.
   std::error_code unknown;
   const auto place = std::filesystem::path(config.path).parent_path() / config.topology_file;
   const auto absolute = std::filesystem::absolute(place, unknown);

@@ -13,15 +13,15 @@
 
 namespace ares::config {
 
-// Any file; the error says only that it cannot be read, and why.
+// Reads any file. The error says only that it cannot be read, and why.
 Result<std::string> read_file(const std::string& path);
-// ares.yaml itself, which may lie elsewhere: the error says how to name it.
+// Reads ares.yaml. The error also says how to name a file elsewhere.
 Result<std::string> read_main_file(const std::string& path);
 
-// Turns a user name into a uid; nullopt when there is no such user.
+// Turns a user name into a uid; nullopt if there is no such user.
 using FindUser = std::function<std::optional<UserId>(const std::string&)>;
 
-// The text of another file that the configuration names.
+// Returns the text of another file that the configuration names.
 using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 
 Result<Config> read_config(const std::string& text, const std::string& path,
@@ -31,7 +31,7 @@ Result<ClientConfig> read_client(const std::string& text, const std::string& pat
 // A uid written as a number.
 std::optional<UserId> numeric_user(std::string_view text);
 
-// Looks into /etc/passwd alone: what a static program can do in no time.
+// Looks in /etc/passwd only, which is fast and works in a static program.
 std::optional<UserId> local_user(const std::string& name);
 
 // `connect` if given, else the first of `listen`.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace ares::config {
 namespace {
 
@@ -26,6 +28,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kLongestWord =
+      64;  // no candidate is nearly as long, and distance() takes time for each letter
+  if (word.size() > kLongestWord) return {};
   // Up to a third of the letters may differ; more distant words are not suggested.
   std::size_t best = std::clamp<std::size_t>(word.size() / 3, 1, 3) + 1;
   const std::string* nearest = nullptr;
@@ -35,7 +40,7 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
     best = far;
     nearest = &candidate;
   }
-  return nearest ? "; did you mean \"" + *nearest + "\"?" : std::string();
+  return nearest ? "; did you mean " + quote(*nearest) + "?" : std::string();
 }
 
 }  // namespace ares::config

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/printable.h"
 #include "config/backfill_type.h"
 #include "config/types.h"
 
 namespace ares::config {
 namespace {
 
-// "a100:4,h100:2": indices count on over the types.
+// "a100:4,h100:2": the indices continue from type to type.
 Result<GpuSpec> parse_gpu_list(const std::string& text) {
   GpuSpec spec;
   std::size_t from = 0;
@@ -24,7 +25,7 @@ Result<GpuSpec> parse_gpu_list(const std::string& text) {
     const auto [rest, error] = std::from_chars(digits.data(), end, count);
     if (type.empty() || error != std::errc{} || rest != end || spec.gpus.size() + count > 1024)
       return fail(ErrorCode::invalid_argument,
-                  "\"" + item + "\" is not TYPE:COUNT, as in a100:4 (at most 1024 on a node)");
+                  quote(item) + " is not TYPE:COUNT, as in a100:4 (at most 1024 on a node)");
     for (std::uint16_t i = 0; i < count; ++i)
       spec.gpus.push_back({GpuIndex(static_cast<std::uint16_t>(spec.gpus.size())), type, {}});
     from = comma + 1;
@@ -88,14 +89,14 @@ Type<std::string> exec_type() {
             auto exec = text.parse(value);
             if (exec && *exec != "baremetal" && *exec != "mock" && !exec->starts_with('/'))
               return fail(ErrorCode::invalid_argument,
-                          "\"" + *exec +
-                              "\" is neither baremetal nor mock nor the absolute path of a plugin");
+                          quote(*exec) +
+                              " is neither baremetal nor mock nor the absolute path of a plugin");
             return exec;
           },
           text.print};
 }
 
-// The path of a program, or nothing.
+// The absolute path of a program, or nothing.
 Type<std::string> program_type() {
   const auto text = text_type();
   return {"FILE",
@@ -103,13 +104,13 @@ Type<std::string> program_type() {
             auto path = text.parse(value);
             if (path && !path->empty() && !path->starts_with('/'))
               return fail(ErrorCode::invalid_argument,
-                          "\"" + *path + "\" is not the absolute path of a program");
+                          quote(*path) + " is not the absolute path of a program");
             return path;
           },
           text.print};
 }
 
-// Words of a connection string, behind which nothing of the database's own settings is lost.
+// Words of a connection string: appended to the database's settings, they keep the other settings.
 Type<std::string> conninfo_type() {
   const auto text = text_type();
   return {"KEY=VALUE...",
@@ -118,8 +119,8 @@ Type<std::string> conninfo_type() {
             if (given && !given->empty() &&
                 (given->find('=') == std::string::npos || given->find("://") != std::string::npos))
               return fail(ErrorCode::invalid_argument,
-                          "\"" + *given +
-                              "\" is not KEY=VALUE words of a connection string, such as "
+                          quote(*given) +
+                              " is not KEY=VALUE words of a connection string, such as "
                               "\"host=replica port=5432\"");
             return given;
           },
@@ -232,8 +233,10 @@ std::vector<Field<Policy>> policy_fields() {
                "Time granted to a node, after a lease has run out, to freeze or kill its jobs."),
       duration("min_job_age", &Policy::min_job_age,
                "How long aqueue and actl still know a finished job; accounting always does."),
-      duration("request_retention", &Policy::request_retention,
-               "How long a repeated request is answered as it was the first time."),
+      duration(
+          "request_retention", &Policy::request_retention,
+          "How long a repeated request is answered as it was the first time. None expires in the "
+          "first hour of a controller."),
       duration("start_barrier", &Policy::start_barrier,
                "Time for all nodes of a job to start it once they have been told to."),
       duration("prepare_timeout", &Policy::prepare_timeout,

@@ -16,7 +16,7 @@ struct GpuSpec {
   friend bool operator==(const GpuSpec&, const GpuSpec&) = default;
 };
 
-// One line of `nodes`, which may name many.
+// One line of `nodes`, which may name several nodes.
 struct NodeEntry {
   std::vector<std::string> names;
   std::uint32_t cpus = 0;
@@ -46,7 +46,7 @@ std::vector<Field<NodeConfig>> node_daemon_fields();
 std::vector<Field<MockConfig>> mock_fields();
 std::vector<Field<LogConfig>> log_fields();
 
-// What is in force: of a configuration without the section its defaults.
+// The rules in force; the defaults if the configuration has no such section.
 const Fairness& fairness_of(const Config& config);
 
 // Every section in the file's order, with what the manual says about it.

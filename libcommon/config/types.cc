@@ -7,6 +7,7 @@
 
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 
 namespace ares::config {
 namespace {
@@ -38,7 +39,7 @@ Result<T> number(const Value& value, T min, T max) {
   const char* end = text->data() + text->size();
   const auto [rest, error] = std::from_chars(text->data(), end, parsed);
   if (error != std::errc{} || rest != end || parsed < min || parsed > max)
-    return bad("\"" + *text + "\" is not a whole number from " + std::to_string(min) + " to " +
+    return bad(quote(*text) + " is not a whole number from " + std::to_string(min) + " to " +
                std::to_string(max));
   return parsed;
 }
@@ -86,8 +87,8 @@ bool is_name(std::string_view text) {
 Status check_address(const std::string& address) {
   if (address.starts_with("unix:/")) {
     if (address.size() - 5 > 107)
-      return bad("\"" + address +
-                 "\": a Unix socket's path may have 107 letters; choose a shorter one");
+      return bad(quote(address) +
+                 ": a Unix socket's path may have 107 letters; choose a shorter one");
     return {};
   }
   if (address.starts_with("tcp:")) {
@@ -97,7 +98,7 @@ Status check_address(const std::string& address) {
     const auto [rest, error] = std::from_chars(address.data() + colon + 1, end, port);
     if (colon > 4 && error == std::errc{} && rest == end) return {};
   }
-  return bad("\"" + address + "\" is not an address; write unix:/absolute/path or tcp:HOST:PORT");
+  return bad(quote(address) + " is not an address; write unix:/absolute/path or tcp:HOST:PORT");
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ Type<std::string> name_type() {
       [](const Value& value) -> Result<std::string> {
         const Result<std::string> text = scalar(value);
         if (text && !is_name(*text))
-          return bad("\"" + *text + "\" is not a name: up to 64 letters, digits, '.', '_' and '-'");
+          return bad(quote(*text) + " is not a name: up to 64 letters, digits, '.', '_' and '-'");
         return text;
       },
       [](const std::string& text) { return text; }};
@@ -127,7 +128,7 @@ Type<std::string> choice_type(std::vector<std::string> words) {
             if (!text) return text;
             std::string word = lower(*text);
             if (std::find(words.begin(), words.end(), word) != words.end()) return word;
-            return bad("\"" + *text + "\" is not one of " + all + suggestion(word, words));
+            return bad(quote(*text) + " is not one of " + all + suggestion(word, words));
           },
           [](const std::string& text) { return text; }};
 }
@@ -170,7 +171,7 @@ Type<bool> boolean_type() {
             const std::string word = lower(*text);
             if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
             if (word == "false" || word == "no" || word == "off" || word == "0") return false;
-            return bad("\"" + *text + "\" is neither true nor false");
+            return bad(quote(*text) + " is neither true nor false");
           },
           [](const bool& yes) { return std::string(yes ? "true" : "false"); }};
 }
@@ -193,8 +194,8 @@ Type<std::map<std::string, std::uint32_t>> count_map_type() {
               return bad("expected names with their numbers, such as {matlab: 10}");
             for (const Entry& entry : value.entries) {
               if (!is_name(entry.key))
-                return bad("\"" + entry.key +
-                           "\" is not a name: up to 64 letters, digits, '.', '_' and '-'");
+                return bad(quote(entry.key) +
+                           " is not a name: up to 64 letters, digits, '.', '_' and '-'");
               const auto count = count_type().parse(entry.value);
               if (!count) return bad(entry.key + ": " + count.error().message);
               counts[entry.key] = *count;
@@ -224,7 +225,7 @@ Type<std::map<std::string, double>> price_map_type() {
               const char* end = text->data() + text->size();
               const auto [rest, error] = std::from_chars(text->data(), end, price);
               if (error != std::errc{} || rest != end || !(price >= 0 && price <= 1e6))
-                return bad(entry.key + ": \"" + *text + "\" is not a price from 0 to 1000000");
+                return bad(entry.key + ": " + quote(*text) + " is not a price from 0 to 1000000");
               prices[entry.key] = price;
             }
             return prices;
@@ -267,7 +268,7 @@ Type<double> fraction_type() {
             const char* end = text->data() + text->size();
             const auto [rest, error] = std::from_chars(text->data(), end, parsed);
             if (error != std::errc{} || rest != end || !(parsed >= 0 && parsed <= 1))
-              return bad("\"" + *text + "\" is not a number from 0 to 1");
+              return bad(quote(*text) + " is not a number from 0 to 1");
             return parsed;
           },
           [](const double& n) {
@@ -278,24 +279,23 @@ Type<double> fraction_type() {
 }
 
 Type<Seconds> duration_type() {
-  return {
-      "duration",
-      [](const Value& value) -> Result<Seconds> {
-        const Result<std::string> text = scalar(value);
-        if (!text) return fail(text.error());
-        if (all_digits(*text)) {
-          const auto count =
-              number<std::uint32_t>(value, 0, std::numeric_limits<std::int32_t>::max());
-          if (!count) return fail(count.error());
-          return Seconds(*count);
-        }
-        const Result<TimeLimit> length = parse_time_limit(*text);
-        if (length && *length) return Seconds(**length);
-        return bad("\"" + *text +
-                   "\" is not a duration; write seconds, minutes:seconds, hours:minutes:seconds "
-                   "or days-hours[:minutes[:seconds]]");
-      },
-      [](const Seconds& length) { return std::to_string(length.count()); }};
+  return {"duration",
+          [](const Value& value) -> Result<Seconds> {
+            const Result<std::string> text = scalar(value);
+            if (!text) return fail(text.error());
+            if (all_digits(*text)) {
+              const auto count =
+                  number<std::uint32_t>(value, 0, std::numeric_limits<std::int32_t>::max());
+              if (!count) return fail(count.error());
+              return Seconds(*count);
+            }
+            const Result<TimeLimit> length = parse_time_limit(*text);
+            if (length && *length) return Seconds(**length);
+            return bad(quote(*text) +
+                       " is not a duration; write seconds, minutes:seconds, hours:minutes:seconds "
+                       "or days-hours[:minutes[:seconds]]");
+          },
+          [](const Seconds& length) { return std::to_string(length.count()); }};
 }
 
 Type<std::optional<Seconds>> time_limit_type() {
@@ -338,7 +338,7 @@ Type<std::uint32_t> size_type() {
             const Result<Bytes> size = parse_memory(*text, MemoryUnit::B);
             if (!size) return fail(size.error());
             if (size->value() > std::numeric_limits<std::int32_t>::max())
-              return bad("\"" + *text + "\" is more than 2G");
+              return bad(quote(*text) + " is more than 2G");
             return static_cast<std::uint32_t>(size->value());
           },
           [](const std::uint32_t& size) { return format_memory(Bytes(size)); }};

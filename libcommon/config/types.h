@@ -1,4 +1,4 @@
-// The kinds of values that ares.yaml knows.
+// The kinds of values in ares.yaml.
 // Internal to config/; each function makes an immutable row for the tables.
 #pragma once
 

@@ -6,7 +6,7 @@ namespace ares::node {
 namespace {
 
 constexpr std::size_t kForgottenKept = 20'000;
-// A controller that has given this node up no longer answers its heartbeats, though the session lives: registering is the way back.
+// A controller that marked the node down ignores its heartbeats, although the session lives.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
 constexpr const char* kEndedBefore = "its end was reported and acknowledged before";
@@ -25,7 +25,7 @@ NodeAgent::NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplin
 
 Status NodeAgent::recover(Executor& executor, Moment now) {
   executor_ = &executor;
-  // Numbers no earlier life of this daemon used, so that an answer to one of its heartbeats cannot renew a lease from ours.
+  // Starts above the numbers of an earlier aresd, whose acknowledgements must not renew leases.
   sequence_ = static_cast<std::uint64_t>(now.boot.time_since_epoch().count());
   if (Status known = read_identity(now); !known) return known;
 
@@ -58,7 +58,7 @@ Status NodeAgent::read_identity(Moment now) {
     ++identity_.incarnation;
   } else {
     if (text.error().code != ErrorCode::not_found) return fail(text.error());
-    // A new spool on an old name must still count on: seconds do, and Welcome corrects what they cannot know.
+    // A new spool must not reuse incarnations: start at Unix seconds; Welcome may raise it further.
     const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
     identity_ = {.uuid = setup_.fresh_uuid,
                  .boot_id = {},
@@ -73,7 +73,7 @@ Status NodeAgent::read_identity(Moment now) {
 void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now) {
   auto remove = [&] {
     executor_->release(key, now);
-    (void)spool_.remove(key);  // tried again at the next start
+    (void)spool_.remove(key);  // on failure retried at the next start
   };
   if (forgotten_.contains(key)) return remove();
   Result<AttemptReport> report =
@@ -138,7 +138,7 @@ void NodeAgent::tick(Moment now) {
   if (welcomed_ && sent_.size() < kUnansweredBeforeRegister)
     heartbeat(now);
   else
-    connected(now);  // the answer to Register or to heartbeats is late: ask again
+    connected(now);  // no answer to Register or to several heartbeats: register again
 }
 
 std::optional<BootTime> NodeAgent::next_deadline() const {
@@ -149,7 +149,7 @@ void NodeAgent::handle(const Welcome& message, Moment now) {
   if (message.incarnation > identity_.incarnation) {
     NodeIdentity raised = identity_;
     raised.incarnation = message.incarnation;
-    if (!spool_.write_identity(encode(raised))) return;  // Register is repeated, and this with it
+    if (!spool_.write_identity(encode(raised))) return;  // Register is repeated, and so Welcome
     identity_ = raised;
   }
   lease_ = message.lease;
@@ -162,7 +162,7 @@ void NodeAgent::handle(const Welcome& message, Moment now) {
 void NodeAgent::handle(const HeartbeatAck& message, Moment now) {
   auto it = sent_.find(message.sequence);
   if (it == sent_.end()) return;
-  // From its sending: the controller heard it later than that, and counts from then.
+  // Counts from the sending; the controller counts from the later receipt, so ours ends first.
   const BootTime until = it->second + lease_;
   sent_.erase(sent_.begin(), std::next(it));
   if (!lease_until_ || *lease_until_ < until) lease_until_ = until;
@@ -203,11 +203,12 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
   if (epoch <= identity_.highest_epoch) return;
   identity_.highest_epoch = epoch;
-  // Best effort: what it guards against is an old database under a new node, and a full disk must not stop running jobs.
+  // Best effort: this only detects a controller with an old database. A full disk must not stop jobs.
   (void)spool_.write_identity(encode(identity_));
 }
 
-// The controller has compared the position that this node registered with, so a history that is not ours followed it.
+// The controller has compared the position that this node registered with, so a history that is not
+// ours followed it.
 void NodeAgent::note_position(const JournalPosition& position) {
   JournalPosition& known = identity_.position;
   if (position.history == known.history && position.lsn <= known.lsn) return;
@@ -217,7 +218,8 @@ void NodeAgent::note_position(const JournalPosition& position) {
   (void)spool_.write_identity(encode(identity_));
 }
 
-// The position of a command is one that was committed. A database without it is older, and what the command did would stay.
+// The position of a command is one that was committed. A database without it is older, and what the
+// command did would stay.
 void NodeAgent::note_command(Lsn lsn) {
   if (lsn <= identity_.highest_lsn) return;
   identity_.highest_lsn = lsn;
@@ -237,16 +239,17 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   const Fence fence = launch_spec.fence;
   if (auto it = attempts_.find(key); it != attempts_.end()) {
     if (it->second.intent.fence == fence) resend_answer(it->second, now);
-    return;  // another fence for the same attempt is an older or a restored database's: it gets no answer
+    return;  // another fence is an older launch's or a restored database's: no answer
   }
   auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
   if (const auto ended = forgotten_.find(key); ended != forgotten_.end()) {
-    // Its own fence: the controller prepares an attempt that has run, because an older database was restored.
+    // Its own fence: the controller prepares an attempt that has run, because an older database was
+    // restored.
     if (ended->second == fence)
       return progress(bare_report(key, fence, AttemptPhase::lost, kEndedBefore));
     return decline("the attempt has ended on this node already");
   }
-  if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome is on its way
+  if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome has yet to arrive
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
@@ -288,7 +291,7 @@ void NodeAgent::resend_answer(Entry& entry, Moment now) {
 
 Status NodeAgent::write_records(const Prepare& message, const StepSpec& step,
                                 const IntentRecord& intent) {
-  // What is there without an entry is a torn beginning: no intent, so no supervisor can have been elected.
+  // A directory without an entry is an incomplete launch: it has no intent, so no supervisor.
   if (Status removed = spool_.remove(intent.attempt); !removed) return removed;
   Result<std::unique_ptr<AttemptDir>> dir = spool_.create(intent.attempt);
   if (!dir) return fail(dir.error());
@@ -309,8 +312,8 @@ void NodeAgent::launch(const StepSpec& step, Moment now) {
                 tried.error().message, now);
 }
 
-// The controller starts a job again only when its last attempt has ended or was fenced: what is still here of one is fenced, so it
-// must not wake up beside its successor.
+// The controller starts an attempt only after the previous one has ended or was fenced. An earlier
+// attempt that is still here was fenced; it is killed at once so that it cannot run beside this one.
 bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
   std::vector<Kill> kills;
   for (auto& [key, entry] : attempts_) {
@@ -326,7 +329,8 @@ bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
 }
 
 void NodeAgent::handle(const Go& message, Moment now) {
-  // Only an attempt that was ready here is told to start: one that is not here any more has ended, and the controller has lost that.
+  // Only an attempt that was ready here is told to start: one that is not here any more has ended,
+  // and the controller has lost that.
   if (!attempts_.contains(message.attempt))
     return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
   Entry* entry = current(message.attempt, message.fence);
@@ -375,8 +379,8 @@ void NodeAgent::handle(const SetSuspended& message, Moment now) {
 void NodeAgent::handle(const Forget& message, Moment now) {
   Entry* entry = current(message.attempt, message.fence);
   if (!entry || !has_ended(entry->report.phase)) return;
-  // Remembered first: with the directory alone gone, a launch delayed on the way would find the attempt new.
-  // A disk that has no room for it keeps the attempt, reported as ended, until Forget comes again.
+  // Recorded before the removal: otherwise a delayed Prepare would find neither and run it again. If
+  // the disk is full, the attempt stays and is reported as ended until the controller repeats Forget.
   if (!spool_.remember_forgotten(message.attempt, message.fence)) return;
   forgotten_.insert_or_assign(message.attempt, message.fence);
   forgotten_order_.push_back(message.attempt);
@@ -385,16 +389,16 @@ void NodeAgent::handle(const Forget& message, Moment now) {
     forgotten_order_.pop_front();
   }
   executor_->release(message.attempt, now);
-  (void)spool_.remove(message.attempt);  // if not now, then at the next start: it is in the list
+  (void)spool_.remove(message.attempt);  // on failure: next start, by the list
   attempts_.erase(message.attempt);
 }
 
-// --- what the executor says ---------------------------------------------------------------------
+// --- events of the executor -----------------------------------------------------------------
 
 void NodeAgent::attempt_changed(const AttemptReport& report, Moment) {
   Entry* entry = current(report.attempt, report.fence);
   if (!entry || has_ended(entry->report.phase) || entry->report == report) return;
-  if (report.phase < entry->report.phase) return;  // an old look, overtaken
+  if (report.phase < entry->report.phase) return;  // an older report that arrives late
   entry->report = report;
   progress(report);
 }
@@ -416,7 +420,7 @@ void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
   send(*entry.refusal);
 }
 
-// Leaves a tombstone, on the disk if there is room: whatever arrives for this attempt later finds that it never ran and never will.
+// Records the cancellation, on disk if there is space: later messages find that it never ran.
 void NodeAgent::mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why,
                                Moment now) {
   if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))

@@ -1,6 +1,6 @@
-// NodeAgent: the brain of aresd for one node. Answers the controller from the spool's records,
-// keeps leases, reports until settled. Owned by aresd's agent thread (or a simulation). Pure: disk,
-// processes, users and network are behind interfaces.
+// NodeAgent: state machine of aresd for one node. Answers the controller from the spool's records,
+// renews leases, and reports attempts until the controller sends Forget. Owned by aresd's agent
+// thread (or a simulation). Does no I/O: disk, processes, users and network are behind interfaces.
 #pragma once
 
 #include <deque>
@@ -17,12 +17,12 @@
 
 namespace ares::node {
 
-// The way to the controller. Messages of one session arrive in order or not at all; a session may
-// end at any time.
+// Sends messages to the controller. The messages of one session arrive in order or not at all; a
+// session may end at any time.
 //
-// The agent relies on the order in the other direction too: whatever the controller owes because of
-// a heartbeat (above all Kill for attempts it has fenced) must be sent before that heartbeat's
-// acknowledgement, because the acknowledgement thaws.
+// The agent also relies on the order of messages from the controller: all effects caused by a
+// heartbeat (above all Kill for attempts that were fenced) must be sent before that heartbeat's
+// acknowledgement, because the acknowledgement thaws frozen attempts.
 class Uplink {
  public:
   virtual ~Uplink() = default;
@@ -42,11 +42,11 @@ class NodeAgent final : public ExecutorEvents {
  public:
   NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplink);
 
-  // Reads the spool, counts the incarnation and takes up what runs. First call; an error means the
-  // spool cannot be used. `executor` outlives the agent or the next recover().
+  // Reads the spool, increments the incarnation after a reboot and resumes watching attempts. Must
+  // be called first. An error means that the spool is unusable. `executor` must outlive the agent.
   Status recover(Executor& executor, Moment now);
 
-  void connected(Moment now);  // a session is up: Register goes out
+  void connected(Moment now);  // a session was established; sends Register
   void disconnected();
   void receive(const ToNode& message, Moment now);
   void tick(Moment now);
@@ -59,7 +59,7 @@ class NodeAgent final : public ExecutorEvents {
   std::uint64_t incarnation() const { return identity_.incarnation; }
   std::optional<std::string> refused() const {
     return refused_;
-  }  // the controller's reason not to take this node
+  }  // why the controller refused this node
   std::optional<BootTime> lease_until() const { return lease_until_; }
   std::vector<AttemptReport> attempts() const;
 

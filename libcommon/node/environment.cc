@@ -47,7 +47,7 @@ bool is_array_task(const Facts& f) {
   return !f.launch.attempt.job.task.is_none();
 }
 
-// The devices of this node, as its tools number them. A job without any must not see those of others.
+// Local indices of the job's GPUs; "" hides the node's GPUs from a job without any.
 Value devices(const Facts& f) {
   if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
   std::string list;
@@ -224,7 +224,7 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
     variables.insert_or_assign(std::string(item.substr(0, equals)),
                                std::string(item.substr(equals + 1)));
   }
-  // A job of which nothing was exported still needs to find its programs and its home.
+  // A job submitted without an exported environment still needs PATH and HOME.
   variables.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
   if (!spec.user.home.empty()) variables.emplace("HOME", spec.user.home);
   if (!spec.user.shell.empty()) variables.emplace("SHELL", spec.user.shell);
@@ -232,7 +232,7 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
     variables.emplace("USER", spec.user.name);
     variables.emplace("LOGNAME", spec.user.name);
   }
-  // Nested submission: what the outer job was told is not true of this one.
+  // Drops the variables of an enclosing job: they do not describe a job submitted from within it.
   std::erase_if(variables, [](const auto& v) {
     return v.first.starts_with("ARES_ARRAY_") || v.first.starts_with("ARES_JOB_");
   });
@@ -241,7 +241,7 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
   for (const Row& row : kRows) {
     if (Value value = row.value(facts))
       variables.insert_or_assign(std::string(row.about.name), std::move(*value));
-    else if (row.about.name.starts_with("ARES"))  // an outer job's, not the user's own
+    else if (row.about.name.starts_with("ARES"))  // left over from an enclosing job
       variables.erase(std::string(row.about.name));
   }
   std::vector<std::string> result;

@@ -1,4 +1,4 @@
-// The environment of a job: what was submitted, and what Ares tells the job about itself.
+// The environment of a job: the submitted variables and those that Ares sets.
 // Pure functions; any thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ares::node {
 
-// One variable set by Ares; the same row makes the value and the manual.
+// One variable set by Ares. The environment and the manual page are both made from its row.
 struct Variable {
   std::string_view name;
   std::string_view meaning;
@@ -20,8 +20,8 @@ struct Variable {
 };
 std::span<const Variable> job_variables();
 
-// "NAME=value" for execve, ascending. `submitted` is NUL-separated, of a name given twice the last counts; Ares's own variables win.
-// `directory` is the attempt's, it marks the job's processes. `started_at` is when user code was let go.
+// Returns "NAME=value" strings for execve in ascending order. `submitted` is NUL-separated; the last duplicate wins; Ares
+// overrides. `directory` is the attempt's (it marks the job's processes); `started_at` is when user code was started.
 std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
                                          std::string_view directory, Time started_at);
 

@@ -1,6 +1,6 @@
-// Executor: whoever runs attempts on behalf of a node (exec plugins; supervisors in a simulation),
-// as the node agent sees it. Owned by the composition root; called on the agent's thread only.
-// Every call is idempotent and returns without waiting.
+// Executor: runs the attempts of a node (exec plugins; supervisors in a simulation), as the node
+// agent sees it. Owned by the composition root; called on the agent's thread only.
+// Every call is idempotent and does not block.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ namespace ares::node {
 class ExecutorEvents {
  public:
   virtual ~ExecutorEvents() = default;
-  // Where the attempt stands now. May repeat, may come from within a call to the executor.
+  // The current state of the attempt. May repeat, and may come from within a call to the executor.
   virtual void attempt_changed(const AttemptReport& report, Moment now) = 0;
-  // It could not be started, no user code has run and none will.
+  // The attempt could not be started: no user code has run and none will.
   virtual void launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
                              const std::string& cause, Moment now) = 0;
 };
@@ -30,23 +30,23 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Brings the task to its gate. The attempt's spec, script, environment and intent are in the
-  // spool already. Error: it could not even be tried; not_found and permission_denied are the job's
-  // fault, all else the node's.
+  // Starts the task up to its gate; go() lets user code run. The attempt's spec, script,
+  // environment and intent are already in the spool. An error means that nothing was tried;
+  // not_found and permission_denied are the job's fault, all other errors the node's.
   virtual Status launch(const StepSpec& spec, Moment now) = 0;
   virtual void go(const Go& go, std::optional<BootTime> lease_until, Moment now) = 0;
-  // An end (done, never_ran or lost) is reported sooner or later, also for an attempt of which only
-  // the intent exists.
+  // An end (done, never_ran or lost) is always reported eventually, even for an attempt that has
+  // only an intent.
   virtual void kill(const Kill& kill, Moment now) = 0;
   virtual void signal(const Signal& signal, Moment now) = 0;
   virtual void set_limit(const SetLimit& limit, Moment now) = 0;
-  // All its processes stand still from now on, or go on. The newest `lsn` counts.
+  // Stops or resumes all processes of the attempt. Only the message with the newest `lsn` counts.
   virtual void set_suspended(const SetSuspended& message, Moment now) = 0;
   virtual void renew_lease(const AttemptKey& key, BootTime until, Moment now) = 0;
-  // The end is committed by the controller: whatever the executor keeps of the attempt may go. The
-  // spool directory is the agent's.
+  // The controller has committed the end: the executor may drop all that it keeps of the attempt.
+  // The spool directory belongs to the agent.
   virtual void release(const AttemptKey& key, Moment now) = 0;
-  // Everything that exists from before a restart of this process. Also takes up watching it.
+  // All attempts left by an earlier run of this process. Also starts watching them.
   virtual std::vector<AttemptReport> list(Moment now) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Names of output files of an attempt on this node: base/file_pattern.h with everything known.
-// Pure functions; any thread.
+// Names of an attempt's output files on this node: expands base/file_pattern.h with all values
+// known. known. Pure functions; any thread.
 #pragma once
 
 #include <string>

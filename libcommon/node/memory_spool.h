@@ -1,6 +1,6 @@
-// MemorySpool: a spool without a disk, for pretended nodes and for tests. Nothing survives the
+// MemorySpool: a spool in memory, for simulated nodes and for tests. Nothing survives the
 // process. Used by one thread. Directories handed out share their content with the spool and keep
-// the lock as long as they live.
+// the lock as long as they exist.
 #pragma once
 
 #include <map>
@@ -26,11 +26,11 @@ class MemorySpool final : public Spool {
   Status remember_forgotten(const AttemptKey& key, Fence fence) override;
   Result<std::vector<std::pair<AttemptKey, Fence>>> forgotten() const override;
 
-  // What one directory holds. A test may look into it or take records away.
+  // The content of one directory. A test may read it or remove records.
   struct Content {
     std::map<Record, std::string> records;
     bool locked = false;
-    std::size_t synced = 0;  // how many records there were at the last settle()
+    std::size_t synced = 0;  // number of records at the last AttemptDir::sync()
   };
   std::shared_ptr<Content> content(const AttemptKey& key) const;
 

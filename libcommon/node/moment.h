@@ -1,5 +1,5 @@
-// Moment: what both clocks of a machine said when something happened. The pure state machines are
-// handed it, they never look. A value; any thread.
+// Moment: the readings of both clocks of a machine at one event. The state machines without I/O
+// receive it as an argument instead of reading a clock. A value; any thread.
 #pragma once
 
 #include "base/time.h"
@@ -7,7 +7,7 @@
 namespace ares::node {
 
 struct Moment {
-  Time wall{};      // for people: recorded and reported
+  Time wall{};      // for records and reports
   BootTime boot{};  // for deadlines: limits, leases, back-off
 };
 

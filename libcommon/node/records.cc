@@ -202,13 +202,13 @@ std::optional<AttemptKey> parse_directory_name(std::string_view name) {
     return std::nullopt;
   if (!parse_whole(name.substr(dot + 1), attempt)) return std::nullopt;
   const AttemptKey key{{JobId(id), TaskIndex{task}}, AttemptNo(attempt)};
-  if (directory_name(key) != name) return std::nullopt;  // "012.1" is nobody's
+  if (directory_name(key) != name) return std::nullopt;  // "012.1" is not a canonical name
   return key;
 }
 
 AttemptPhase phase_from(const Evidence& e) {
   if (e.exit) return AttemptPhase::done;
-  // A tombstone is made only where `go` is absent for certain, and it is durable.
+  // `cancelled` is written only where `go` is known to be absent, and it is durable.
   if (!e.same_boot) return e.cancelled && !e.go ? AttemptPhase::never_ran : AttemptPhase::lost;
   if (e.locked) {
     if (e.go) return AttemptPhase::running;
@@ -236,7 +236,7 @@ Evidence gather_evidence(const Spool& spool, const AttemptDir& dir, const Attemp
   Evidence e;
   e.same_boot = same_boot;
   e.locked = same_boot && spool.locked(key);
-  // After the lock: what a supervisor wrote before it let go is seen.
+  // Read after the lock: what a supervisor wrote before it released the lock is then visible.
   e.exit = dir.has(Record::exit);
   e.cancelled = dir.has(Record::cancelled);
   e.go = dir.has(Record::go);
@@ -245,8 +245,8 @@ Evidence gather_evidence(const Spool& spool, const AttemptDir& dir, const Attemp
   return e;
 }
 
-// Before an end is told: whoever hears it acts on it, and after a power loss it must still be there. If the disk refuses, it is
-// told all the same, for it is true.
+// Makes the records of an end durable before the end is reported: the controller acts on the report, so
+// it must survive a power loss. If the disk fails, the end is reported nevertheless, because it is true.
 void sync_end(const AttemptDir& dir, AttemptPhase phase) {
   if (phase == AttemptPhase::done || phase == AttemptPhase::never_ran) (void)dir.sync();
 }
@@ -314,8 +314,9 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
       if (Status told = add_exit(*dir, report); !told) return fail(told.error());
       break;
     case AttemptPhase::never_ran:
-      report.detail = !cancelled_because.empty() ? cancelled_because
-                                                 : "the supervisor ended before the job was let go";
+      report.detail = !cancelled_because.empty()
+                          ? cancelled_because
+                          : "the supervisor ended before the job was started";
       break;
     case AttemptPhase::lost:
       report.detail = intent->boot_id == boot_id

@@ -1,7 +1,7 @@
-// The records of one attempt on one node, the directory they lie in, and what they prove together
-// (doc/node_recovery.md). AttemptDir and Spool are the seam for all of the node's I/O: real disks in
-// os/, virtual ones in tests. An implementation belongs to one thread; the process that supervises
-// an attempt has an AttemptDir of its own.
+// The records of one attempt on one node, the directory that contains them, and the phase that
+// follows from them (doc/node_recovery.md). AttemptDir and Spool are the interface to all I/O of
+// the node: real disks in os/, virtual ones in tests. An implementation is used by one thread; the
+// supervisor process of an attempt has its own AttemptDir.
 #pragma once
 
 #include <array>
@@ -20,25 +20,25 @@
 
 namespace ares::node {
 
-// In the order they come into being. One file each, named as here.
+// In the order of their creation. Each is one file; file_name() gives its name.
 enum class Record : std::uint8_t {
   spec,         // what to run (StepSpec); written by aresd
   script,       // the batch script, on the node that runs it
   environment,  // as submitted, NUL-separated NAME=value
-  intent,       // aresd has accepted the attempt: from here a supervisor may exist
-  started,      // elects the one supervisor
-  task,         // the task is forked and waits at the gate
-  go,           // the commit point of user code: it may have run
+  intent,       // aresd has accepted the attempt; a supervisor may exist from now on
+  started,      // elects the only supervisor
+  task,         // the task was forked and waits at the gate
+  go,           // the commit point of user code: it may have run from now on
   exit,         // how it ended
-  cancelled,    // tombstone: no user code has run and none will
+  cancelled,    // no user code has run and none will
 };
 inline constexpr std::size_t kRecordCount = 9;
 
 std::string_view file_name(Record record);
 
-// Whether create() returns only once the record would survive a power loss. Only these need it: a
-// power loss kills every process too, and the node then registers with a new incarnation, for which
-// older attempts are never sent again.
+// Whether create() returns only once the record would survive a power loss. Only these records need
+// it: a power loss also kills every process, and the node then registers with a new incarnation,
+// for which older attempts are never sent again.
 constexpr bool is_durable(Record record) {
   return record == Record::exit || record == Record::cancelled;
 }
@@ -47,23 +47,23 @@ class AttemptDir {
  public:
   virtual ~AttemptDir() = default;
 
-  // Creates the record, whole or not at all. already_exists if it is there, whoever made it: of any
-  // number of callers exactly one succeeds. resource_exhausted when the disk is full.
+  // Creates the record atomically. already_exists if it exists, no matter which process made it: of
+  // any number of callers exactly one succeeds. resource_exhausted when the disk is full.
   virtual Status create(Record record, std::string_view text) = 0;
 
   // not_found when the record does not exist.
   virtual Result<std::string> read(Record record) const = 0;
   virtual bool has(Record record) const = 0;
 
-  // Every record that can be seen now survives a power loss from here on. Its writer may not have come that far: a record is
-  // seen before it is durable, and a supervisor can die, or the power go, in between.
+  // Makes every record that is visible now survive a power loss. Needed for records of another process:
+  // a record is visible before it is durable, and its writer may die, or the power fail, in between.
   virtual Status sync() const = 0;
 
-  // Becomes the supervisor of this directory for the rest of the process's life; false if another
-  // process is.
+  // Becomes the supervisor of this directory until the process ends; false if another process is
+  // the supervisor.
   virtual Result<bool> lock() = 0;
 
-  // Sets space aside so that `exit` can be written when the disk is full by then.
+  // Reserves space so that `exit` can be written even if the disk is full then.
   virtual Status reserve_exit() = 0;
 };
 
@@ -73,25 +73,25 @@ class Spool {
 
   virtual Result<std::vector<AttemptKey>> list() const = 0;  // ascending
   virtual Result<std::unique_ptr<AttemptDir>> create(
-      const AttemptKey& key) = 0;  // one that exists is opened
+      const AttemptKey& key) = 0;  // opens it if it exists
   virtual std::unique_ptr<AttemptDir> open(
-      const AttemptKey& key) const = 0;                  // null when there is none
-  virtual bool locked(const AttemptKey& key) const = 0;  // a supervisor lives
+      const AttemptKey& key) const = 0;                  // null if it does not exist
+  virtual bool locked(const AttemptKey& key) const = 0;  // its supervisor is alive
   virtual Status remove(
-      const AttemptKey& key) = 0;  // with everything in it; no error when there is none
+      const AttemptKey& key) = 0;  // with its content; no error if it does not exist
 
-  // The node's own record (NodeIdentity). Replaced whole; durable when write_identity returns.
+  // The node's own record (NodeIdentity). Replaced atomically; durable when write_identity returns.
   virtual Result<std::string> read_identity() const = 0;  // not_found in a new spool
   virtual Status write_identity(std::string_view text) = 0;
 
-  // Attempts whose directory is gone and that must never be accepted again: a launch that was
-  // delayed on the network longer than the attempt lived. Survives a restart of aresd, need not
-  // survive a power loss. Keeps at least the last 10,000.
+  // Attempts whose directory was removed and that must never be accepted again, even if a launch
+  // message arrives after the attempt has ended. Survives a restart of aresd, need not survive a
+  // power loss. Keeps at least the last 10,000.
   virtual Status remember_forgotten(const AttemptKey& key, Fence fence) = 0;
   virtual Result<std::vector<std::pair<AttemptKey, Fence>>> forgotten() const = 0;
 };
 
-// --- what the records say; each is text of `key value` lines
+// --- contents of the records; each record is text, one `key value` pair a line
 // ------------------------------------------------------------------
 
 struct NodeIdentity {
@@ -111,14 +111,14 @@ struct IntentRecord {
   bool leased = false;
   Time at{};
 };
-struct StartedRecord {  // the supervisor, for people and for killing what it left
+struct StartedRecord {  // the supervisor; used by admins, and to kill its leftovers
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
-  std::string cgroups;            // directories that it may make for the task, separated by ':'
+  std::string cgroups;            // that it may create for the task, separated by ':'
   Time at{};
 };
 struct TaskRecord {
-  std::int64_t pid = 0;  // of the gated task, as the host numbers it; 0 = this node runs none
+  std::int64_t pid = 0;  // of the gated task, in the host's PID namespace; 0 = no task here
   bool own_pid_namespace = false;
   Time at{};
 };
@@ -127,7 +127,7 @@ struct GoRecord {
   Time at{};
 };
 struct
-    ExitRecord {  // says all by itself: after a power loss it may be the only record that is left
+    ExitRecord {  // complete in itself: after a power loss it may be the only record that is left
   ExitStatus exit;
   Usage usage;
   Time started_at{};
@@ -165,8 +165,8 @@ std::optional<AttemptKey> parse_directory_name(std::string_view name);
 
 struct Evidence {
   bool exit = false, cancelled = false, go = false, task = false, started = false;
-  bool locked = false;     // a supervisor lives
-  bool same_boot = false;  // the intent was written since the machine started
+  bool locked = false;     // its supervisor is alive
+  bool same_boot = false;  // the intent was written since the machine booted
 };
 AttemptPhase phase_from(const Evidence& evidence);
 
@@ -175,13 +175,13 @@ constexpr bool has_ended(AttemptPhase phase) {
          phase == AttemptPhase::lost;
 }
 
-// A report that says no more than this.
+// A report with these fields only.
 AttemptReport bare_report(const AttemptKey& key, Fence fence, AttemptPhase phase,
                           std::string detail = {});
 
-// Reads the directory and applies the table. `exit` is looked at again after the lock was found
+// Reads the directory and applies the table. Reads `exit` again after the lock was found
 // free, because a supervisor may have finished in between. not_found when there is neither intent
-// nor tombstone: nothing was promised, the directory may go.
+// nor `cancelled`: the attempt was never accepted, so the directory may be removed.
 Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
                                      std::string_view boot_id);
 

@@ -8,11 +8,11 @@
 namespace ares::node {
 namespace {
 
-// How long to wait before trying again to write an end that the disk had no room for, and to kill
-// what would not die.
+// Interval between retries: of writing an end for which the disk had no space, and of killing
+// processes that have not died.
 constexpr Duration kRetry = std::chrono::seconds(1);
 
-// How often a task at its gate makes sure that somebody may still open it.
+// How often a gated task checks that its directory, and so a way to open the gate, exists.
 constexpr Duration kOrphanCheck = std::chrono::seconds(30);
 
 void keep_earlier(std::optional<BootTime>& earliest, const std::optional<BootTime>& candidate) {
@@ -35,8 +35,8 @@ StepSettings settings_of(const LaunchSpec& launch) {
 StepMachine::StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tree,
                          std::function<void(StepNotice)> notify)
     : settings_(std::move(settings)), dir_(dir), tree_(tree), notify_(std::move(notify)) {
-  // The machine's clock counts from its first moment, so a limit of an earlier life cannot be
-  // meant.
+  // Nothing is restored from records: `started` elects at most one supervisor in the life of an
+  // attempt, so each machine begins in State::idle.
 }
 
 Status StepMachine::start(Moment now, const std::function<Status()>& prepare) {
@@ -51,11 +51,11 @@ Status StepMachine::start(Moment now, const std::function<Status()>& prepare) {
   if (!locked) return unlock_and_fail(locked.error());
   if (!*locked)
     return unlock_and_fail({ErrorCode::already_exists, "attempt " + name + " has a supervisor"});
-  // After the lock: aresd writes the tombstone before it tests the lock, so one of the two sees the
-  // other.
+  // After the lock: aresd writes `cancelled` before it tests the lock, so at least one of the two
+  // notices the other.
   if (dir_.has(Record::cancelled))
     return unlock_and_fail({ErrorCode::stale, "attempt " + name + " was cancelled"});
-  // A directory is used again for other attempts; whoever comes late finds that it is not its own any more.
+  // Directories are recycled for other attempts. A late supervisor finds a foreign intent here.
   const Result<std::string> intent = dir_.read(Record::intent);
   const Result<IntentRecord> intended =
       intent ? decode_intent(*intent) : Result<IntentRecord>(fail(intent.error()));
@@ -104,35 +104,35 @@ void StepMachine::receive(const StepCommand& command, Moment now) {
 void StepMachine::handle(const StepGo& command, Moment now) {
   if (command.lease_until) handle(StepRenewLease{*command.lease_until}, now);
   if (state_ != State::gated || command.fence != settings_.fence) return;
-  if (settings_.leased && !lease_is_live(now)) return;  // comes again with the next renewal
-  if (dir_.has(Record::cancelled)) return cancel_start("cancelled before it was let go", now);
+  if (settings_.leased && !lease_is_live(now)) return;  // sent again with the next renewal
+  if (dir_.has(Record::cancelled)) return cancel_start("cancelled before it was started", now);
   if (Status committed = dir_.create(Record::go, encode(GoRecord{settings_.fence, now.wall}));
       !committed)
-    return;  // disk full: the gate stays shut, and the start barrier or another Go decides
+    return;  // disk full: the gate stays closed; another Go or the start barrier decides
   running_since_ = now;
   state_ = State::running;
   if (settings_.runs_task) {
     tree_.open_gate();
     if (settings_.time_limit) limit_at_ = now.boot + *settings_.time_limit;
   }
-  // It was suspended before word came that it may start.
+  // It was suspended while it waited at the gate.
   if (suspended_) suspend(suspend_grace_, now);
   notify_(StepNotice::running);
 }
 
 void StepMachine::handle(const StepKill& command, Moment now) {
   if (command.fence < settings_.fence) return;
-  if (state_ == State::gated) return cancel_start("cancelled before it was let go", now);
+  if (state_ == State::gated) return cancel_start("cancelled before it was started", now);
   if (state_ == State::running || state_ == State::stopping)
     stop(command.immediately, command.grace.value_or(settings_.kill_wait), now);
 }
 
 void StepMachine::handle(const StepSignal& command, Moment) {
   if (command.fence != settings_.fence || command.lsn <= last_signal_) return;
-  if (!user_code_may_run()) return;  // not remembered: sent again, it would still be meant
+  if (!user_code_may_run()) return;  // last_signal_ unchanged: a repetition is delivered
   last_signal_ = command.lsn;
   if (!settings_.runs_task) return;
-  // What stands still hears of it when it goes on. CONT would let it go on, and KILL ends it now.
+  // Signals wait for the resume. SIGCONT, which would resume, is dropped. SIGKILL thaws at once.
   if (suspended_ && command.signal == SIGCONT) return;
   tree_.signal(command.signal, command.batch_only);
   if (suspended_ && !frozen_ && command.signal == SIGKILL) tree_.thaw();
@@ -152,8 +152,8 @@ void StepMachine::handle(const StepSetSuspended& command, Moment now) {
     resume(now);
 }
 
-// From now on its time does not count. Where there is a freezer it stops at once; else its processes are told first, for they
-// may want to let go of something, and stopped after the grace.
+// Suspended time does not count towards the limit. A freezer stops all processes at once. Without
+// one they get TSTP first, to release what they hold, and STOP after `grace`.
 void StepMachine::suspend(Seconds grace, Moment now) {
   suspended_since_ = now.boot;
   limit_at_.reset();
@@ -198,8 +198,8 @@ bool StepMachine::lease_is_live(Moment now) const {
   return lease_until_ && now.boot < *lease_until_;
 }
 
-// TERM, `wait`, KILL. Who asks again may shorten the wait, never lengthen it. What is frozen never wakes to hear a TERM: somebody else may run in its
-// place by now.
+// TERM, `wait`, KILL. A repeated request can shorten the wait, not lengthen it. A frozen attempt is
+// killed without TERM: its lease has expired, so another attempt may already run in its place.
 void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
   if (immediately || frozen_ || !settings_.runs_task) return kill_everything(now);
   const BootTime kill_at = now.boot + wait;
@@ -209,7 +209,7 @@ void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
   }
   state_ = State::stopping;
   kill_at_ = kill_at;
-  if (suspended_) tree_.thaw();  // so that it hears of its end
+  if (suspended_) tree_.thaw();  // so that it can handle TERM
   suspended_ = false;
   stop_at_.reset();
   tree_.signal(SIGCONT, false);
@@ -226,8 +226,8 @@ void StepMachine::kill_everything(Moment now) {
   tree_.kill_all();
 }
 
-// The gate never opens. The tombstone is for people and for what aresd reports; `started` without
-// `go` already proves it.
+// The gate never opens. The record `cancelled` informs users and aresd's report; `started` without
+// `go` already proves that no user code ran.
 void StepMachine::cancel_start(const std::string& why, Moment now) {
   (void)dir_.create(Record::cancelled,
                     encode(CancelledRecord{settings_.fence, now.wall, clip(why)}));
@@ -240,7 +240,7 @@ void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment 
   if (state_ == State::gated) return cancel_start("the task died at its gate", now);
   task_exit_ = exit;
   if (result_.detail.empty()) result_.detail = std::move(detail);
-  kill_everything(now);  // what the script left behind
+  kill_everything(now);  // processes that the script left behind
 }
 
 void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) {
@@ -258,12 +258,12 @@ void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) 
 
 void StepMachine::record_exit(Moment now) {
   state_ = State::recording;
-  // It is written into reserved space, and reported until it is forgotten.
+  // `exit` must fit into the reserved space, and its text is sent with every report.
   result_.detail = clip(result_.detail);
   if (Status written = dir_.create(Record::exit, encode(result_));
       !written && written.error().code != ErrorCode::already_exists) {
     retry_at_ = now.boot +
-                kRetry;  // an end must not get lost for want of space: hold the lock and try again
+                kRetry;  // the disk is full: the end must not be lost, keep the lock and try again
     return;
   }
   finish();

@@ -1,6 +1,6 @@
-// StepMachine: the brain of aresstepd. Supervises one attempt on one node: elected by `started`,
-// commits user code by `go`, ends with `exit`. Owned by aresstepd's only thread (or a simulation).
-// Pure: it sees its directory, a process tree and the moments it is given.
+// StepMachine: state machine of aresstepd. Supervises one attempt on one node: elected by
+// `started`, commits user code by `go`, ends with `exit`. Owned by aresstepd's only thread (or a
+// simulation). Reads no clock; its I/O is a directory and a process tree behind interfaces.
 #pragma once
 
 #include <functional>
@@ -22,30 +22,30 @@ class ProcessTree {
   // Forks the task, which waits at its gate and dies if the gate's owner dies.
   virtual Result<TaskRecord> spawn_gated() = 0;
   virtual void open_gate() = 0;
-  // To every process of the attempt, or only to the batch script's own.
+  // To every process of the attempt, or only to the batch script itself.
   virtual void signal(std::int32_t signal, bool batch_only) = 0;
-  // Stops every process where it stands; false if that is not possible here. May be called again.
+  // Stops every process; false if that is not possible on this machine. May be called again.
   virtual bool freeze() = 0;
-  // Whether freeze() works without the processes' noticing, and nothing but thaw() wakes them.
+  // Whether the processes cannot notice freeze() and only thaw() resumes them (cgroup freezer).
   virtual bool has_freezer() const { return true; }
   virtual void thaw() = 0;
-  // KILL to everything, frozen or not. tree_gone() follows once nothing is left; may be called
-  // again.
+  // Sends KILL to all processes, frozen or not. tree_gone() follows once none is left; may be
+  // called again.
   virtual void kill_all() = 0;
 };
 
 struct StepSettings {
   AttemptKey attempt;
   Fence fence;
-  bool runs_task = true;  // false on nodes of rank > 0: they hold the allocation, user code arrives
-                          // by other means
+  bool runs_task = true;  // false on nodes of rank > 0: they only hold the allocation,
+                          // and the job starts user code there by other means
   bool leased = false;
-  std::optional<Seconds> time_limit;  // from go, by the boot clock; only where a task runs
+  std::optional<Seconds> time_limit;  // counts from go on the boot clock; only where a task runs
   Seconds kill_wait{30};
   StartedRecord self;  // this supervisor
 };
 
-// As the controller's launch message says; `self` is the caller's to fill.
+// Settings from the controller's launch message. The caller sets `self`.
 StepSettings settings_of(const LaunchSpec& launch);
 
 class StepMachine {
@@ -55,17 +55,17 @@ class StepMachine {
               std::function<void(StepNotice)> notify);
 
   // Checks the intent, takes the lock, creates `started`, forks the gated task, creates `task`. An
-  // error says why nothing was started; finished() is then true, the process ends, and the records
-  // tell what that means. already_exists: another supervisor has it.
+  // error says why nothing was started; finished() is then true, the process exits, and the records
+  // determine the phase. already_exists: the attempt has another supervisor.
   // `prepare` is called once this supervisor is elected, before anything is forked; its error
   // becomes the reason in the record `cancelled`.
   Status start(Moment now, const std::function<Status()>& prepare = {});
 
   void receive(const StepCommand& command, Moment now);
   void task_ended(const ExitStatus& exit, std::string detail,
-                  Moment now);  // the batch script itself
+                  Moment now);  // the batch script ended
   void tree_gone(const Usage& usage, bool out_of_memory,
-                 Moment now);  // nothing of the attempt runs any more
+                 Moment now);  // no process of the attempt is left
   void tick(Moment now);
 
   std::optional<BootTime> next_deadline() const;  // when tick() is due
@@ -99,14 +99,14 @@ class StepMachine {
   std::function<void(StepNotice)> notify_;
 
   State state_ = State::idle;
-  bool frozen_ = false;                  // by the end of its lease
-  bool suspended_ = false;               // by command
+  bool frozen_ = false;                  // because its lease expired
+  bool suspended_ = false;               // by command of the controller
   std::optional<Moment> running_since_;  // when the gate opened
   std::optional<BootTime> lease_until_;
-  std::optional<BootTime> limit_at_;  // none while it is suspended
-  std::optional<BootTime> stop_at_;   // suspended, and told so by TSTP: STOP is due
+  std::optional<BootTime> limit_at_;  // none while suspended
+  std::optional<BootTime> stop_at_;   // suspended, TSTP sent: when STOP is due
   BootTime suspended_since_{};
-  Duration suspended_total_{};  // in all, without the time since then
+  Duration suspended_total_{};  // of ended suspensions
   Seconds suspend_grace_{};
   std::optional<BootTime> kill_at_;
   std::optional<BootTime> retry_at_;

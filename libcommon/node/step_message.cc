@@ -1,5 +1,6 @@
 #include "node/step_message.h"
 
+#include "base/printable.h"
 #include "node/text_fields.h"
 
 namespace ares::node {
@@ -86,7 +87,7 @@ Result<StepCommand> decode_step_command(std::string_view packet) {
   } else if (name == "renew_lease") {
     command = StepRenewLease{boot_time(in.number<std::int64_t>("until_us"))};
   } else {
-    in.wrong("command", "is unknown: \"" + name + "\"");
+    in.wrong("command", "is unknown: " + quote(name));
   }
   if (Status status = in.status(); !status) return fail(status.error());
   return command;

@@ -1,6 +1,6 @@
-// What aresd tells a supervisor and what that answers: one text packet each on a Unix socket, or a
-// value in a simulation. Plain data; any thread. Every command may arrive twice or from an aresd
-// that restarted; notices are hints to look at the records.
+// Commands from aresd to a supervisor and its notices back: one text packet each on a Unix socket,
+// or a value in a simulation. Plain data; any thread. Every command may arrive twice, or from a
+// restarted aresd; a notice is only a hint to read the records.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace ares::node {
 struct StepGo {
   Fence fence;
   std::optional<BootTime>
-      lease_until;  // needed by a leased attempt: it does not start under a lease that has run out
+      lease_until;  // for leased attempts: the gate opens only while the lease is live
 };
 struct StepKill {
   Fence fence;
   bool immediately = false;
-  std::optional<Seconds> grace{};  // in place of kill_wait
+  std::optional<Seconds> grace{};  // overrides kill_wait
 };
 struct StepSignal {
   Fence fence;

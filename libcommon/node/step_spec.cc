@@ -19,7 +19,7 @@ void put_numbers(FieldWriter& out, std::string_view key, const std::vector<T>& v
   for (const T& value : values) out.put(key, value);
 }
 
-// Only what a supervisor reads: the job's demands, dependencies and priority stay with the
+// Only the fields that a supervisor reads: the job's demands, dependencies and priority stay in the
 // controller.
 void put_job(FieldWriter& out, const JobSpec& job) {
   out.put("name", job.name)

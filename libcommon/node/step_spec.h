@@ -11,8 +11,8 @@
 
 namespace ares::node {
 
-// A user as the node's own name service knows him. Looked up by aresd, because a lookup can hang
-// and aresstepd is static.
+// A user as the node's name service knows it. aresd does the lookup, because a lookup can block
+// and aresstepd is statically linked.
 struct UserIdentity {
   std::string name;
   GroupId gid;
@@ -26,13 +26,13 @@ class Users {
  public:
   virtual ~Users() = default;
   virtual Result<UserIdentity> find(
-      UserId uid, GroupId gid) = 0;  // not_found: the job's fault, no such user here
+      UserId uid, GroupId gid) = 0;  // not_found: the user does not exist here, the job's fault
 };
 
 struct StepSpec {
   LaunchSpec launch;
   UserIdentity user;
-  bool node_has_gpus = false;  // then a job without any sees none of them
+  bool node_has_gpus = false;  // then CUDA_VISIBLE_DEVICES is "" for jobs without GPUs
 };
 
 std::string encode(const StepSpec& spec);

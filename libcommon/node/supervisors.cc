@@ -15,7 +15,7 @@ Duration pause_after(std::uint32_t tries) {
   return std::min(pause, kLongestPause);
 }
 
-// Of commands that wait for a channel only the last of a kind matters, except signals.
+// Queues a command until the channel opens. Only the last of a kind is kept, except for signals.
 void queue(std::vector<StepCommand>& waiting, StepCommand command) {
   if (!std::holds_alternative<StepSignal>(command))
     std::erase_if(waiting, [&](const StepCommand& c) { return c.index() == command.index(); });
@@ -32,7 +32,7 @@ Status Supervisors::launch(const StepSpec& spec, Moment now) {
   const AttemptKey& key = spec.launch.attempt;
   WatchedAttempt& watched = watched_[key];
   watched.fence = spec.launch.fence;
-  if (watched.channel != Channel::none) return {};  // one is on its way or there
+  if (watched.channel != Channel::none) return {};  // a supervisor is connected or connecting
   Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
   if (!report) {
     watched_.erase(key);
@@ -125,7 +125,7 @@ void Supervisors::opened(const AttemptKey& key, Moment now) {
   if (watched.kill)
     transport_.send(key,
                     StepKill{watched.kill->fence, watched.kill->immediately, watched.kill->grace});
-  check_records(key, now);  // what changed while nobody listened
+  check_records(key, now);  // changes that were not noticed without a channel
 }
 
 void Supervisors::noticed(const AttemptKey& key, StepNotice, Moment now) {
@@ -166,11 +166,11 @@ void Supervisors::check_records(const AttemptKey& key, Moment now, bool paused) 
   events_.attempt_changed(*report, now);
 }
 
-// Nobody to speak to, and the attempt has not ended.
+// The attempt has not ended and has no channel: connect, wait, or start a supervisor.
 void Supervisors::try_again(const AttemptKey& key, WatchedAttempt& watched,
                             const AttemptReport& report, Moment now, bool paused) {
   if (spool_.locked(key)) {
-    // A supervisor lives, or is just letting go. The first try is at once, in case it lives.
+    // A supervisor runs or is just exiting. The first connect is immediate, in case it runs.
     if (watched.tries == 0 || paused) {
       watched.channel = Channel::opening;
       transport_.connect(key);
@@ -180,11 +180,11 @@ void Supervisors::try_again(const AttemptKey& key, WatchedAttempt& watched,
     return;
   }
   if (report.phase != AttemptPhase::accepted) {
-    watched.check_at = now.boot;  // it let go between two looks: the next one sees how it ended
+    watched.check_at = now.boot;  // it released the lock meanwhile: the next check sees its end
     return;
   }
   if (watched.kill) {
-    // The tombstone first, then the lock again: a supervisor that starts now sees one, or is seen by the other.
+    // First `cancelled`, then the lock: a new supervisor sees the record, or we see its lock.
     std::unique_ptr<AttemptDir> dir = spool_.open(key);
     Status cancelled = fail(ErrorCode::not_found, "");
     if (dir)

@@ -1,6 +1,6 @@
-// Supervisors: the executor that runs every attempt under an aresstepd of its own and believes only
-// the attempt's records. Owned by the baremetal plugin (or a simulation), used on one thread. Pure:
-// processes and channels are behind StepTransport.
+// Supervisors: the executor that runs each attempt under its own aresstepd process and trusts only
+// the attempt's records. Owned by the baremetal plugin (or a simulation), used on one thread. Does
+// no I/O: processes and channels are behind StepTransport.
 #pragma once
 
 #include <map>
@@ -14,22 +14,22 @@
 
 namespace ares::node {
 
-// How supervisors are started and spoken to. Answers come by Supervisors::opened, noticed and
+// Starts supervisors and talks to them. Answers arrive in Supervisors::opened, noticed and
 // closed, never from within a call.
 class StepTransport {
  public:
   virtual ~StepTransport() = default;
-  // Starts a supervisor process on the attempt's directory; its channel counts as open. Two at once
-  // are harmless: one is elected.
+  // Starts a supervisor process for the attempt's directory; its channel counts as open. Starting
+  // two is harmless: only one is elected.
   virtual Status spawn(const AttemptKey& key) = 0;
-  // Tries to open a channel to the supervisor that runs already: opened() or closed() follows.
+  // Tries to open a channel to the running supervisor; opened() or closed() follows.
   virtual void connect(const AttemptKey& key) = 0;
-  // Lost silently when the channel has just broken: closed() follows.
+  // Dropped silently when the channel has just broken; closed() follows.
   virtual void send(const AttemptKey& key, const StepCommand& command) = 0;
-  // Drops the channel and everything remembered about the attempt.
+  // Closes the channel and drops all state of the attempt.
   virtual void drop(const AttemptKey& key) = 0;
-  // Kills what a supervisor that died left behind. Nothing is left where process trees die with
-  // their supervisor.
+  // Kills processes left behind by a dead supervisor. Does nothing where the process tree dies with
+  // its supervisor.
   virtual void sweep(const AttemptKey& key) = 0;
 };
 
@@ -61,8 +61,8 @@ class Supervisors final : public Executor {
     Channel channel = Channel::none;
     std::vector<StepCommand> waiting;  // until the channel opens
     std::optional<BootTime> check_at;  // look at the records again
-    std::uint32_t tries = 0;           // channels that ended with the attempt undecided
-    std::optional<Kill> kill;          // asked for and not yet effective
+    std::uint32_t tries = 0;           // channels that closed before the attempt was decided
+    std::optional<Kill> kill;          // requested and not yet effective
     std::optional<AttemptReport> last;
   };
 

@@ -1,5 +1,7 @@
 #include "node/text_fields.h"
 
+#include "base/printable.h"
+
 namespace ares::node {
 namespace {
 
@@ -69,8 +71,8 @@ std::vector<std::string> FieldReader::all(std::string_view key) const {
 
 void FieldReader::wrong(std::string_view key, std::string_view why) {
   if (!status_) return;
-  status_ = fail(ErrorCode::data_loss,
-                 "record " + what_ + ": \"" + std::string(key) + "\" " + std::string(why));
+  status_ =
+      fail(ErrorCode::data_loss, "record " + what_ + ": " + quote(key) + " " + std::string(why));
 }
 
 }  // namespace ares::node

@@ -1,5 +1,5 @@
-// `key value` lines: the form of every record and of the supervisor's socket packets. A person can
-// read them, no library is needed. Values; any thread.
+// `key value` lines: the format of every record and of the supervisor's socket packets. It is
+// readable and needs no library. Values; any thread.
 #pragma once
 
 #include <charconv>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/printable.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -46,9 +47,9 @@ class FieldWriter {
   std::string text_;
 };
 
-// Reads leniently about unknown keys (a newer program wrote them) and strictly about values. The
-// first thing wrong is kept in status(); getters then return zero values, so that a decoder needs
-// only one check at its end.
+// Ignores unknown keys (a newer program wrote them) but is strict about values. The first error is
+// kept in status(); getters then return zero values, so that a decoder needs only one check at its
+// end.
 class FieldReader {
  public:
   FieldReader(std::string_view what, std::string_view text);
@@ -94,7 +95,7 @@ class FieldReader {
     T result{};
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size())
-      return wrong(key, "is not a number in range: \"" + value + "\""), T{};
+      return wrong(key, "is not a number in range: " + quote(value)), T{};
     return result;
   }
 

@@ -34,8 +34,8 @@ bool has_item(const std::string& list, std::string_view item) {
 }
 
 struct Hierarchy {
-  std::string mount;  // empty = not there
-  std::string own;    // this process's group, "/" at the top
+  std::string mount;  // empty = not mounted
+  std::string own;    // this process's group, "/" for the root group
 
   std::string own_directory() const { return own == "/" ? mount : mount + own; }
 };
@@ -59,7 +59,7 @@ Hierarchy find_hierarchy(const std::string& mounts, const std::string& self,
   if (found.mount.empty()) return found;
   std::istringstream groups(self);
   for (std::string line; std::getline(groups, line);) {
-    // ID:CONTROLLERS:PATH, the unified one has no controllers
+    // ID:CONTROLLERS:PATH; the unified hierarchy has no controllers
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -75,7 +75,7 @@ std::string place(const Hierarchy& hierarchy, const std::string& name) {
   return hierarchy.mount.empty() ? std::string() : hierarchy.own_directory() + "/" + name;
 }
 
-// The path, or nothing if there is no group to use.
+// Makes the group and returns its path, or "" if the group cannot be used.
 std::string make_group(const std::string& path) {
   if (path.empty() || (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)) return {};
   if (::access((path + "/cgroup.procs").c_str(), W_OK) == 0) return path;
@@ -182,7 +182,7 @@ void Cgroup::thaw() {
 
 bool Cgroup::kill() {
   const bool killed = !unified_.empty() && write_value(unified_ + "/cgroup.kill", "1");
-  if (freezer_ != unified_) thaw();  // a v1-frozen task does not even hear a KILL
+  if (freezer_ != unified_) thaw();  // v1: a frozen task handles KILL once thawed
   return killed;
 }
 

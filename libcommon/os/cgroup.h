@@ -1,5 +1,5 @@
-// Cgroup: one control group for an attempt, on whichever hierarchies this machine has and this process may write.
-// Owned by aresstepd; one thread. All of it is optional: without cgroups jobs run, but memory limits are not enforced.
+// Cgroup: the control group of an attempt, on those cgroup hierarchies that exist here and are writable for this process.
+// Owned by aresstepd; one thread. Cgroups are optional: without them jobs run, but memory limits are not enforced.
 #pragma once
 
 #include <sys/types.h>
@@ -16,36 +16,36 @@ namespace ares::os {
 
 class Cgroup {
  public:
-  // Where the group `name` below this process's own group would be: on the unified hierarchy (freezing), under the memory
-  // controller of version 1 and under its freezer. Nothing is made yet, so that directories() can be recorded first: a process that
-  // dies between the two leaves nothing that nobody knows of. `memory` 0 = no limit. None when there is no hierarchy at all.
-  // `mounts` is the text of a mountinfo file, `self` of /proc/self/cgroup.
+  // Returns the paths that the group `name` below this process's own group would have: on the unified hierarchy,
+  // in the v1 memory hierarchy and in the v1 freezer hierarchy. It creates nothing, so that directories() can be
+  // recorded first: a process that dies in between leaves no unknown group behind. `memory` 0 = no limit. nullopt
+  // when no hierarchy exists. `mounts` is the text of a mountinfo file, `self` the text of /proc/self/cgroup.
   static std::optional<Cgroup> plan(const std::string& name, Bytes memory);
   static std::optional<Cgroup> plan(const std::string& name, Bytes memory,
                                     const std::string& mounts, const std::string& self);
-  // Makes what is needed of them: the unified one, that of memory where the unified one cannot limit it, the freezer where the
-  // unified one cannot freeze. False when not one could be made.
+  // Creates the groups that are needed: the unified one, the v1 memory group where the unified one cannot limit
+  // memory, the v1 freezer group where the unified one cannot freeze. False when no group could be created.
   bool create();
 
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&&) = delete;
-  ~Cgroup();  // removes what it made, which must be empty by then
+  ~Cgroup();  // removes the groups created, which must be empty by then
 
-  // The group on the unified hierarchy, for clone3's CLONE_INTO_CGROUP; closed where there is none. To be born in a group costs
-  // nothing; to be moved into one waits for a grace period of the kernel's, some milliseconds.
+  // The group on the unified hierarchy, for CLONE_INTO_CGROUP of clone3; invalid if it does not exist. Starting a process
+  // in a group is cheap; moving a process into one waits for an RCU grace period of the kernel, some milliseconds.
   Fd open_unified() const;
-  // Moves the process into the groups; `born_in_unified`: into the others.
+  // Moves the process into the groups; with `born_in_unified` only into the v1 groups.
   Status attach(pid_t pid, bool born_in_unified = false);
   bool can_freeze() const { return !freezer_.empty(); }
   bool freeze();
   void thaw();
-  bool kill();  // everything in it, at once; false where the kernel has no such command
+  bool kill();  // kills all its processes at once; false without cgroup.kill
   bool ran_out_of_memory() const;
   bool limits_memory() const { return limits_memory_; }
-  std::string directories() const;  // all that create() may make, separated by ':'
+  std::string directories() const;  // all that create() may create, separated by ':'
 
  private:
-  struct Places {  // of the hierarchies that are there; empty = not there
+  struct Places {  // of the hierarchies that exist; empty = does not exist
     std::string unified, memory, freezer;
   };
   Cgroup(Places places, Bytes memory) : places_(std::move(places)), memory_limit_(memory) {}
@@ -54,10 +54,10 @@ class Cgroup {
 
   Places places_;
   Bytes memory_limit_;
-  // What was made of them; empty = not made, or not needed.
+  // Those that were created; empty = not created, or not needed.
   std::string unified_;  // directory on the unified hierarchy
   std::string memory_;   // directory that limits memory, may be unified_
-  std::string freezer_;  // directory that freezes: unified_ or of the v1 freezer
+  std::string freezer_;  // directory that freezes: unified_ or in the v1 freezer
   bool limits_memory_ = false;
   bool memory_is_v2_ = false;
 };

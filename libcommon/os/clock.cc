@@ -39,7 +39,7 @@ Result<std::string> fresh_uuid() {
 std::uint64_t process_start_ticks(std::int64_t pid) {
   Result<std::string> stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   if (!stat) return 0;
-  // The command name may hold spaces and parentheses: fields are counted from the last ')'.
+  // The command name may contain spaces and parentheses, so fields are counted from the last ')'.
   std::size_t at = stat->rfind(')');
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat->find(' ', at + 1);
   return at == std::string::npos ? 0 : std::strtoull(stat->c_str() + at, nullptr, 10);

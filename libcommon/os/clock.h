@@ -1,4 +1,4 @@
-// What the machine's clocks and its boot say. The only place where the node side looks at them.
+// The machine's clocks and boot id. The node side reads clocks only through these functions.
 // Pure system calls; any thread.
 #pragma once
 
@@ -10,12 +10,12 @@
 namespace ares::os {
 
 Time wall_now();
-BootTime boot_now();  // counts through suspend
+BootTime boot_now();  // also advances while the machine sleeps
 
 Result<std::string> boot_id();  // of the running kernel
 Result<std::string> fresh_uuid();
 
-// Field 22 of /proc/PID/stat, which together with the pid names a process for as long as the machine is up; 0 if it is gone.
+// Field 22 of /proc/PID/stat; 0 if gone. With the pid it identifies a process until the next boot.
 std::uint64_t process_start_ticks(std::int64_t pid);
 
 }  // namespace ares::os

@@ -1,4 +1,4 @@
-// Fd: a file descriptor that closes itself. Error values from errno.
+// Fd: a file descriptor that is closed by its destructor. Also makes errors from errno.
 // Owned like any value; one thread at a time.
 #pragma once
 
@@ -34,8 +34,8 @@ class Fd {
   int fd_ = -1;
 };
 
-// "WHAT: No space left on device", with the code that says what a caller may do about it.
+// "WHAT: No space left on device", with the error code for `error_number`.
 Error errno_error(const std::string& what, int error_number);
-Error errno_error(const std::string& what);  // of the current errno
+Error errno_error(const std::string& what);  // for the current errno
 
 }  // namespace ares::os

@@ -35,11 +35,11 @@ Result<std::string> read_all(int fd, const std::string& what) {
   }
 }
 
-// Gives a file its name unless the name is taken.
+// Renames `from` to `to` unless `to` exists.
 int rename_if_absent(int dir, const char* from, const char* to) {
   if (::syscall(SYS_renameat2, dir, from, dir, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
-  if (::linkat(dir, from, dir, to, 0) != 0) return -1;  // a file system without that flag
+  if (::linkat(dir, from, dir, to, 0) != 0) return -1;  // file systems without RENAME_NOREPLACE
   ::unlinkat(dir, from, 0);
   return 0;
 }
@@ -123,7 +123,7 @@ Status remove_tree(const std::string& path) {
 Result<Fd> lock_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return fail(errno_error("cannot open lock " + path));
-  // Of the open file, not of the process: another thread's close of the same file does not drop it.
+  // Open file description lock: another thread's close of the same file does not release it.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

@@ -1,5 +1,5 @@
-// Whole files: read, created exclusively, replaced; and RecordDir, a directory of such files with a lock that dies with its holder.
-// RecordDir belongs to one thread. Errors carry the path and what the system said.
+// Whole files: read, created exclusively, replaced; and RecordDir, a directory of such files with a lock that its
+// process's end releases. RecordDir belongs to one thread. Errors contain the path and the text of the system's error.
 #pragma once
 
 #include <string>
@@ -13,44 +13,44 @@ namespace ares::os {
 
 Result<std::string> read_file(const std::string& path);
 
-// Replaces the file as a whole; it and its name are on the disk when this returns.
+// Replaces the file atomically; content and name are durable when this returns.
 Status replace_file(const std::string& path, std::string_view text);
 
-Status make_directories(const std::string& path, unsigned mode);  // all that are missing
+Status make_directories(const std::string& path, unsigned mode);  // and all missing parents
 
 // Names of the entries, without "." and "..", unsorted.
 Result<std::vector<std::string>> list_directory(const std::string& path);
 
-// The directory with everything in it. No error if it is not there. Does not follow links.
+// Removes the directory with its content. No error if it does not exist. Does not follow links.
 Status remove_tree(const std::string& path);
 
 // Holds an exclusive lock on the file (created if missing) until destroyed or the process ends.
-// already_exists if another process holds it. Not inherited by programs that are started.
+// already_exists if another process holds it. Started programs do not inherit it.
 Result<Fd> lock_file(const std::string& path);
 
 class RecordDir {
  public:
   static Result<RecordDir> open(const std::string& path);
 
-  // The file appears whole or not at all; already_exists if it is there. With `durable` it and all names that lead to it from the
-  // parent directory on are on the disk when this returns.
+  // Creates the file atomically; already_exists if the name exists. With `durable` its content, its
+  // name and the name of this directory are on disk when this returns.
   Status create(std::string_view name, std::string_view text, bool durable) const;
   Result<std::string> read(std::string_view name) const;
   bool has(std::string_view name) const;
-  // Every name that is there, and all that lead to them from the parent directory on, are on the disk when this returns. Not
-  // what the files hold: of durable ones that is there before their name is.
+  // When this returns, the names of all files here and of this directory are on disk. File contents
+  // are not synced: create() with `durable` does that before it gives the file its name.
   Status sync() const;
 
-  // Sets space aside that create(name) will use, so that it succeeds on a full disk. For texts of up to 4 KiB.
+  // Reserves space for create(name), so that it succeeds on a full disk. For texts up to 4 KiB.
   Status reserve(std::string_view name) const;
 
-  // Takes a record back: it is no longer there, and what held it is what the next create(name) will write into. So a directory
-  // that is used again and again makes no files, which is the dearest thing a small job asks of a disk.
+  // Removes a record but keeps its file: the next create(name) overwrites that file. A directory that is
+  // reused thus creates no new files, which would be the most expensive disk operation of a small job.
   Status set_aside(std::string_view name) const;
 
-  // Takes the lock for as long as this object lives; false if somebody else has it.
+  // Takes the lock for the lifetime of this object; false if another process holds it.
   Result<bool> lock(std::string_view name);
-  // Whether somebody holds it. Unlike trying to take it, asking never stands in the way of one who wants it.
+  // Whether the lock is held. Unlike lock(), the query cannot make another process's lock() fail.
   bool locked(std::string_view name) const;
 
   int fd() const { return dir_.get(); }

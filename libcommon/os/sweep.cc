@@ -17,7 +17,7 @@
 namespace ares::os {
 namespace {
 
-constexpr int kPasses = 100;  // each finds what was forked during the one before
+constexpr int kPasses = 100;  // each pass finds processes forked during the previous one
 
 bool contains_item(const std::string& environment, const std::string& item) {
   for (std::size_t at = 0; (at = environment.find(item, at)) != std::string::npos; ++at) {
@@ -29,7 +29,7 @@ bool contains_item(const std::string& environment, const std::string& item) {
   return false;
 }
 
-// Empty for a process that is gone or a zombie.
+// Empty for a process that has gone, and for a zombie.
 std::string pid_namespace_of(const std::string& pid) {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/" + pid + "/ns/pid", error).string();
@@ -41,7 +41,7 @@ bool namespace_gone(pid_t init, std::chrono::milliseconds at_most) {
   if (init <= 0) return true;
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, init, 0)));
   if (!process) return errno == ESRCH;
-  // After the descriptor, so that the number cannot change hands in between.
+  // Read after opening the pidfd: the pid cannot have been reused since.
   const std::string its = pid_namespace_of(std::to_string(init));
   if (its.empty() || its == pid_namespace_of("self")) return true;
   pollfd ended{process.get(), POLLIN, 0};
@@ -56,7 +56,7 @@ void kill_marked(const std::string& variable) {
     for (const std::string& entry : *entries) {
       const pid_t pid = std::atoi(entry.c_str());
       if (pid <= 1) continue;
-      // A zombie's environment is empty, so what was killed is not found again.
+      // The environment of a zombie is empty, so killed processes are not found again.
       Result<std::string> environment = read_file("/proc/" + entry + "/environ");
       if (!environment || !contains_item(*environment, variable)) continue;
       found = ::kill(pid, SIGKILL) == 0 || found;
@@ -71,7 +71,7 @@ void remove_groups(const std::string& directories) {
     if (directory.empty()) continue;
     if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
       (void)!::write(kill.get(), "1", 1);
-    // What was killed needs a moment to be gone, more on a busy machine. It is waited for, because the attempt counts as ended then.
+    // Killed processes take a moment to exit. Wait, because the attempt counts as ended afterwards.
     constexpr int kTries = 5000;
     constexpr useconds_t kPause = 2000;
     for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)

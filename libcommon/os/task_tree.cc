@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint64_t kIsolation = CLONE_NEWPID | CLONE_NEWNS;
 constexpr int kAnswerTimeoutMs = 2000;
 
-// A fork with flags. Not through libc, whose at-fork handlers and cached pid a single-threaded program does not need.
+// fork() with clone3 flags, without libc's at-fork handlers: single-threaded programs can skip them.
 pid_t fork_with(std::uint64_t flags, const Fd& cgroup = Fd()) {
   clone_args args{};
   args.flags = flags;
@@ -40,11 +40,11 @@ pid_t fork_with(std::uint64_t flags, const Fd& cgroup = Fd()) {
   return static_cast<pid_t>(::syscall(SYS_clone3, &args, sizeof args));
 }
 
-// One packet between supervisor and init.
+// A packet between the supervisor and init.
 struct Packet {
   char
-      what;  // to init: 'f' fork the task, 's' signal everything, 't' signal the task, 'q' stop everything and answer 'a';
-             // from init: 'e' the task ended with status `value`
+      what;  // to init: 'f' fork the task, 's' signal everything, 't' signal the task, 'q' stop everything and answer with 'a';
+             // from init: 'e' the task ended with status `value`, 'a' everything is stopped
   int value;
 };
 
@@ -74,7 +74,7 @@ TaskTree::TaskEnd end_of(int status) {
   return end;
 }
 
-// Parent of each process in /proc that is a descendant of ours, found by walking up from each.
+// Pids of our descendants, found by following the parents of each process in /proc.
 std::set<pid_t> descendants() {
   std::map<pid_t, pid_t> parents;
   Result<std::vector<std::string>> entries = list_directory("/proc");
@@ -105,8 +105,8 @@ std::set<pid_t> descendants() {
   return result;
 }
 
-// Closes everything but the standard three and these: a copy of the gate's other end, of the lock or of a listening socket would
-// outlive the supervisor and make it look alive.
+// Closes all descriptors except standard ones and `kept`: a copy of the gate's write end, of the
+// lock or of a listening socket would survive the supervisor and make it look alive.
 void keep_only(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   unsigned from = 3;
@@ -169,7 +169,7 @@ Result<pid_t> TaskTree::spawn_gated() {
   const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
   bool born_inside = static_cast<bool>(group);
   pid_t pid = fork_with(isolated_ ? kIsolation : 0, group);
-  if (pid < 0 && born_inside) {  // Linux before 5.7, or a group that takes nobody this way
+  if (pid < 0 && born_inside) {  // Linux before 5.7, or the group refuses CLONE_INTO_CGROUP
     born_inside = false;
     pid = fork_with(isolated_ ? kIsolation : 0);
   }
@@ -199,12 +199,12 @@ Result<pid_t> TaskTree::spawn_gated() {
   return pid;
 }
 
-// The first process of the namespace: forks the task, reaps orphans, passes signals on. When it dies, so does everything below it.
+// Init of the pid namespace: forks the task, reaps orphans, forwards signals. All die with it.
 void TaskTree::run_init(int control, int gate, int failure) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a death before this line shows as the end of `control`
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
   ::prctl(PR_SET_NAME, "ares-init");
   ::setsid();
-  // Pids here are not those outside, so /proc must be this namespace's; mounts of the machine still arrive.
+  // /proc must show the pids of this namespace. New mounts of the host still propagate.
   ::mount("none", "/", nullptr, MS_SLAVE | MS_REC, nullptr);
   ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
   keep_only({control, gate, failure});
@@ -240,7 +240,7 @@ void TaskTree::run_init(int control, int gate, int failure) {
     pollfd readable{control, POLLIN, 0};
     if (::ppoll(&readable, 1, nullptr, &open) < 0) continue;  // SIGCHLD
     const std::optional<Packet> packet = receive_packet(control, 0);
-    if (!packet) ::_exit(0);  // the supervisor is gone
+    if (!packet) ::_exit(0);  // the supervisor has ended
     if (packet->what == 's') ::kill(-1, packet->value);
     if (packet->what == 't') ::kill(task, packet->value);
     if (packet->what == 'q') {
@@ -261,11 +261,11 @@ void TaskTree::run_task(int gate, int failure) {
   ssize_t n = 0;
   while ((n = ::read(gate, &byte, 1)) < 0 && errno == EINTR) {
   }
-  if (n != 1) ::_exit(0);  // it will never open
+  if (n != 1) ::_exit(0);  // the supervisor closed the gate, so it never opens
   ::close(gate);
   reset_signals();
   const BodyFailure result = body_();
-  // Nobody reads before we have ended: it must fit into the pipe.
+  // The supervisor reads only after our end, so the text must fit into the pipe.
   const std::string why = clip(result.why);
   [[maybe_unused]] const ssize_t written = ::write(failure, why.data(), why.size());
   ::_exit(result.exit_code);
@@ -276,7 +276,7 @@ void TaskTree::open_gate() {
   gate_.reset();
 }
 
-// Has init stop everything, and waits for its word that it has.
+// Asks init to stop everything and waits for its answer.
 bool TaskTree::stop_by_init() {
   if (!send_packet(control_.get(), 'q', 0)) return false;
   for (;;) {
@@ -305,7 +305,7 @@ void TaskTree::signal(int signal, bool task_only) {
 bool TaskTree::freeze() {
   if (cgroup_ && cgroup_->freeze()) return true;
   if (isolated_) return stop_by_init();
-  // A process may fork while we look: until a look finds nobody new.
+  // A process may fork during the scan: repeat until a scan finds no new process.
   std::set<pid_t> stopped;
   for (int pass = 0; pass < 100; ++pass) {
     bool found = false;
@@ -321,7 +321,7 @@ bool TaskTree::freeze() {
 
 void TaskTree::thaw() {
   if (cgroup_ && cgroup_->can_freeze()) cgroup_->thaw();
-  signal(SIGCONT, false);  // where the freezer failed they were stopped one by one
+  signal(SIGCONT, false);  // they were stopped by signals if the freezer failed
 }
 
 void TaskTree::kill_all() {
@@ -368,11 +368,11 @@ TaskTree::Events TaskTree::collect() {
     const pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) {
-      gone_ = pid < 0;  // no child is left, and orphans are children
+      gone_ = pid < 0;  // no child left; orphans are reparented to us
       break;
     }
     if (pid != first_) continue;
-    read_control(events);  // what init said last
+    read_control(events);  // the last packets of init
     if (!isolated_ && !task_ended_) {
       events.task_end = end_of(status);
       task_ended_ = true;
@@ -380,7 +380,7 @@ TaskTree::Events TaskTree::collect() {
   }
   if (events.task_end) events.task_end->detail = read_failure();
   if (!gone_) {
-    if (killing_ && !isolated_) kill_all();  // what was forked while we killed
+    if (killing_ && !isolated_) kill_all();  // forked during the previous kill
     return events;
   }
   rusage usage{};

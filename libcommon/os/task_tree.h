@@ -1,8 +1,8 @@
 // TaskTree: the processes of one attempt, from a gated child to the last descendant.
 // Owned by aresstepd, which is single-threaded: it forks without exec. Not thread-safe.
 //
-// Where root allows it, everything runs in a pid namespace of its own whose init dies with this process, so that not even a KILL of the
-// supervisor leaves anything behind. Elsewhere this process becomes the reaper of all descendants and finds them in /proc.
+// As root everything runs in its own pid namespace, whose init dies with this process, so that even a KILL of the supervisor
+// leaves no process behind. Otherwise this process becomes the subreaper of all descendants and finds them in /proc.
 #pragma once
 
 #include <sys/resource.h>
@@ -22,26 +22,26 @@
 
 namespace ares::os {
 
-// Whether pid namespaces can be made here: then a process tree dies with its supervisor, and can be frozen as a whole.
-// Forks a child that ends at once; call it before starting threads.
+// Whether pid namespaces can be created here: then a process tree dies with its supervisor, and all
+// of it can be stopped at once. Forks a child that exits at once; call it before starting threads.
 bool can_isolate_processes();
 
 class TaskTree {
  public:
-  // What the task does once its gate is open: becomes the user and executes the script. Runs in the child; returns only if that
-  // failed: the code to exit with and the reason in words.
+  // What the task does after its gate opens: becomes the user and executes the script. Runs in the
+  // child. Returns only on failure, with the exit code and the reason.
   struct BodyFailure {
     int exit_code = 1;
     std::string why;
   };
   using Body = std::function<BodyFailure()>;
 
-  struct TaskEnd {  // of the script itself
+  struct TaskEnd {  // of the batch script
     int code = 0;
     int signal = 0;
-    std::string detail;  // why it could not even be executed
+    std::string detail;  // why it could not be executed
   };
-  struct Gone {  // nothing is left
+  struct Gone {  // no process is left
     Duration user_cpu{}, system_cpu{};
     Bytes max_rss{};
     bool out_of_memory = false;
@@ -51,24 +51,24 @@ class TaskTree {
     std::optional<Gone> gone;
   };
 
-  // Whether everything runs in a pid namespace of its own.
+  // Whether everything runs in its own pid namespace.
   enum class Isolation {
     none,
-    wanted,    // where it can be had
-    required,  // else nothing is started: of a leased attempt, which must be stopped for certain when its lease ends
+    wanted,    // if possible
+    required,  // else nothing starts; for leased attempts, which must be stoppable reliably when their lease expires
   };
 
-  // The cgroup, if any, is made by spawn_gated() and holds every process from before the gate opens.
+  // spawn_gated() creates the cgroup, if any. It contains every process before the gate opens.
   TaskTree(Body body, Isolation isolation, std::optional<Cgroup> cgroup);
-  ~TaskTree();  // kills what is left
+  ~TaskTree();  // kills all remaining processes
   TaskTree(const TaskTree&) = delete;
   TaskTree& operator=(const TaskTree&) = delete;
 
-  Result<pid_t> spawn_gated();  // pid of the first process, as seen from here
+  Result<pid_t> spawn_gated();  // pid of the first process in this namespace
   void open_gate();
   void signal(int signal, bool task_only);
   bool freeze();
-  // Whether a control group stops them; else signals do, which init or we send.
+  // Whether a control group stops the processes; otherwise signals do, sent by init or by us.
   bool has_freezer() const { return cgroup_ && cgroup_->can_freeze(); }
   void thaw();
   void kill_all();
@@ -87,16 +87,16 @@ class TaskTree {
 
   Body body_;
   Isolation isolation_;
-  bool isolated_;  // or is to be
+  bool isolated_;  // before spawn_gated(): whether to try
   std::optional<Cgroup> cgroup_;
   pid_t first_ = 0;  // init of the namespace, or the task itself
   Fd control_;       // to init
-  Fd gate_;          // one byte opens it, its end closes it for ever
-  Fd failure_;       // what the body failed with
+  Fd gate_;          // one byte opens it; closing it keeps it closed for ever
+  Fd failure_;       // the reason why the body failed
   bool killing_ = false;
   bool task_ended_ = false;
   bool gone_ = false;
-  std::optional<TaskEnd> early_end_;  // came while waiting for another answer
+  std::optional<TaskEnd> early_end_;  // arrived while waiting for another answer
 };
 
 }  // namespace ares::os

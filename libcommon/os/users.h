@@ -1,5 +1,5 @@
-// The machine's users, by its name service: may ask over the network and hang, so never called by a supervisor.
-// Any thread.
+// The machine's users, from its name service. A lookup may use the network and block, so
+// supervisors must not call it. Any thread.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct User {
 
 Result<User> find_user(UserId uid);  // not_found: no such user on this machine
 Result<User> find_user(const std::string& name);
-// All groups of the user when his primary group is `gid`.
+// All groups of the user, with `gid` as primary group.
 Result<std::vector<GroupId>> groups_of(const User& user, GroupId gid);
 
 }  // namespace ares::os

@@ -1,10 +1,10 @@
-/* C ABI of exec plugins: whoever runs a node's attempts, in processes, in containers, or only in pretence.
- * A plugin's open() result belongs to the host until close(). The host calls everything on one thread, and the plugin calls the
- * host's callbacks on that thread only, from within a call to it. Plain C, so that a plugin may be built by another compiler.
+/* C ABI of exec plugins. An exec plugin runs a node's attempts: as processes, in containers, or simulated.
+ * The host owns the result of open() until close(). The host makes all calls on one thread; the plugin calls the host's callbacks only
+ * on that thread, during a call of the host. Plain C, so that a plugin can be built with another compiler.
  *
- * Everything is asynchronous and idempotent: a call may be repeated, and says at once only whether it could be tried at all; what
- * becomes of it is told by the callbacks. Whatever the plugin starts must start user code at most once for one key, however often
- * it is asked, and only after go() for that key with that fence.
+ * All calls are asynchronous and idempotent. A call may be repeated. It returns at once, with an error only if nothing was tried; the
+ * outcome is reported through the callbacks. For one key the plugin must start user code at most once, however often it is called,
+ * and only after go() for that key with that fence.
  */
 #ifndef ARES_PLUGIN_EXEC_ABI_H
 #define ARES_PLUGIN_EXEC_ABI_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Grows with every change that is not an addition at the end of a struct. */
+/* Incremented by every change that is not an addition at the end of a struct. */
 #define ARES_EXEC_ABI_VERSION 2
 
 /* A shared object exports `const ares_exec_plugin* ARES_EXEC_ENTRY(void)`. */
@@ -24,7 +24,7 @@ extern "C" {
 #define ARES_EXEC_ENTRY_NAME "ares_exec_plugin_v1"
 
 #define ARES_EXEC_NO_TASK 0xffffffffu /* of a job that is not an array task */
-#define ARES_EXEC_NONE INT64_MIN      /* a time or a limit that is not there */
+#define ARES_EXEC_NONE INT64_MIN      /* no time, or no limit */
 
 enum ares_exec_phase { /* numbers of ares::AttemptPhase */
                        ARES_EXEC_ACCEPTED = 0,
@@ -35,11 +35,11 @@ enum ares_exec_phase { /* numbers of ares::AttemptPhase */
                        ARES_EXEC_LOST = 5
 };
 
-/* What a call that could not even be tried returns; 0 is success. */
+/* Result of launch(). Not OK: nothing was started. */
 enum ares_exec_result {
   ARES_EXEC_OK = 0,
-  ARES_EXEC_NODE_FAULT = 1, /* disk full, service away: another node may do better */
-  ARES_EXEC_JOB_FAULT = 2   /* no such user, no such image: no node will */
+  ARES_EXEC_NODE_FAULT = 1, /* disk full, service down: may work on another node */
+  ARES_EXEC_JOB_FAULT = 2   /* no such user, no such image: fails on every node */
 };
 
 typedef struct ares_exec_key {
@@ -69,17 +69,17 @@ typedef struct ares_exec_report {
   ares_exec_text detail;
 } ares_exec_report;
 
-/* What the host gives the plugin. `size` is sizeof of the host's struct: what lies behind it is not there. */
+/* Callbacks and facts for the plugin. `size` is the sizeof of the host's struct: fields beyond it do not exist. */
 typedef struct ares_exec_host {
   size_t size;
-  void* context; /* handed back in every callback */
+  void* context; /* first argument of every callback */
   void (*changed)(void* context, const ares_exec_report* report);
   void (*launch_failed)(void* context, ares_exec_key key, uint64_t fence, int32_t result,
                         ares_exec_text cause);
   ares_exec_text node;    /* name of the node */
-  ares_exec_text spool;   /* its directory, empty if it has none on disk */
+  ares_exec_text spool;   /* the node's directory, empty if it has none on disk */
   ares_exec_text boot_id; /* of the machine */
-  ares_exec_text options; /* `key value` lines: what ares.yaml says to this plugin */
+  ares_exec_text options; /* `key value` lines: the plugin's options in ares.yaml */
 } ares_exec_host;
 
 typedef struct ares_exec_launch {
@@ -95,36 +95,36 @@ typedef struct ares_exec_plugin {
   size_t size; /* sizeof of the plugin's struct */
   const char* name;
 
-  /* Whether a job whose lease ran out certainly stops on this machine, whatever dies. Asked before open(), before any thread. */
+  /* Whether a job always stops when its lease expires, even if Ares' processes die. Called before open() and before any thread. */
   int32_t (*can_freeze)(void);
 
-  /* NULL and a text in `error` when this node cannot be served. */
+  /* Returns NULL and a text in `error` if the plugin cannot serve this node. */
   void* (*open)(const ares_exec_host* host, char* error, size_t error_size);
   void (*close)(void* self);
 
-  /* Brings the task to its gate. The attempt's records are in the spool already. */
+  /* Starts the task up to its gate; user code waits for go(). The attempt's records are already in the spool. */
   int32_t (*launch)(void* self, const ares_exec_launch* launch, char* error, size_t error_size);
   /* `lease_until_us`: CLOCK_BOOTTIME, or ARES_EXEC_NONE. */
   void (*go)(void* self, ares_exec_key key, uint64_t fence, int64_t lease_until_us);
-  /* `grace_s`: seconds between SIGTERM and SIGKILL, or ARES_EXEC_NONE for those of the launch. */
+  /* `grace_s`: seconds between SIGTERM and SIGKILL, or ARES_EXEC_NONE for the kill_wait of the launch. */
   void (*kill)(void* self, ares_exec_key key, uint64_t fence, int32_t immediately, int64_t grace_s);
   void (*signal)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int32_t signal,
                  int32_t batch_only);
   void (*set_limit)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int64_t seconds);
   void (*renew_lease)(void* self, ares_exec_key key, int64_t lease_until_us);
   void (*release)(void* self, ares_exec_key key);
-  /* Calls host->changed once for every attempt there is, also those from before a restart. */
+  /* Calls host->changed once for every existing attempt, including those from before a restart. */
   void (*list)(void* self);
 
-  /* A descriptor that becomes readable when dispatch() has work; -1 if there never is any. */
+  /* A descriptor that becomes readable when dispatch() has work; -1 if dispatch() only has deadlines. */
   int32_t (*event_fd)(void* self);
-  /* CLOCK_BOOTTIME when dispatch() is due at the latest, or ARES_EXEC_NONE. */
+  /* CLOCK_BOOTTIME by which dispatch() must be called, or ARES_EXEC_NONE. */
   int64_t (*next_deadline_us)(void* self);
   void (*dispatch)(void* self);
 
-  /* All processes of the attempt stand still (`suspended` 1) or go on (0), once for each newest `lsn`. Its time limit does not run
-   * meanwhile. `grace_s`: seconds between SIGTSTP and SIGSTOP where nothing better stops them. NULL, or behind `size`: the
-   * host sends SIGSTOP and SIGCONT by signal(). */
+  /* Suspends (`suspended` 1) or resumes (0) all processes of the attempt. Calls with an `lsn` that is not newer are ignored. Suspended
+   * time does not count towards the time limit. `grace_s`: seconds between SIGTSTP and SIGSTOP where there is no freezer. If this is
+   * NULL or beyond `size`, the host sends SIGSTOP and SIGCONT through signal(). */
   void (*set_suspended)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn,
                         int32_t suspended, int64_t grace_s);
 } ares_exec_plugin;

@@ -18,7 +18,7 @@
 namespace ares::plugin {
 namespace {
 
-// What an exec plugin of this version has at least; what came behind `dispatch` is looked for in `size`.
+// Minimum size of the table in this ABI version. Later functions exist if `size` includes them.
 constexpr std::size_t kLeast =
     offsetof(ares_exec_plugin, dispatch) + sizeof(ares_exec_plugin::dispatch);
 
@@ -41,7 +41,7 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-// The real file, so that what is checked is what is loaded.
+// Resolves symlinks, so that the file checked is the file loaded.
 Result<std::string> trusted_file(const std::string& path) {
   std::unique_ptr<char, Free> real(::realpath(path.c_str(), nullptr));
   if (!real) return fail(ErrorCode::not_found, "plugin " + path + ": " + std::strerror(errno));
@@ -56,7 +56,7 @@ std::string name_of(int memory) {
   return "/proc/self/fd/" + std::to_string(memory);
 }
 
-// A descriptor of the file's content in memory.
+// A descriptor of a copy of the file in memory.
 Result<int> copy_of(const std::string& file) {
   const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   const int to = from < 0 ? -1 : ::memfd_create("ares-plugin", MFD_CLOEXEC);
@@ -111,7 +111,7 @@ SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
 SharedObject::~SharedObject() {
   if (handle_) ::dlclose(handle_);
   if (memory_ < 0) return;
-  // Some objects stay for ever; then their name must not be given to another one.
+  // dlclose may leave the object loaded. Then its name, and so the descriptor, must not be reused.
   if (void* still = ::dlopen(name_of(memory_).c_str(), RTLD_NOW | RTLD_NOLOAD))
     ::dlclose(still);
   else

@@ -1,5 +1,5 @@
-// Loads plugins from shared objects, refusing what could not be trusted or would not fit.
-// The library stays loaded as long as its SharedObject lives; owned by the composition root. Any thread.
+// Loads plugins from shared objects. Refuses files that other users can change and plugins of another ABI version.
+// The library stays loaded as long as its SharedObject exists; owned by the composition root. Any thread.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace ares::plugin {
 
 class SharedObject {
  public:
-  // permission_denied when the file or its directory belongs to neither root nor us, or when others may write to it: whoever can
-  // change the file would run as us.
+  // permission_denied if the owner of the file or its directory is neither root nor this user, or
+  // if others can write to it, because they could run code as this user.
   static Result<SharedObject> open(const std::string& path);
 
-  // The same of a copy in memory, so that whatever takes the file's place later is another object, although this one may still be loaded:
-  // the dynamic linker knows objects by name.
+  // Loads a copy in memory. A file that later replaces this one is then loaded as a new object even
+  // while this one is still loaded: the dynamic linker identifies objects by name.
   static Result<SharedObject> open_copy(const std::string& path);
 
   SharedObject(SharedObject&& other) noexcept;
@@ -32,10 +32,10 @@ class SharedObject {
 
   void* handle_ = nullptr;
   std::string path_;
-  int memory_ = -1;  // descriptor of the copy, which is its name as well
+  int memory_ = -1;  // descriptor of the copy; its name is made from it
 };
 
-// Whether this program can use the plugin; failed_precondition with both versions otherwise.
+// Whether this program can use the plugin. Otherwise failed_precondition with both versions.
 Status check_exec_plugin(const ares_exec_plugin* plugin, const std::string& where);
 
 struct LoadedExecPlugin {

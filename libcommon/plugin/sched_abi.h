@@ -1,21 +1,21 @@
 /* C ABI of scheduler plugins: a site's own rules for which nodes a job may use (filter), which of these it gets (score) and whether it
  * starts now (permit). ares-sched-plugin(7) says how to build and install one; plugins/sched/min_nvlink is a worked example.
  *
- * Who owns what. Every pointer that a plugin is given is the host's and valid during that call only; what is to be kept must be copied.
- * What open() returns is the plugin's and goes back to it with every call, until close(). Texts end with NUL and are never NULL.
+ * Ownership: the host owns every pointer that it passes; it is valid only during that call, so a plugin copies what it keeps. The
+ * result of open() belongs to the plugin; the host passes it to every call until close(). Texts are NUL-terminated and never NULL.
  *
- * Which thread calls. Any thread of the controller, but never two at once in one plugin or in two: a plugin needs no locks. open() comes
- * before every other call, close() after; a reconfiguration may open() a second time before it closes the first.
+ * Threads: any thread of the controller may call, but never two at the same time, not even in two plugins: a plugin needs no locks.
+ * open() is the first call and close() the last; a reconfiguration may open() a second instance before it closes the first.
  *
- * What a plugin must keep to:
- * - Its answers are a function of its arguments and of the options it was opened with, and of nothing else: no clock, no file, no memory of
- *   earlier calls, no random number. They are remembered and asked for again in another order.
- * - Who has more free should not be refused where who has less is not: a job may otherwise wait a pass longer than it would have to.
- * - A call returns in milliseconds; the scheduler waits for it. One that takes longer than scheduler.plugin_timeout, that crashes or lets
- *   an exception out ends the controller, which at its next start sets the plugin aside. No job is lost by it.
+ * Obligations of a plugin:
+ * - Its answers depend only on the arguments and on the options of open(), not on a clock, a file, earlier calls or random numbers.
+ *   The host caches answers, and repeats calls in another order.
+ * - A node with more free resources should not be refused where one with less is accepted: a job might wait a pass longer than necessary.
+ * - A call returns within milliseconds, as the scheduler waits for it. A call that takes longer than scheduler.plugin_timeout, crashes or
+ *   throws an exception ends the controller, which disables the plugin at its next start. No job is lost.
  *
- * Structs may grow at their end without a new version. Each begins with its size as the other side knows it; a field is there if it lies
- * within that size (ARES_SCHED_HAS). For the same reason lists of structs are lists of pointers to them. Plain C11.
+ * Structs may grow at their end without a new version. Each begins with its size as known to the side that made it; a field exists if it
+ * is within that size (ARES_SCHED_HAS). Lists of structs are therefore lists of pointers. Plain C11.
  */
 #ifndef ARES_PLUGIN_SCHED_ABI_H
 #define ARES_PLUGIN_SCHED_ABI_H
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Grows with every change that is not an addition at the end of a struct. */
+/* Incremented by every change that is not an addition at the end of a struct. */
 #define ARES_SCHED_ABI_VERSION 1
 
 /* A shared object exports `const ares_sched_plugin* ARES_SCHED_ENTRY(void)`. */
@@ -37,37 +37,37 @@ extern "C" {
 #define ARES_SCHED_HAS(object, type, field) \
   ((object)->size >= offsetof(type, field) + sizeof(((type*)0)->field))
 
-#define ARES_SCHED_NO_TASK 0xffffffffu /* of a job that is no task of an array */
-#define ARES_SCHED_UNLIMITED (-1)      /* a time limit that is not there */
+#define ARES_SCHED_NO_TASK 0xffffffffu /* of a job that is not an array task */
+#define ARES_SCHED_UNLIMITED (-1)      /* no time limit */
 
-/* What filter() and score() look at beside what the job asks for. Jobs that differ in nothing of this are one class, which is asked about
- * once: name no more than is needed. Fields that are not named are left empty in these calls; permit() is told everything. */
+/* What filter() and score() read in addition to the job's request. Jobs with equal values form one class, and each class needs one call:
+ * set only the bits that are needed. Fields without their bit are empty in these calls; permit() gets all fields. */
 enum ares_sched_look {
   ARES_SCHED_LOOK_USER = 1 << 0,
   ARES_SCHED_LOOK_ACCOUNT = 1 << 1,
   ARES_SCHED_LOOK_QOS = 1 << 2,
   ARES_SCHED_LOOK_NAME = 1 << 3,
   ARES_SCHED_LOOK_COMMENT = 1 << 4,
-  ARES_SCHED_LOOK_JOB_ID = 1 << 5, /* every job is a class of its own: dear */
+  ARES_SCHED_LOOK_JOB_ID = 1 << 5, /* every job forms its own class: expensive */
   ARES_SCHED_LOOK_TIME_LIMIT = 1 << 6,
-  ARES_SCHED_LOOK_NODE_FREE = 1 << 7 /* without it nodes are told as if they were empty */
+  ARES_SCHED_LOOK_NODE_FREE = 1 << 7 /* without it all of a node appears free */
 };
 
 enum ares_sched_per { ARES_SCHED_PER_NODE = 0, ARES_SCHED_PER_TASK = 1, ARES_SCHED_IN_ALL = 2 };
 
-/* GPUs that a job asks for; several requests add up. */
+/* GPUs that a job requests; several requests add up. */
 typedef struct ares_sched_gpus {
   size_t size;
   int32_t per; /* ares_sched_per */
   uint32_t count;
   const char* type; /* "" = of any one type */
   uint32_t
-      part; /* thousandths: it wants so much of one GPU, which count has as 1; 0 = whole GPUs */
+      part; /* thousandths of one GPU that the job requests, `count` is 1 then; 0 = whole GPUs */
 } ares_sched_gpus;
 
 typedef struct ares_sched_job {
   size_t size;
-  /* What the job asks for: always there. Zero = not asked. */
+  /* The job's request: always set. Zero = not requested. */
   const char* partition;
   uint32_t min_nodes, max_nodes;
   uint32_t tasks, cpus_per_task, tasks_per_node;
@@ -78,7 +78,7 @@ typedef struct ares_sched_job {
   uint32_t exclusive;   /* 1 = whole nodes */
   size_t feature_count;
   const char* const* features; /* constraints, as --constraint gave them */
-  /* There if it is looked at. */
+  /* Set if its bit is in looks_at. */
   uint64_t id; /* of an array: the array's */
   uint32_t task;
   uint32_t uid;
@@ -90,7 +90,7 @@ typedef struct ares_sched_job {
   int64_t time_limit; /* seconds, or ARES_SCHED_UNLIMITED */
 } ares_sched_job;
 
-/* A node with room for a part of the job, as far as counts tell. GPUs are named by their position here, from 0 to gpu_count - 1. */
+/* A node that, by the number of its resources, can hold a part of the job. GPUs are given by their position here, 0 to gpu_count - 1. */
 typedef struct ares_sched_node {
   size_t size;
   const char* name;
@@ -103,22 +103,22 @@ typedef struct ares_sched_node {
   const uint32_t* gpu_indices;  /* by position: the device's number */
   const char* const* gpu_types; /* by position */
   const uint64_t*
-      free_gpus; /* bit p % 64 of word p / 64: nobody has the GPU at position p, nor a part of it */
-  /* gpu_count rows of gpu_count: how many NVLinks join two GPUs. NULL: the node does not tell how its GPUs are linked. */
+      free_gpus; /* bit p % 64 of word p / 64: no job uses the GPU at position p, nor a part of it */
+  /* gpu_count rows of gpu_count: number of NVLinks between two GPUs. NULL: the node's GPU topology is unknown. */
   const uint8_t* nvlinks;
 } ares_sched_node;
 
-/* What one node gives to a job. */
+/* The part of a job's allocation on one node. */
 typedef struct ares_sched_share {
   size_t size;
-  const ares_sched_node* node; /* as it is before */
+  const ares_sched_node* node; /* its state before the job starts */
   uint32_t tasks, cpus;
   uint64_t memory; /* bytes */
   size_t gpu_count;
   const uint32_t* gpus; /* positions in `node`, ascending */
 } ares_sched_share;
 
-/* A job that is about to start, and where. */
+/* A job that is about to start, and its allocation. */
 typedef struct ares_sched_placement {
   size_t size;
   const ares_sched_job* job;
@@ -143,25 +143,25 @@ typedef struct ares_sched_plugin {
   size_t size;          /* sizeof of the plugin's struct */
   uint64_t looks_at;    /* ares_sched_look, or-ed */
 
-  /* NULL and a text in `error` when the options are wrong: then the configuration is refused. Unknown options are wrong. */
+  /* Returns NULL and a text in `error` if options are wrong or unknown; the host then refuses the configuration. */
   void* (*open)(const ares_sched_host* host, char* error, size_t error_size);
   void (*close)(void* self);
 
-  /* Stages; NULL where the plugin has no say. At least one is there. */
+  /* Stages; NULL if the plugin does not implement it. At least one is not NULL. */
 
-  /* Which of `count` nodes the jobs of a class may use. `allowed` holds a set bit for each node, bit i % 64 of word i / 64: clear those of
-   * the nodes that are refused. `why` may get what they lack, in a few words that stand behind "plugin NAME refuses 3 nodes: ". It is empty
-   * before, and NULL where nobody wants to know. */
+  /* Decides which of `count` nodes the jobs of a class may use. `allowed` has the bit of each node set, bit i % 64 of word i / 64: clear
+   * the bits of refused nodes. `why` may be set to what they lack, in a few words that are printed after "plugin NAME refuses 3 nodes: ".
+   * It is empty before the call, and NULL if the reason is not needed. */
   void (*filter)(void* self, const ares_sched_job* job, const ares_sched_node* const* nodes,
                  size_t count, uint64_t* allowed, char* why, size_t why_size);
 
-  /* How well each of `count` nodes suits; higher is better, all are 0 before. It comes before the partition's own placement strategy, which
-   * decides where scores are equal, and behind what --prefer asks for. Scores of several plugins add up. */
+  /* Rates each of `count` nodes; higher is better, all scores are 0 before the call. --prefer takes precedence over scores; the placement
+   * strategy of the partition decides between nodes of equal score. Scores of several plugins add up. */
   void (*score)(void* self, const ares_sched_job* job, const ares_sched_node* const* nodes,
                 size_t count, int64_t* scores);
 
-  /* Whether the jobs may start as placed: 0, and a text in `why`, keeps all of them waiting; 1 lets them start. Several placements are a
-   * gang, which starts together or not at all. A job that is kept waiting is in nobody's way, and is asked about again in each pass. */
+  /* Returns 1 if the jobs may start with these allocations; 0, and a text in `why`, keeps all of them waiting. Several placements are a
+   * gang, which starts together or not at all. A job kept waiting reserves nothing, and permit() is called for it again in each pass. */
   int32_t (*permit)(void* self, const ares_sched_placement* const* placements, size_t count,
                     char* why, size_t why_size);
 } ares_sched_plugin;

@@ -3,7 +3,7 @@
 namespace ares::plugin {
 namespace {
 
-// What a plugin of this version has at least; what came behind `permit` would be looked for in `size`.
+// Minimum size of the table in this ABI version; functions after `permit` would be optional.
 constexpr std::size_t kLeast =
     offsetof(ares_sched_plugin, permit) + sizeof(ares_sched_plugin::permit);
 

@@ -1,5 +1,5 @@
-// Records of accounting to messages and back, for storage and for travel. Included by what may carry protobuf only.
-// Pure functions; any thread.
+// Converts accounting records to messages and back, for storage and for the API. To be included
+// only by files that may use protobuf. Pure functions; any thread.
 #pragma once
 
 #include "model/accounts/accounts.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/clip.h"
+#include "base/printable.h"
 
 namespace ares::proto {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 struct TextRule {
   TextKind kind;
   std::size_t max;
-  std::string_view allowed_controls;  // besides these none below space, and no DEL
+  std::string_view allowed_controls;  // allowed below 0x20; 0x7f is never allowed
   bool any_but_nul;
 };
 constexpr TextRule kTextRules[] = {
@@ -20,16 +21,9 @@ constexpr TextRule kTextRules[] = {
     {TextKind::argument, 131071, "", true},
 };
 
-// A year far enough that no sum of two times overflows.
+// Limits far above real times, so that adding two times cannot overflow.
 constexpr std::int64_t kMaxMicroseconds = std::int64_t{1} << 60;
 constexpr std::int64_t kMaxSeconds = std::int64_t{1} << 40;
-
-bool may_hold(const TextRule& rule, char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  if (rule.any_but_nul) return byte != 0;
-  return (byte >= 0x20 && byte != 0x7f) ||
-         (byte != 0 && rule.allowed_controls.find(c) != std::string_view::npos);
-}
 
 }  // namespace
 
@@ -45,16 +39,17 @@ void Reader::text(std::string_view field, const std::string& in, TextKind kind, 
   if (in.size() > rule.max)
     return reject(field, "has " + std::to_string(in.size()) + " bytes; at most " +
                              std::to_string(rule.max) + " are allowed");
-  if (!std::all_of(in.begin(), in.end(), [&](char c) { return may_hold(rule, c); }))
-    return reject(field, rule.any_but_nul ? "contains a NUL byte" : "contains a control character");
+  if (rule.any_but_nul) {
+    if (in.find('\0') != std::string::npos) return reject(field, "contains a NUL byte");
+  } else if (has_control(in, rule.allowed_controls)) {
+    return reject(field, "contains a control character");
+  }
   out = in;
 }
 
 void Reader::cleaned_text(const std::string& in, std::string& out) {
   const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
-  out = clip(in);
-  std::replace_if(
-      out.begin(), out.end(), [&](char c) { return !may_hold(rule, c); }, '?');
+  out = printable(clip(in), rule.allowed_controls);
 }
 
 void Reader::bytes(std::string_view field, std::int64_t in, Bytes& out) {

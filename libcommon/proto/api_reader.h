@@ -1,5 +1,5 @@
-// Reads untrusted fields of api messages one by one and keeps the first thing that is wrong.
-// A local of one conversion; one thread. Private to proto/.
+// Reads untrusted fields of api messages and keeps the first error.
+// Local variable of one conversion; one thread. Private to proto/.
 #pragma once
 
 #include <array>
@@ -18,26 +18,26 @@
 
 namespace ares::proto {
 
-// What a text is for decides how long it may be and what it may hold.
+// The kind of a text determines its maximum length and the characters allowed.
 enum class TextKind : std::uint8_t {
-  name,      // 255 bytes, no control characters: goes into tables, file names, options
-  title,     // 1024 bytes, no control characters: what a user calls a job
-  path,      // 4095 bytes, no control characters: they would play tricks on terminals
-  prose,     // 4096 bytes, no control characters but newline and tab
+  name,      // 255 bytes, no control characters: used in tables, file names and options
+  title,     // 1024 bytes, no control characters: job names
+  path,      // 4095 bytes, no control characters, which could manipulate terminals
+  prose,     // 4096 bytes, no control characters except newline and tab
   argument,  // 131071 bytes, anything but NUL, as execve() takes it
 };
 
 class Reader {
  public:
-  // `what` opens every message: "job specification", "message of node n1".
+  // `what` begins every error message: "job specification", "message of node n1".
   explicit Reader(std::string what) : what_(std::move(what)) {}
 
   void reject(std::string_view field, std::string_view why);
 
   void text(std::string_view field, const std::string& in, TextKind kind, std::string& out);
 
-  // What another program of ours says for people to read: clipped and cleaned instead of refused, for whoever is
-  // refused for it is not heard at all.
+  // Readable text from another program of Ares. It is clipped and cleaned instead of rejected,
+  // because a rejection would lose the whole message.
   static void cleaned_text(const std::string& in, std::string& out);
 
   template <class Repeated>
@@ -47,7 +47,7 @@ class Reader {
     for (int i = 0; i < in.size(); ++i) text(field, in[i], kind, out[static_cast<std::size_t>(i)]);
   }
 
-  // A whole number that must fit the model's type.
+  // An integer that must fit the model's type.
   template <std::integral In, std::integral Out>
   void number(std::string_view field, In in, Out& out) {
     if (std::in_range<Out>(in))
@@ -63,7 +63,7 @@ class Reader {
   void time(std::string_view field, std::int64_t in, Time& out);  // microseconds, not negative
   void digest(std::string_view field, const std::string& in, std::array<std::uint8_t, 32>& out);
 
-  // A part's own conversion: takes its value or its error.
+  // The result of a nested conversion: takes its value or its error.
   template <class T>
   void part(std::string_view field, Result<T> in, T& out) {
     if (in)

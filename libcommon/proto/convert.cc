@@ -32,7 +32,7 @@ api::Dependency::Kind to_api(DependencyKind kind) {
   std::abort();
 }
 
-// A kind of a newer version comes as a number that we do not know.
+// A newer client may send a kind that this version does not know.
 std::optional<DependencyKind> from_api(api::Dependency::Kind kind) {
   switch (static_cast<int>(kind)) {
     case api::Dependency::AFTER_ANY: return DependencyKind::after_any;
@@ -81,7 +81,7 @@ void read_alternatives(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.alternatives_per = static_cast<GpusPer>(in.alternatives_per());
 }
 
-// Checked here and not only at admission: thousands of requests may wait for that.
+// Checked here and not only at admission, because thousands of requests may wait for admission.
 void read_ranges(Reader& read, std::string_view field, Result<IntervalSet> in, std::size_t most,
                  std::optional<IntervalSet>& out) {
   if (in && in->intervals().size() > most)
@@ -130,7 +130,8 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.texts("features", in.features(), TextKind::title, out.features);
   read.text("prefer", in.prefer(), TextKind::title, out.prefer);
   out.switches = in.switches();
-  if (in.has_switches_wait()) out.switches_wait = Seconds(in.switches_wait());
+  if (in.has_switches_wait())
+    read.seconds("switches_wait", in.switches_wait(), out.switches_wait.emplace());
   out.segment = in.segment();
   read.texts("reservations", in.reservations(), TextKind::name, out.reservations);
   if (!in.gpu_topology().empty())

@@ -1,5 +1,5 @@
 // Job specifications and identities between the model and the wire (api.proto).
-// Pure functions; any thread. from_api trusts nothing: whatever comes, it gives a value or an error
+// Pure functions; any thread. from_api accepts any input and returns a value or an error
 // that names the field.
 #pragma once
 
@@ -26,10 +26,10 @@ Result<AttemptKey> from_api(const api::AttemptKey& key);
 
 void to_api(const JobSpec& spec, api::JobSpec* out);
 
-// invalid_argument: a negative size or time, a text too long or with control characters, a digest
-// that is not 32 bytes, a malformed array. Says nothing about what the site allows. `requeue` that
-// is absent becomes `requeue_default`. An empty digest is none: all zero. A time limit of 0 seconds
-// is unlimited, as on the wire.
+// invalid_argument: a negative size or time, a text that is too long or has control characters, a
+// digest that is not 32 bytes, a malformed array. The site's limits are not checked. An absent
+// `requeue` becomes `requeue_default`. An empty digest becomes all zero (none). A time limit of 0
+// seconds means unlimited, as in the API.
 Result<JobSpec> from_api(const api::JobSpec& spec, bool requeue_default = true);
 
 }  // namespace ares::proto

@@ -1,6 +1,6 @@
-// What travels on a node's session, between the model (model/engine/node_message.h) and the wire
-// (node.proto). Pure functions; any thread. from_api trusts nothing: whatever comes, it gives a
-// value or an error that names the field.
+// Messages of a node's session, between the model (model/engine/node_message.h) and the API
+// (node.proto). Pure functions; any thread. from_api accepts any input and returns a value or an
+// error that names the field.
 #pragma once
 
 #include "base/result.h"
@@ -16,7 +16,7 @@ namespace ares::proto {
 void to_api(const FromNode& message, api::NodeUp* out);
 Result<FromNode> from_api(const api::NodeUp& message);
 
-// Of a LaunchSpec's share, node id, phase and usage do not travel: a node has no use for them.
+// Node id, phase and usage of a LaunchSpec's share are not sent: the node does not need them.
 void to_api(const ToNode& message, api::NodeDown* out);
 Result<ToNode> from_api(const api::NodeDown& message);
 

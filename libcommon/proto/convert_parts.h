@@ -1,4 +1,4 @@
-// What messages to and from nodes have in common: the attempt they are about, GPU indices.
+// Common parts of messages to and from nodes: the attempt key and GPU indices.
 // Pure functions; any thread. Private to proto/.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace ares::proto {
 namespace {
 
-// What a user's surroundings add; the list in the header is this one.
+// Clears the fields listed in the header: those that the environment adds.
 void strip_ambient(api::JobSpec& spec) {
   spec.clear_environment();
   spec.clear_submit_dir();
@@ -44,7 +44,7 @@ Digest request_digest(const api::Request& request) {
     strip_ambient(*essence.mutable_submit()->mutable_spec());
   }
   if (essence.has_submit_many()) {
-    // Which jobs share an environment is told by their position; what it holds is left out.
+    // Items refer to environments by position. The positions count; the content does not.
     for (std::string& environment : *essence.mutable_submit_many()->mutable_environments())
       environment.clear();
     for (auto& item : *essence.mutable_submit_many()->mutable_items())

@@ -1,4 +1,4 @@
-// What tells a repeated request from another one under the same id.
+// Digest that distinguishes a repeated request from a different one with the same id.
 // Pure functions; any thread.
 #pragma once
 
@@ -11,10 +11,10 @@ class Request;
 namespace ares::proto {
 
 // SHA-256 over the request's body, fields in the order of their numbers. Left out: request_id and
-// client_version; of a submission, and of each of many, also what the surroundings add and the user did not write: the
-// environment (content and digest), submit_dir, submit_host, submit_zone, umask, limits; and uid,
-// gid and user, which are the credential's, not the request's. work_dir counts: the job would run
-// elsewhere.
+// client_version, and in submissions (single or many) what the user did not write: the
+// environment (content and digest), submit_dir, submit_host, submit_zone, umask, limits; also uid,
+// gid and user, which come from the credential. work_dir is included: another one means that the
+// job runs elsewhere.
 Digest request_digest(const api::Request& request);
 
 }  // namespace ares::proto

@@ -1,6 +1,6 @@
 // Events and records of the model to the bytes that PostgreSQL keeps, and back. No protobuf type
 // leaves this pair of files. Pure functions; any thread.
-// Encoding cannot fail and loses nothing. Decoding fails with data_loss: bytes that are damaged, or
+// Encoding cannot fail and loses nothing. Decoding fails with data_loss if the bytes are damaged or
 // were written by a newer release; the text says which.
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace ares::proto {
 
-// Stored beside every body. It grows when the meaning of an existing field has to change; a new
-// field or event does not change it. Every earlier one stays readable.
+// Stored with every body. It is increased when the meaning of an existing field has to change; a
+// new field or event does not change it. All earlier versions remain readable.
 inline constexpr std::uint32_t kStorageVersion = 1;
 
-// "Submitted": the name in the journal's `kind` column, for people who read the table.
+// "Submitted": the name in the journal's `kind` column, for readers of the table.
 std::string_view event_kind(const EventBody& body);
 
 std::string encode_event(const EventBody& body);
@@ -30,7 +30,7 @@ Result<EventBody> decode_event(std::uint32_t version, std::string_view bytes);
 std::string encode_spec(const JobSpec& spec);
 Result<JobSpec> decode_spec(std::uint32_t version, std::string_view bytes);
 
-// The record only; its specification is stored apart, because it never changes.
+// The record only; its specification is stored separately because it never changes.
 std::string encode_job(const Job& job);
 Result<Job> decode_job(std::uint32_t version, std::string_view bytes,
                        std::shared_ptr<const JobSpec> spec);

@@ -8,7 +8,7 @@
 namespace ares::proto {
 namespace {
 
-// The table of events: one row each. Everything that depends on which event it is goes through it.
+// The table of events: one row each. All code that depends on the kind of event uses this table.
 // EVENT(type of the model, field of storage::EventBody, its case, name in the journal)
 // The field's name and number and the name in the journal are stored: they stay when a type is renamed.
 #define ARES_STORAGE_EVENTS(EVENT)                                                              \

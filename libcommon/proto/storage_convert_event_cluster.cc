@@ -1,4 +1,4 @@
-// Events of the controller, of nodes, partitions and reservations, and of what is kept of requests.
+// Events of the controller, nodes, partitions and reservations, and of recorded requests.
 #include "proto/accounts_convert.h"
 #include "proto/storage_events.h"
 

@@ -310,7 +310,7 @@ NodeShare get(const storage::NodeShare& from, DecodeErrors& errors) {
   to.phase = errors.check(from.phase(), SharePhase::fenced, "phase of a node's share");
   to.usage = get(from.usage(), errors);
   to.leased =
-      from.leased();  // absent in what was written before it was stored: then nobody counts on a lease
+      from.leased();  // absent in records of releases that did not store it: then no lease is assumed
   to.gpu_part = from.gpu_part();
   return to;
 }

@@ -1,4 +1,4 @@
-// What storage keeps of preemption: who made room for whom.
+// Storage of preemption: which job preempted an attempt, and the claims of preemptors.
 #include "proto/storage_records.h"
 
 namespace ares::proto {

@@ -1,4 +1,4 @@
-// What storage keeps of jobs that stand still.
+// Storage of suspended jobs.
 #include "proto/storage_events.h"
 
 namespace ares::proto {

@@ -1,5 +1,5 @@
-// Events of the journal to storage messages and back, one pair of overloads an event, in the order of the variant.
-// Included by the storage_convert_event*.cc files only: it carries protobuf. Pure functions; any thread.
+// Converts events of the journal to storage messages and back: one pair of overloads for each
+// event, in the order of the variant. Only for storage_convert_event*.cc: uses protobuf. Pure.
 #pragma once
 
 #include "model/engine/event.h"

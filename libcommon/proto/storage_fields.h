@@ -1,4 +1,4 @@
-// The smallest pieces that storage conversions are made of: times, identifiers, lists,
+// Building blocks of storage conversions: times, identifiers, lists,
 // enumerations. Included by the storage_convert*.cc files only. Pure functions; any thread.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace ares::proto {
 
-// Collects what a decoder could not accept; the first complaint counts. Decoders go on with a
-// harmless value, so that each stays a plain list of fields.
+// Collects the errors of a decoder; only the first is kept. Decoders continue with a
+// harmless value, so that each remains a plain list of fields.
 class DecodeErrors {
  public:
   bool empty() const { return text_.empty(); }
@@ -25,7 +25,7 @@ class DecodeErrors {
     if (text_.empty()) text_ = std::move(text);
   }
 
-  // Enumerations are stored as their number and only ever appended to.
+  // Enumerations are stored as numbers; new values are only appended.
   template <class Enum>
   Enum check(std::uint32_t value, Enum last, const char* what) {
     if (value <= static_cast<std::uint32_t>(last)) return static_cast<Enum>(value);

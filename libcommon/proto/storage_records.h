@@ -1,5 +1,5 @@
-// Model records to storage messages and back, one pair of overloads a type.
-// Included by the storage_convert*.cc files only: it carries protobuf. Pure functions; any thread.
+// Converts model records to storage messages and back, with one pair of overloads for each type.
+// Uses protobuf: to be included only by storage_convert*.cc. Pure functions; any thread.
 #pragma once
 
 #include "model/accounts/usage.h"

@@ -39,7 +39,7 @@ const std::string& text_of(const Message& m, const TableField& at, int index,
                    : at.holder->GetRepeatedStringReference(m, at.field, index, &scratch);
 }
 
-// `index` < 0 is a field that stands once. Not for texts and messages.
+// `index` < 0: the field is not repeated. Not for strings and messages.
 std::uint64_t number_of(const Message& m, const TableField& at, int index) {
   const Reflection& r = *at.holder;
   const FieldDescriptor* f = at.field;
@@ -58,7 +58,7 @@ std::uint64_t number_of(const Message& m, const TableField& at, int index) {
       return number(one ? r.GetBool(m, f) : r.GetRepeatedBool(m, f, index));
     case FieldDescriptor::CPPTYPE_ENUM:
       return number(one ? r.GetEnumValue(m, f) : r.GetRepeatedEnumValue(m, f, index));
-    default: return 0;  // the protocol has no fractions
+    default: return 0;  // rows of tables have no floating-point fields
   }
 }
 
@@ -168,7 +168,7 @@ std::uint64_t TableWriter::cell_of(Column& column, const Message& holder, int in
 
 std::uint64_t TableWriter::text_index(Column& column, const std::string& text) {
   if (text.empty()) return 0;
-  // Neighbours are often equal.
+  // Adjacent rows often have the same text.
   if (!column.at.repeated && column.last != 0 && column.last_text == text) return column.last;
   auto found = text_indexes_.find(text);
   if (found == text_indexes_.end()) {

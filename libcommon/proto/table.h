@@ -1,4 +1,4 @@
-// Rows of messages as a compact table: only the fields asked for, and every text once however many rows have it.
+// Rows of messages as a compact table: only the requested fields, and each distinct text once.
 // A writer or reader belongs to one thread.
 #pragma once
 
@@ -28,37 +28,37 @@ constexpr std::uint32_t nested_field(int outer, int inner) {
   return static_cast<std::uint32_t>(outer) << 16 | static_cast<std::uint32_t>(inner);
 }
 
-// Every field of a kind of row, in ascending order; of the fields in `opened` every field instead of the whole.
+// All fields of a kind of row, ascending. Fields in `expanded` are replaced by their own fields.
 std::vector<std::uint32_t> all_fields(const google::protobuf::Descriptor& row,
                                       std::span<const int> expanded);
 
-// One cell's way into and out of a row. Looked up once: finding a message's reflection costs more than using it.
+// How a cell is read from and written to a row. Built once, because reflection look-ups are slow.
 struct TableField {
   const google::protobuf::FieldDescriptor* outer = nullptr;  // null: the field is the row's own
-  const google::protobuf::FieldDescriptor* field = nullptr;  // null: there is no such field
+  const google::protobuf::FieldDescriptor* field = nullptr;  // null: the field does not exist
   const google::protobuf::Reflection* row = nullptr;         // of the row
-  const google::protobuf::Reflection* holder = nullptr;      // of what the field belongs to
+  const google::protobuf::Reflection* holder = nullptr;      // of the field's message
   int type = 0;                                              // FieldDescriptor::CppType
   bool repeated = false;
   bool optional = false;
 };
 
-// Cells are varints, as protocol buffers write them. A row begins with a bit for each field, lowest first in as many bytes as it takes:
-// set if the field differs from the row before (from empty in the first row); only those fields' cells follow. A number is its cell, a
-// text its place in `texts` plus one (0 = empty), a message the text of its bytes. An optional field that is absent is 0, else one more
-// cell follows a 1; a repeated field's cells follow their number.
+// Cells are varints as in protocol buffers. A row begins with a bit for each field, lowest bit first, padded to whole bytes. The bit
+// is set if the field differs from the row before (first row: from empty; repeated: unless both are empty); only cells of such fields
+// follow. A number is its own cell, a text its index in `texts` plus one (0 = empty), a message the text of its bytes. An optional field
+// is 0 if absent, else 1 and its cell. A repeated field is its number of elements and then their cells.
 class TableWriter {
  public:
-  // Numbers that `kind` does not have are left out.
+  // Field numbers that `kind` does not have are left out.
   TableWriter(const google::protobuf::Message& kind, std::span<const std::uint32_t> fields);
   TableWriter(const TableWriter&) = delete;
   TableWriter& operator=(const TableWriter&) = delete;
 
-  // Precondition: of the kind given.
+  // Precondition: `row` is of the same type as `kind`.
   void add(const google::protobuf::Message& row);
 
   std::uint32_t rows() const { return table_.rows(); }
-  // Roughly what the table takes on the wire.
+  // Approximate size of the table on the wire.
   std::size_t bytes() const { return text_bytes_ + table_.cells().size(); }
 
   // The writer is empty afterwards and must not be used again.
@@ -68,12 +68,12 @@ class TableWriter {
   struct Column {
     TableField at;
     std::uint64_t last =
-        0;  // its cell in the row before; of a repeated field the number of its cells
-    std::string last_text;  // what that stands for
+        0;  // cell of the previous row; of a repeated field the number of its elements
+    std::string last_text;  // text of that cell
     bool last_present = false;
   };
 
-  // Whether the column's cells differ from the row before; if so they were written.
+  // Writes the column's cells if they differ from the previous row; returns whether they did.
   bool put(Column& column, const google::protobuf::Message& holder);
   bool put_repeated(Column& column, const google::protobuf::Message& holder);
   std::uint64_t cell_of(Column& column, const google::protobuf::Message& holder, int index);
@@ -89,13 +89,13 @@ class TableWriter {
 
 class TableReader {
  public:
-  // `table` must outlive the reader. data_loss: a field that rows of this kind do not have.
+  // `table` must outlive the reader. data_loss: it has a field that rows of this kind do not have.
   static Result<TableReader> open(const api::Table& table, const google::protobuf::Message& kind);
   TableReader(TableReader&&) noexcept;
   TableReader& operator=(TableReader&&) noexcept;
   ~TableReader();
 
-  // The next row: valid until the next call, null after the last. data_loss: not a table.
+  // The next row, valid until the next call; null after the last. data_loss: the table is damaged.
   Result<const google::protobuf::Message*> next();
 
  private:
@@ -107,14 +107,14 @@ class TableReader {
   const std::string& text(std::uint64_t place);
 
   const api::Table* table_;
-  std::unique_ptr<google::protobuf::Message> row_;  // changed from row to row
+  std::unique_ptr<google::protobuf::Message> row_;  // current row, built from the previous one
   std::vector<TableField> fields_;
   std::uint32_t read_ = 0;
-  std::string_view left_;  // of table_'s cells
+  std::string_view left_;  // cells of table_ that were not read yet
   bool broken_ = false;
 };
 
-// Calls take(const Row&) for each row of a table. data_loss: it is not one.
+// Calls take(const Row&) for each row of a table. data_loss: the table is damaged.
 template <class Row, class Take>
 Status read_table(const api::Table& table, Take&& take) {
   auto reader = TableReader::open(table, Row::default_instance());
@@ -127,7 +127,7 @@ Status read_table(const api::Table& table, Take&& take) {
   }
 }
 
-// The same for a page of rows, of which a few come as they are and many in a table.
+// The same for a page of rows: few are sent as messages, many in a table.
 template <class Row, class Take>
 Status read_rows(const google::protobuf::RepeatedPtrField<Row>& plain, const api::Table& table,
                  Take&& take) {

@@ -40,7 +40,7 @@ void get_counters(const storage::ViewDump& from, ClusterState& to) {
   to.old_leases_end = to_time(from.old_leases_end());
 }
 
-// Records of one specification follow each other: the tasks of an array share theirs.
+// Jobs with the same specification are adjacent, as array tasks are, so they share one copy.
 void put_jobs(const ClusterState& from, storage::ViewDump& to) {
   std::shared_ptr<const JobSpec> last;
   from.jobs.for_each([&](const JobKey&, const Job& job) {

@@ -1,4 +1,4 @@
-// A dump of all that the scheduler plans from: made by the controller for adiag, read by asim, which plans it again.
+// A dump of all input of the scheduler: made by the controller for adiag, replayed by asim.
 // Pure functions; any thread.
 #pragma once
 
@@ -13,20 +13,20 @@
 namespace ares::proto {
 
 struct ViewDump {
-  ClusterState state;           // without requests, which no plan depends on; indexes are rebuilt
-  Time now{};                   // for which the plan was made
+  ClusterState state;           // without requests; decode_view() rebuilds the indexes
+  Time now{};                   // time of the pass
   std::uint64_t budget = 0;     // of that pass, in work units
   std::uint32_t estimates = 0;  // core::Budget::estimates
   std::uint64_t plan = 0;       // digest of the controller's own plan
-  std::string config;           // config::Portable
+  std::string config;           // from config::PortableConfig
   std::string topologies;
   std::string release;  // of the controller
 };
 
-// resource_exhausted: it is larger than one message can be.
+// resource_exhausted: it is larger than one message can be (2 GiB).
 Result<std::string> encode_view(const ViewDump& dump);
 
-// data_loss: it is no such dump, is damaged, or was written by a newer release; the text says which.
+// data_loss: not a dump, damaged, or written by a newer release; the text says which.
 Result<ViewDump> decode_view(std::string_view bytes);
 
 }  // namespace ares::proto

@@ -55,8 +55,8 @@ CREATE OR REPLACE VIEW ares_views.reservation_history AS
 
 CREATE OR REPLACE VIEW ares_views.summed_up AS SELECT from_hour AS began, to_hour AS ended FROM rollup;
 
--- Reads all that, and nothing else: GRANT ares_reader TO somebody. A database owner who may not create roles calls
--- ares_views.grant_reader() once somebody has created it.
+-- The role ares_reader may read these views and nothing else: GRANT ares_reader TO a user. A database owner that may not create
+-- roles calls ares_views.grant_reader() once a superuser has created the role.
 CREATE OR REPLACE FUNCTION ares_views.grant_reader() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   GRANT USAGE ON SCHEMA ares_views TO ares_reader;

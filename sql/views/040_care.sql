@@ -10,13 +10,14 @@ CREATE FUNCTION is_unknown(of_job bigint, of_task bigint) RETURNS boolean LANGUA
                      AND j.state IN ('CONFIGURING', 'RUNNING', 'SUSPENDED', 'COMPLETING'))
 $$;
 
--- Attempts that accounting has as unfinished and that nobody will ever end. One statement: both tables at one moment.
+-- Attempts that are unfinished in accounting although the controller does not know them. One statement, so that both tables are
+-- read in one snapshot.
 CREATE FUNCTION runaway_attempts() RETURNS SETOF attempt_live LANGUAGE sql STABLE AS $$
   SELECT l.* FROM attempt_live l WHERE is_unknown(l.job_id, l.task)
 $$;
 
--- Ends those of the named attempts that are runaways still, and gives their number. Their sums are made anew from the hour of the
--- first on, by whoever sums up next; until then reports read the records. `mine` is the epoch of the controller that asks.
+-- Ends those of the named attempts that are still runaways, and returns their number. The next rollup sums up again from the hour of
+-- the first of them; until then reports read the records. `mine` is the epoch of the calling controller.
 CREATE FUNCTION runaway_end(mine bigint, of_jobs bigint[], of_tasks bigint[], of_attempts bigint[], by_uid bigint, by_name text,
                             from_host text, at timestamptz) RETURNS bigint LANGUAGE plpgsql SET lock_timeout = '30s' AS $$
 DECLARE
@@ -26,7 +27,7 @@ DECLARE
   named text := '';
 BEGIN
   PERFORM set_config('synchronous_commit', 'on', true);
-  -- Before the controller's row, for which commits wait: who sums up holds this one for a while.
+  -- Locked before the controller's row, for which commits wait, because a rollup holds this lock for a while.
   PERFORM FROM rollup FOR UPDATE;
   PERFORM FROM controller c WHERE c.epoch = mine FOR UPDATE;
   IF NOT FOUND THEN
@@ -38,11 +39,11 @@ BEGIN
     RETURNING l.*
   LOOP
     first := least(first, gone.allocated);
-    -- When it ended nobody knows: it is charged for what is sure, and for no longer.
+    -- The time of its end is unknown: it is charged up to the last time at which it certainly existed.
     gone.ended := coalesce(greatest(gone.allocated, gone.started), gone.submitted);
     gone.released := gone.ended;
     gone.suspended_at := NULL;
-    gone.charged_to := ARRAY[0, 0, 0, 0, 0, 0];  -- nobody's usage: the controller charged nobody
+    gone.charged_to := ARRAY[0, 0, 0, 0, 0, 0];  -- no usage records: the controller charged none
     gone.state := 'CANCELLED';
     gone.cancelled_by := by_uid;
     gone.cause := 'set ended by an administrator: the controller knew nothing of it any more';
@@ -102,9 +103,9 @@ BEGIN
     'max(coalesce(a.released, a.ended)) FROM %I a', part);
 END $$;
 
--- Takes a month out of the database, all of whose rows are in the file `file`. 'changed': not all of them are. 'early': they are not
--- summed up yet. 'busy': somebody reads them all the time: later. Whoever writes waits while the partition is dropped, and for nothing else:
--- the lock for that is never queued for, as those behind it would wait, too.
+-- Removes a month from the database if all of its rows are in the file `file`. Returns 'done'; 'changed' if rows are missing in the file;
+-- 'early' if they are not summed up yet; 'busy' if readers held the table during all tries. Writers wait only while the partition is
+-- dropped: the exclusive lock is requested with NOWAIT, because transactions queued behind a waiting request would wait, too.
 CREATE FUNCTION archive_purge(month timestamptz, file text, written bigint, digest bigint, at timestamptz) RETURNS text LANGUAGE plpgsql
 SET lock_timeout = '200ms' SET TimeZone = 'UTC' AS $$
 DECLARE

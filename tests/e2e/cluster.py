@@ -1,7 +1,7 @@
-"""A private cluster that tests drive through the real commands, as a user would.
+"""A private cluster that tests control through the real commands, as a user would.
 
-Started with acluster in a temporary folder; nothing of it is left when close() returns. All waiting is polling with a
-deadline. Programs come from $ARES_BIN_DIR (ctest sets it), else from build/release/bin.
+It is started with acluster in a temporary folder, and close() removes all of it. Waiting is done by polling with a
+deadline. The programs are in $ARES_BIN_DIR (set by ctest) or else in build/release/bin.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def f1(gpus=False, operator="root"):
 
 
 def until(what, seconds=30, every=0.05):
-    """Calls `what` until it returns something true, and returns that. Fails with what it last returned or raised."""
+    """Calls `what` until it returns a true value, and returns that value. The failure has its last result or exception."""
     deadline = time.monotonic() + seconds
     last = None
     while True:
@@ -80,7 +80,7 @@ class Cluster:
 
     def up(self, *options):
         done = self.acluster("up", *(options or self.options), check=False)
-        self.options = []  # the folder remembers them
+        self.options = []  # they are stored in the folder
         assert done.returncode == 0, done.stderr + self.logs()
         return done
 
@@ -99,14 +99,14 @@ class Cluster:
 
     # --- its database -----------------------------------------------------------------------------------------------
     def database(self, name=None):
-        """Words with which PostgreSQL's own programs reach the database, or another one beside it."""
+        """Options for PostgreSQL's programs to connect to the cluster's database, or to another one on the same server."""
         text = (self.dir / "ares.yaml").read_text()
         section = text[text.index("\ndatabase:"):]
         where = {key: re.search(rf'{key}: "?([^"\n]+)"?', section).group(1) for key in ("host", "port", "name", "user")}
         return ["-h", where["host"], "-p", where["port"], "-U", where["user"], "-d", name or where["name"]]
 
     def postgres(self, program, *words, **more):
-        """Runs one of PostgreSQL's programs and returns what it prints."""
+        """Runs one of PostgreSQL's programs and returns its output."""
         done = subprocess.run([program, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **more)
         assert done.returncode == 0, f"{program} {words}: {done.stderr}"
         return done.stdout.strip()
@@ -154,7 +154,7 @@ class Cluster:
         return self.run("aqueue", "-h", "-j", job, "-o", fmt, check=False, **more).stdout.strip()
 
     def state(self, job):
-        """The state that accounting has, else the one that the queue shows."""
+        """The state in accounting, or else in the queue."""
         return self.account(job, "State").split(" ")[0] or self.queue(job)
 
     def account(self, job, fields, *words):
@@ -178,7 +178,7 @@ class Cluster:
         return until(look, seconds)
 
     def wait_end(self, job, seconds=30):
-        """Until the job, or every task of the array, has ended; the states by id."""
+        """Waits until the job, or every task of the array, has ended; returns the states by id."""
         def look():
             rows = self.rows(job, "JobID,State")
             assert rows and all(state.split(" ")[0] in TERMINAL for _, state in rows), f"{rows} {self.queue(job, '%i %T %r')}"
@@ -199,7 +199,7 @@ class Cluster:
 
 
 def processes_naming(text):
-    """Command lines of running processes in which `text` occurs, this one left out."""
+    """Command lines of running processes that contain `text`, except this process."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():

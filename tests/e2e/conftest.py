@@ -5,7 +5,7 @@ import pytest
 
 from cluster import BIN, Cluster, f1, processes_naming
 
-# Named when programs are missing, so that a broken build is no pile of obscure failures.
+# Missing ones are reported once, instead of as many obscure failures.
 PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "aacctmgr", "ainfo", "actl", "adiag",
             "areport", "ashare", "aprio", "asim"]
 
@@ -34,7 +34,7 @@ def gpu_cluster():
 
 @pytest.fixture(scope="session")
 def others():
-    """Names of two users beside root that every Debian has; only root can become them."""
+    """Names of two users other than root that every Debian has. Only root can act as them."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as several users")
     names = ["daemon", "bin"]
@@ -45,7 +45,7 @@ def others():
 
 @pytest.fixture
 def fresh():
-    """Makes clusters of the options given; each leaves no process behind."""
+    """Starts clusters with the given options; checks that they leave no process."""
     made = []
     def make(*options, **more):
         made.append(Cluster(*options, **more))

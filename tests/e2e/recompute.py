@@ -1,8 +1,8 @@
-"""What reports have to say about jobs that asim ran, counted from its jobs.csv without Ares: attempt by attempt, in Python's integers.
+"""The expected values of reports about jobs that asim ran, computed from its jobs.csv without Ares: attempt by attempt, with integers.
 
-The CSV has no nodes, so jobs are placed here, on whatever CPUs are free; that always works, because asim never had more of them busy. And
-the same attempts as rows of the accounting database, with the fractions of seconds that real ones have: reports count the second in which
-something happens as not yet begun, so those make no difference.
+The CSV has no nodes, so the jobs are placed here on any free CPUs. This always works, because asim never used more CPUs than there
+are. The attempts are also written as rows of the accounting database, with fractions of seconds as real rows have them; these make
+no difference, because reports round times down to seconds.
 """
 import csv
 import datetime
@@ -19,7 +19,7 @@ reason node_list requested_tres allocated_tres tres_ids tres_counts node_ids nod
 
 
 class Attempt:
-    """Seconds since 1970; `shares`: CPUs on each node, by the node's number from 0."""
+    """Times are seconds since 1970; `shares`: CPUs on each node, by the node's number from 0."""
     __slots__ = ("number", "user", "account", "qos", "submit", "start", "end", "state", "cpus", "shares")
 
     def length(self, lo, hi):
@@ -30,8 +30,8 @@ class Attempt:
 
 
 def attempts_of(path, origin, accounts=5):
-    """Of asim's jobs.csv, by the time of their start, in a second those that ran for no time first: they leave room to the others.
-    Users u1, u2, … belong to an account and a QOS each."""
+    """The attempts in asim's jobs.csv, ordered by start; of the same second those with no run time first, whose CPUs the others can use.
+    Each of the users u1, u2, … belongs to one account and one QOS."""
     found = []
     with open(path) as file:
         for row in csv.DictReader(file):
@@ -48,7 +48,7 @@ def attempts_of(path, origin, accounts=5):
 
 
 def place(attempts, nodes, cpus_each):
-    """Gives every attempt CPUs of nodes, those with the lowest numbers that are free when it starts."""
+    """Places every attempt on the nodes with the lowest numbers that have free CPUs when it starts."""
     free = [cpus_each] * nodes
     ends = []
     for at, one in enumerate(attempts):
@@ -71,7 +71,7 @@ def stamp(seconds):
 
 
 def copy_lines(attempts, first_job, first_node, seed=1):
-    """Lines for COPY attempt_done (COLUMNS). Of some the node's word of their end came hours before all was released."""
+    """Lines for COPY attempt_done (COLUMNS). Some attempts ended hours before they were released."""
     dice = random.Random(seed)
     array = lambda numbers: "{" + ",".join(map(str, numbers)) + "}"
     for one in attempts:
@@ -99,7 +99,7 @@ def node_rows(spans, first_node, cpus_each):
 
 
 def usage(attempts, lo, hi, tres, key):
-    """TRES-seconds of [lo, hi) by key(attempt); who has none is left out."""
+    """TRES-seconds of [lo, hi) by key(attempt), without zeros."""
     sums = defaultdict(int)
     for one in attempts:
         sums[key(one)] += one.tres()[tres] * one.length(lo, hi)
@@ -107,7 +107,7 @@ def usage(attempts, lo, hi, tres, key):
 
 
 def sizes(attempts, lo, hi, bounds):
-    """By account: CPU-seconds and attempts in each range of CPUs, of those that held something within [lo, hi)."""
+    """By account: CPU-seconds and attempts in each range of CPUs, of attempts that had CPUs within [lo, hi)."""
     seconds, jobs = (defaultdict(lambda: [0] * (len(bounds) + 1)) for _ in range(2))
     for one in attempts:
         if one.length(lo, hi):
@@ -118,11 +118,11 @@ def sizes(attempts, lo, hi, bounds):
 
 
 class Capacity:
-    """What nodes were at each second. A node's time falls into pieces in which neither its state nor what is held of it changes; no piece
-    reaches over the end of a day, so that few have to be looked at for a short time."""
+    """The state of the nodes at each second. A node's time is split into pieces in which neither its state nor its allocated CPUs change.
+    No piece crosses the end of a day, so that a short time window has few pieces."""
 
     def __init__(self, attempts, spans, cpus_each, until):
-        self.pieces = defaultdict(list)  # by day: (from, to, state, CPUs held, attempts), of every node
+        self.pieces = defaultdict(list)  # by day: (from, to, state, allocated CPUs, attempts) of every node
         self.cpus_each = cpus_each
         on_node = defaultdict(lambda: defaultdict(lambda: [None, 0, 0]))
         for node, at, state in spans:

@@ -1,5 +1,5 @@
-"""Jobs that take one of several kinds of GPUs, on a cluster that has two; and the other ways to leave the scheduler a choice:
-several partitions, features of which any will do, features that are only preferred."""
+"""Jobs that accept several types of GPUs, on a cluster with two types; and the other options with alternatives: several partitions,
+alternative features, preferred features."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def job(mixed):
 
 
 def given(cluster, job):
-    """GPUs of each type that a running job has."""
+    """Number of GPUs of each type allocated to a running job."""
     cluster.wait_state(job, "RUNNING")
     tres = dict(item.split("=") for item in
                 cluster.run("aqueue", "-h", "-j", job, "-O", "tres-alloc:200").stdout.strip().split(","))
@@ -59,7 +59,7 @@ def refused(cluster, *words):
     return done.stderr
 
 
-def test_the_first_that_is_free_is_taken(mixed, job):
+def test_first_free_alternative_is_allocated(mixed, job):
     first, second, third, fourth = (job(f"--gres={EITHER}") for _ in range(4))
     assert given(mixed, first) == {"h100": 4}
     assert given(mixed, second) == {"a100": 8}
@@ -75,7 +75,7 @@ def test_the_first_that_is_free_is_taken(mixed, job):
     assert given(mixed, fourth) == {"a100": 8}
 
 
-def test_accounting_has_what_the_job_got(mixed, job):
+def test_accounting_records_the_allocated_alternative(mixed, job):
     holder = job("--gres=gpu:h100:1")
     mixed.wait_state(holder, "RUNNING")
     ended = mixed.wrap("true", f"--gres={EITHER}")
@@ -85,7 +85,7 @@ def test_accounting_has_what_the_job_got(mixed, job):
     assert {"gres/gpu=8", "gres/gpu:a100=8"} <= set(got.split(",")) and "h100" not in got
 
 
-def test_a_dear_one_is_not_taken_where_the_wait_is_short(mixed, job):
+def test_costly_alternative_is_not_used_when_waiting_is_cheaper(mixed, job):
     holder = job("--gres=gpu:h100:1", "-t", "10")
     mixed.wait_state(holder, "RUNNING")
     waits = job("--gres=gpu:h100:4|gpu:a100:8@1.5", "-t", "60")
@@ -98,7 +98,7 @@ def test_a_dear_one_is_not_taken_where_the_wait_is_short(mixed, job):
     assert given(mixed, waits) == {"h100": 4}
 
 
-def test_it_may_change_its_mind(mixed, job):
+def test_alternatives_of_a_pending_job_can_be_updated(mixed, job):
     holder = job("--gres=gpu:h100:1", "-t", "10")
     mixed.wait_state(holder, "RUNNING")
     waits = job("--gres=gpu:h100:4|gpu:a100:8@2", "-t", "60")
@@ -107,14 +107,14 @@ def test_it_may_change_its_mind(mixed, job):
     assert given(mixed, waits) == {"a100": 8}
 
 
-def test_all_nodes_get_the_same(mixed, job):
+def test_all_nodes_of_a_job_get_the_same_alternative(mixed, job):
     two = job("-N2", "--gres=gpu:h100:2|gpu:a100:2")
     assert given(mixed, two) == {"a100": 4}
     assert mixed.queue(two, "%N") == "n[2-3]"
     assert "needs 3 nodes" in refused(mixed, "-N3", "--gres=gpu:h100:2|gpu:a100:2")
 
 
-def test_every_option_of_gpus_takes_them(mixed, job):
+def test_every_gpu_option_accepts_alternatives(mixed, job):
     holder = job("--gres=gpu:h100:2")
     mixed.wait_state(holder, "RUNNING")
     test_only = mixed.run("asub", "--test-only", f"--gres={EITHER}", "--wrap", "true")
@@ -128,7 +128,7 @@ def test_every_option_of_gpus_takes_them(mixed, job):
     assert "gres/gpu:h100=4" in mixed.account(directed, "ReqTRES")
 
 
-def test_tasks_of_an_array_each_take_what_is_free(mixed, job):
+def test_array_tasks_choose_alternatives_separately(mixed, job):
     array = job("--array=0-2", f"--gres={EITHER}")
     kinds = [given(mixed, f"{array}_{task}") for task in range(3)]
     assert kinds == [{"h100": 4}, {"a100": 8}, {"a100": 8}]
@@ -143,17 +143,17 @@ def test_tasks_of_an_array_each_take_what_is_free(mixed, job):
     (["--gres=gpu:h100:1|gpu:h100:1"], "is there twice"),
     (["--gres=gpu:h100:1|gpu:a100:1", "--gpus=2"], "one of these, not several"),
 ])
-def test_what_is_refused(mixed, words, says):
+def test_invalid_gpu_alternatives_are_refused(mixed, words, says):
     assert says in refused(mixed, *words)
 
 
-def test_only_one_of_them_must_exist(mixed, job):
+def test_one_alternative_has_to_exist(mixed, job):
     assert given(mixed, job("--gres=gpu:b200:8|gpu:h100:1")) == {"h100": 1}
 
 
 # --- other choices -------------------------------------------------------------------------------------------------
 
-def test_the_first_partition_that_can_starts_it(mixed, job):
+def test_job_starts_in_the_first_partition_with_room(mixed, job):
     holder = job("-p", "small", "-c8")
     mixed.wait_state(holder, "RUNNING")
     other = job("-p", "small,main", "-c2")
@@ -167,7 +167,7 @@ def test_the_first_partition_that_can_starts_it(mixed, job):
     assert given(mixed, job("-p", "small,main", "--gres=gpu:b200:1|gpu:a100:1")) == {"a100": 1}
 
 
-def test_features_leave_a_choice_too(mixed, job):
+def test_preferred_and_alternative_features_choose_the_node(mixed, job):
     preferred = job("--prefer=fast", "-c8")
     mixed.wait_state(preferred, "RUNNING")
     assert mixed.queue(preferred, "%N") == "n1"

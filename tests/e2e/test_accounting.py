@@ -1,5 +1,5 @@
 # Tests: aacct/fields, field_table, aacct/values
-"""aacct: what waits, what runs and what has ended, by window, state and field."""
+"""aacct: pending, running and ended jobs by time window, state and field."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def states(cluster, job, *words):
     return dict(cluster.rows(job, "JobID,State", *words))
 
 
-def test_a_waiting_job_is_listed(cluster):
+def test_pending_job_is_listed(cluster):
     job = cluster.wrap("true", "-H", "-c", "3", "-t", "30", "--comment=later", "-J", "waits")
     fields = "State,Reason,ReqCPUS,AllocCPUS,Timelimit,Comment,Start,End,NodeList,JobName"
     assert cluster.rows(job, fields) == [["PENDING", "JobHeldUser", "3", "0", "00:30:00", "later", "Unknown", "Unknown",
@@ -29,7 +29,7 @@ def test_a_waiting_job_is_listed(cluster):
     assert states(cluster, job) == {job: f"CANCELLED by {os.getuid()}"}
 
 
-def test_waiting_tasks_share_a_row(cluster):
+def test_pending_tasks_share_a_row(cluster):
     job = cluster.wrap("true", "-H", "--array=0-9%2")
     assert states(cluster, job) == {f"{job}_[0-9%2]": "PENDING"}
     assert states(cluster, f"{job}_4") == {f"{job}_[4%2]": "PENDING"}
@@ -42,7 +42,7 @@ def test_waiting_tasks_share_a_row(cluster):
     assert states(cluster, f"{job}_5") == {f"{job}_[5]": f"CANCELLED by {os.getuid()}"}
 
 
-def test_tasks_cancelled_while_others_run_are_told_at_once(cluster):
+def test_cancelled_tasks_are_shown_at_once_while_others_run(cluster):
     job = cluster.wrap("sleep 1000", "--array=0-3%1")
     until(lambda: states(cluster, job).get(f"{job}_0") == "RUNNING")
     cluster.cancel(f"{job}_[1-3]")
@@ -58,7 +58,7 @@ def test_tasks_cancelled_while_others_run_are_told_at_once(cluster):
     cluster.wait_end(other)
 
 
-def test_who_cancelled_is_right(cluster, others):
+def test_state_names_the_user_who_cancelled(cluster, others):
     alice, bob = others
     uid = pwd.getpwnam(alice).pw_uid
     for words in (["-H"], []):
@@ -79,7 +79,7 @@ def test_who_cancelled_is_right(cluster, others):
     assert mine in cluster.run("aacct", "-nPo", "JobID", "-a", "-u", bob, user=bob).stdout.split()
 
 
-def test_requeued_and_then_cancelled(cluster, others):
+def test_attempts_of_a_requeued_and_cancelled_job(cluster, others):
     alice = others[0]
     uid = pwd.getpwnam(alice).pw_uid
     job = cluster.wrap("sleep 1000", "--requeue", user=alice)
@@ -101,14 +101,14 @@ def test_requeued_and_then_cancelled(cluster, others):
     assert len(cluster.rows(job, "State", "-D", "-s", "RQ")) == 1
 
 
-def test_the_final_state_is_there_as_soon_as_the_job_has_ended(cluster):
+def test_final_state_is_recorded_when_the_job_has_ended(cluster):
     script = cluster.script("#!/bin/sh\nexit $1\n", "ends.sh")
     def one(code):
         done = cluster.run("asub", "--parsable", "-W", "-o", "/dev/null", script, code, check=False)
         return done.stdout.strip(), code
     for job, code in [one(n % 3) for n in range(12)]:
         assert cluster.rows(job, "State,ExitCode") == [["FAILED" if code else "COMPLETED", f"{code}:0"]]
-    # And at no moment on the way is it nowhere.
+    # Every query on the way finds the job.
     job = cluster.wrap("true", "-o", "/dev/null")
     deadline = time.monotonic() + 30
     seen = []
@@ -118,7 +118,7 @@ def test_the_final_state_is_there_as_soon_as_the_job_has_ended(cluster):
     assert "" not in seen and seen[-1] == "COMPLETED"
 
 
-def test_windows_and_states(cluster):
+def test_time_window_and_state_filters(cluster):
     first = cluster.wrap("exit 3", "-o", "/dev/null")
     cluster.wait_end(first)
     running = cluster.wrap("sleep 1000")
@@ -188,13 +188,13 @@ def test_gpus_are_counted_in_total_and_by_type(gpu_cluster):
     (["-o", "Wibble"], "Wibble"), (["-o", "AveRSS"], "AveRSS"), (["-s", "SLEEPING"], "SLEEPING"),
     (["-S", "whenever"], "whenever"), (["-j", "12x"], "12x"), (["--units=Z"], "Z"), (["-i", "9-1"], "9-1"),
     (["--clusters=x"], "clusters"), (["12"], "-j 12")])
-def test_what_is_not_understood_is_named(cluster, words, expected):
+def test_invalid_options_are_named_in_the_error(cluster, words, expected):
     done = cluster.run("aacct", *words, check=False)
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith("aacct: ") and expected in done.stderr
 
 
-def test_many_questions_at_once_are_all_answered(cluster):
+def test_concurrent_queries_are_all_answered(cluster):
     job = cluster.wrap("true", "-o", "/dev/null")
     cluster.completed(job)
     def ask(_):

@@ -1,5 +1,5 @@
 # Tests: archive_fields, archiver, aresctld/accounting/maintenance, aacctmgr/show/maintenance
-"""Care of accounting: what was never ended, who changed what, and months that leave the database and come back."""
+"""Maintenance of accounting: runaway jobs, transactions, archives and the reports replica."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def utilization(cluster, **more):
 
 # --- runaway jobs ------------------------------------------------------------------------------------------------------
 def make_runaway(cluster, job, number):
-    """As a hand in the database, or a fault, leaves one: accounting has an attempt that the controller knows nothing of."""
+    """Adds an attempt to accounting that the controller does not know, as an edited database or a fault would."""
     columns = cluster.psql("SELECT string_agg(attname, ', ') FROM pg_attribute WHERE attrelid = 'attempt_live'::regclass "
                            "AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('job_id', 'own_id', 'allocated', 'started')")
     cluster.psql(f"INSERT INTO attempt_live (job_id, own_id, allocated, started, {columns}) "
@@ -59,7 +59,7 @@ def test_runaway_jobs_are_found_and_set_ended(fresh, others):
     assert "CANCELLED" in cluster.account("900001", "State")
     assert cluster.state(job) == "RUNNING", "what runs runs on"
     assert mgr(cluster, "show", "runawayjobs").stdout.startswith("No runaway jobs")
-    # What is charged is what is sure: an hour each; and the sums say it, too.
+    # Each job is charged for the one hour that is certain, in the sums too.
     assert sum(row["used"] for row in utilization(cluster)) < sum(row["used"] for row in charged)
     hours = int(cluster.psql("SELECT sum(extract(epoch FROM released - allocated)) FROM ares_views.job WHERE job_id > 900000").split(".")[0])
     assert hours == 2 * 3600
@@ -70,7 +70,7 @@ def test_runaway_jobs_are_found_and_set_ended(fresh, others):
 
 
 # --- transactions ------------------------------------------------------------------------------------------------------
-def test_transactions_tell_who_changed_what(fresh, others):
+def test_transactions_list_user_action_subject_and_outcome(fresh, others):
     cluster = fresh(config=f1())
     mgr(cluster, "-i", "add", "account", "physics")
     cluster.run("actl", "drain", "n4", "reason=broken")
@@ -96,7 +96,7 @@ def test_transactions_tell_who_changed_what(fresh, others):
 
 # --- archives ----------------------------------------------------------------------------------------------------------
 def age(cluster, days):
-    """As if all that is over had been that many days ago."""
+    """Moves all ended attempts and node history that many days into the past."""
     shift = f"interval '{days} days'"
     cluster.psql("UPDATE attempt_done SET " + ", ".join(f"{column} = {column} - {shift}" for column in
                  ("submitted", "eligible", "allocated", "started", "ended", "released")) +
@@ -122,7 +122,7 @@ def listing(cluster):
     return cluster.run("aacct", "-P", "-S", "now-200days", "-o", "ALL").stdout
 
 
-def test_a_month_goes_to_a_file_and_comes_back(aged, others):
+def test_archived_month_can_be_loaded_again(aged, others):
     cluster = aged
     before, used = listing(cluster), utilization(cluster)
     assert all(f"|a{i}|" in before for i in range(3)) and used
@@ -148,7 +148,7 @@ def test_a_month_goes_to_a_file_and_comes_back(aged, others):
     assert "3 were there already" in mgr(cluster, "archive", "load", file).stdout
     [row] = json.loads(mgr(cluster, "--json", "archive", "show").stdout)["files"]
     assert row["rows"] == 3 and row["loaded"] > 0 and row["path"] == str(file)
-    # Away again, into the same file.
+    # Archived again, into the same file.
     mgr(cluster, "-i", "archive", "dump", f"before={month}")
     assert list(cluster.old.iterdir()) == [file]
     text = mgr(cluster, "-nP", "-o", "Rows,Loaded,File", "archive").stdout
@@ -160,11 +160,11 @@ def test_a_month_goes_to_a_file_and_comes_back(aged, others):
     assert "cannot be read" in mgr(cluster, "archive", "load", "none.json", check=False).stderr
 
 
-def test_the_controller_archives_by_itself_and_survives_a_kill_at_any_point(aged):
+def test_controller_archives_by_itself_also_after_being_killed(aged):
     cluster = aged
     before, used = listing(cluster), utilization(cluster)
     set_archive(cluster, "40-0", cluster.old)
-    # A file was written and the rows are here still: what a crash between the two leaves.
+    # The file is written and its rows are still in the database: the state after a crash between the two steps.
     for turn in range(3):
         os.kill(cluster.pid("aresctld"), signal.SIGKILL)
         until(lambda: cluster.acluster("status", check=False).returncode == 0)
@@ -178,8 +178,8 @@ def test_the_controller_archives_by_itself_and_survives_a_kill_at_any_point(aged
 
 
 # --- a replica ---------------------------------------------------------------------------------------------------------
-def test_reports_come_from_a_replica_while_it_is_there(fresh):
-    """A second database stands in for it: a copy that is told apart by what it says."""
+def test_reports_are_read_from_the_replica_while_it_is_available(fresh):
+    """The replica is a second database, a copy whose job names differ."""
     cluster = fresh(config=f1())
     job = cluster.wrap("true", "-o", "/dev/null", "-J", "original")
     cluster.completed(job)
@@ -202,13 +202,13 @@ def test_reports_come_from_a_replica_while_it_is_there(fresh):
     restart("dbname=replica")
     assert cluster.account(job, "JobName") == "copied"
     cluster.run("areport", "cluster", "utilization", "start=now-1day")
-    # Gone: the database itself answers, and the log says so once.
+    # Without the replica, the main database answers, and the log has one message about it.
     cluster.postgres("dropdb", *where, "--force", "replica")
     assert cluster.account(job, "JobName") == "original"
     assert cluster.account(job, "JobName") == "original"
     log = (cluster.dir / "log" / "aresctld.log").read_text()
     assert log.count("reports read from the database itself for now") == 1
-    # Something else than a copy is not taken for one.
+    # A database that is not a copy is not used.
     cluster.postgres("createdb", *where, "-O", "ares", "other")
     cluster.postgres("pg_restore", *where, "--exit-on-error", "-d", "other", file)
     cluster.psql("UPDATE controller SET system = gen_random_uuid(); UPDATE attempt_done SET name = 'foreign'", "other")

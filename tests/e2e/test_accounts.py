@@ -1,6 +1,6 @@
 # Tests: aacctmgr/command, edit_request, aacctmgr/interact, aacctmgr/json, aacctmgr/load
 # Tests: aacctmgr/print, account_commands, dump, file_commands, prompt, qos_properties, remote
-"""Accounts, users and QOS through aacctmgr: added, changed, removed, dumped and loaded, by whom, and what jobs make of it."""
+"""Accounts, users and QOS through aacctmgr: add, modify, delete, dump and load, permissions, and the effects on jobs."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def shared():
 
 @pytest.fixture
 def cluster(shared):
-    """With no more than there always is."""
+    """With the root account only."""
     mgr(shared, "-iQ", "load", "-", "clean", input=NOTHING)
     yield shared
 
@@ -56,7 +56,7 @@ def site(cluster):
     do(cluster, "add user root account=biology partition=main")
 
 
-def test_a_site_is_set_up_and_shown(cluster):
+def test_accounts_users_and_qos_are_added_and_shown(cluster):
     assert shown(cluster, "association", "format=account,user,share") == ["root||1"]
     site(cluster)
     tree = mgr(cluster, "show", "association", "tree", "format=account%-14,user,partition,share,maxtresperjob").stdout
@@ -73,7 +73,7 @@ def test_a_site_is_set_up_and_shown(cluster):
     assert mgr(cluster, "-p", "show", "qos", "high", "format=name%30,flags").stdout == "Name|Flags|\nhigh||\n"
 
 
-def test_it_shows_what_would_change_and_asks(cluster):
+def test_changes_are_shown_and_have_to_be_confirmed(cluster):
     no = mgr(cluster, "add", "account", "a", "fairshare=5", input="n\n", check=False)
     assert no.returncode == 1 and "add account a\n" in no.stdout and "fairshare: 5" in no.stdout
     assert "Nothing was changed." in no.stdout
@@ -87,7 +87,7 @@ def test_it_shows_what_would_change_and_asks(cluster):
     assert "--readonly" in refused(cluster, "-r", "-i", "delete", "account", "a")
 
 
-def test_lists_and_limits_grow_and_shrink(cluster):
+def test_list_and_limit_values_are_added_and_removed(cluster):
     site(cluster)
     do(cluster, "modify account physics set qos+=high,normal MaxTRESPerJob=gres/gpu:a100=4 MaxWall=2-00:00:00")
     do(cluster, "modify user where name=daemon account=physics set qos+=high defaultqos=high")
@@ -116,13 +116,13 @@ def test_lists_and_limits_grow_and_shrink(cluster):
     ("delete transaction user=a", "only shown"),
     ("frobnicate", "unknown command"),
 ])
-def test_refusals_say_what_to_do(cluster, line, said):
+def test_refusals_name_the_cause_and_change_nothing(cluster, line, said):
     assert said in refused(cluster, "-i", *line.split())
     assert shown(cluster, "account", "format=account") == ["root"], "all or nothing"
 
 
-def test_jobs_of_accounts_that_go(cluster):
-    """What runs finishes; what waits says why."""
+def test_running_jobs_of_a_deleted_account_finish_and_pending_ones_wait(cluster):
+    """The reason of the pending job is InvalidAccount until the account exists again."""
     site(cluster)
     running = cluster.wrap("sleep 3", "-A", "physics", "-t1")
     cluster.wait_state(running, "RUNNING")
@@ -140,7 +140,7 @@ def test_jobs_of_accounts_that_go(cluster):
     cluster.completed(waiting)
 
 
-def test_dump_and_load(cluster):
+def test_dumped_records_load_again_unchanged(cluster):
     site(cluster)
     do(cluster, "add coordinator account=physics names=daemon")
     do(cluster, "add wckey sun user=daemon")
@@ -164,18 +164,18 @@ def test_dump_and_load(cluster):
     assert "standard input:3:" in wrong and 'did you mean "fairshare"' in wrong
 
 
-def test_who_may(cluster, others):
+def test_permissions_of_users_and_coordinators(cluster, others):
     coordinator, plain = others
     site(cluster)
     do(cluster, f"add user {plain} account=biology")
     do(cluster, f"add coordinator account=physics names={coordinator}")
     assert shown(cluster, "coordinator", "format=account,user") == [f"physics|{coordinator}"]
-    # Everybody may look, and nobody else change.
+    # All users may read; only operators and coordinators may change.
     assert mgr(cluster, "-nP", "show", "account", "physics", "format=account", user=plain).stdout == "physics\n"
     for line in (f"modify user {plain} set fairshare=100", "delete account physics", "add qos mine",
                  f"add user {plain} account=physics"):
         assert "may not" in refused(cluster, "-i", *line.split(), user=plain)
-    # A coordinator, in his account and below it.
+    # A coordinator may change their account and those below it.
     do(cluster, "add account lasers parent=physics", user=coordinator)
     do(cluster, f"add user {plain} account=lasers fairshare=2", user=coordinator)
     assert shown(cluster, "association", f"user={plain}", "format=account,share") == ["biology|1", "lasers|2"]
@@ -183,12 +183,12 @@ def test_who_may(cluster, others):
                  f"modify user where user={plain} account=lasers set priority=9",
                  f"modify user where user={plain} account=lasers set qos+=high"):
         assert "may not" in refused(cluster, "-i", *line.split(), user=coordinator)
-    # One's own defaults.
+    # Users may change their own defaults.
     do(cluster, f"modify user {plain} set defaultaccount=lasers", user=plain)
     assert shown(cluster, "user", plain, "format=defaultaccount") == ["lasers"]
 
 
-def test_a_change_in_between_is_not_overwritten(cluster):
+def test_concurrent_change_is_not_overwritten(cluster):
     site(cluster)
     first = subprocess.Popen([str(BIN / "aacctmgr"), "modify", "account", "science", "set", "fairshare=7"],
                              env=cluster.environment(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -201,17 +201,17 @@ def test_a_change_in_between_is_not_overwritten(cluster):
     assert shown(cluster, "account", "science", "withassoc", "format=description,share") == ["other|3"]
 
 
-def test_commands_from_a_file(cluster):
+def test_commands_from_standard_input_stop_at_the_first_error(cluster):
     lines = "# a site\nadd account a\nadd user daemon account=a\nshow user format=user\nquit\nnonsense\n"
     assert "daemon" in mgr(cluster, "-i", input=lines).stdout
     stopped = mgr(cluster, "-i", input="add account b\nadd account b\nadd account c\n", check=False)
     assert stopped.returncode == 1 and "line 2: account b exists already" in stopped.stderr
     assert shown(cluster, "account", "format=account") == ["root", "a", "b"]
     asked = mgr(cluster, input="add account c\n", check=False)
-    assert "line 1: nobody can be asked" in asked.stderr
+    assert "line 1: no question can be asked" in asked.stderr
 
 
-def test_records_outlive_the_controller(cluster):
+def test_records_are_unchanged_after_a_controller_restart(cluster):
     site(cluster)
     before = mgr(cluster, "dump").stdout
     os.kill(cluster.pid("aresctld"), signal.SIGKILL)
@@ -219,7 +219,7 @@ def test_records_outlive_the_controller(cluster):
     assert mgr(cluster, "dump").stdout == before
 
 
-def test_problems_are_shown(cluster):
+def test_accounts_without_users_and_users_without_accounts_are_shown(cluster):
     site(cluster)
     do(cluster, "add account empty")
     do(cluster, "delete user where user=daemon account=physics")

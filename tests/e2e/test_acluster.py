@@ -1,7 +1,7 @@
 # Tests: acluster/munge, acluster/network, acluster/supervisor, actions, aresctld/options, service
 # Tests: cluster_config, hosted_node, layout, node_host, postgres, process, readiness, services
 # Tests: state_dir
-"""acluster: up, down, status, env, logs, pid; several side by side; nothing left behind, also after a crash."""
+"""acluster: up, down, status, env, logs and pid; several clusters at once; no processes remain, also after a crash."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from cluster import BIN, processes_naming, until
 
 
 def control_groups(cluster):
-    """Folders of the groups of the jobs that run."""
+    """Folders of the control groups of running jobs."""
     found = []
     for record in (cluster.dir / "spool").rglob("started"):
         for group in re.findall(r"^cgroups (\S+)$", record.read_text(), re.MULTILINE):
@@ -39,7 +39,7 @@ def test_down_leaves_no_process_and_up_keeps_the_data(fresh):
     assert cluster.run("ainfo", "-h", "-o", "%c").stdout.strip() == "2"
 
 
-def test_a_crashed_supervisor_leaves_nothing_either(fresh):
+def test_down_ends_all_processes_after_a_supervisor_crash(fresh):
     cluster = fresh("--nodes=1")
     os.kill(cluster.pid("supervisor"), signal.SIGKILL)
     assert cluster.pid("aresctld")
@@ -47,7 +47,7 @@ def test_a_crashed_supervisor_leaves_nothing_either(fresh):
     assert processes_naming(str(cluster.dir)) == []
 
 
-def test_up_takes_over_what_a_crashed_supervisor_left(fresh):
+def test_up_supervises_the_daemons_of_a_crashed_supervisor(fresh):
     cluster = fresh("--nodes=1")
     controller = cluster.pid("aresctld")
     os.kill(cluster.pid("supervisor"), signal.SIGKILL)
@@ -57,7 +57,7 @@ def test_up_takes_over_what_a_crashed_supervisor_left(fresh):
     until(lambda: cluster.pid("aresctld") != controller)
 
 
-def test_no_supervise_starts_nothing_again(fresh):
+def test_without_supervision_daemons_are_not_restarted(fresh):
     cluster = fresh("--nodes=1", "--no-supervise")
     os.kill(cluster.pid("aresd@n1"), signal.SIGKILL)
     until(lambda: cluster.acluster("pid", "aresd@n1", check=False).returncode != 0)
@@ -66,7 +66,7 @@ def test_no_supervise_starts_nothing_again(fresh):
     cluster.completed(cluster.wrap("true"))
 
 
-def test_two_side_by_side(fresh):
+def test_two_clusters_run_independently(fresh):
     one, two = fresh("--nodes=1"), fresh("--nodes=2")
     a, b = one.wrap("echo one"), two.wrap("echo two")
     one.completed(a)
@@ -76,7 +76,7 @@ def test_two_side_by_side(fresh):
     two.completed(two.wrap("true"))
 
 
-def test_a_long_folder_name(fresh):
+def test_cluster_runs_in_a_folder_with_a_long_path(fresh):
     cluster = fresh("--nodes=1")
     deep = cluster.top / ("long" * 30)
     cluster.acluster("down")
@@ -89,13 +89,13 @@ def test_a_long_folder_name(fresh):
     assert not os.path.exists(target)
 
 
-def test_mock_nodes(fresh):
+def test_two_hundred_mock_nodes_run_a_job(fresh):
     cluster = fresh("--nodes=200", "--exec=mock")
     assert cluster.run("ainfo", "-h", "-o", "%D").stdout.strip() == "200"
     cluster.completed(cluster.wrap("true", "-N50"))
 
 
-def test_other_options_need_a_cluster_that_is_down(fresh):
+def test_options_can_only_change_while_the_cluster_is_down(fresh):
     cluster = fresh("--nodes=1")
     done = cluster.acluster("up", "--nodes=2", check=False)
     assert done.returncode != 0 and "other options" in done.stderr
@@ -107,7 +107,7 @@ def test_other_options_need_a_cluster_that_is_down(fresh):
 @pytest.mark.parametrize("words,expected", [
     (["--nodes=0"], "--nodes"), (["--memory=lots"], "--memory"), (["--exec=magic"], "magic"),
     (["--gpus=a100:2", "--topology=x"], "exclude"), (["--isolate", "--exec=mock"], "--isolate")])
-def test_bad_options(words, expected):
+def test_invalid_options_are_refused(words, expected):
     with tempfile.TemporaryDirectory() as top:
         done = subprocess.run([BIN / "acluster", "up", "--dir", f"{top}/c", *words], text=True, capture_output=True)
         assert done.returncode == 1 and expected in done.stderr

@@ -1,6 +1,6 @@
 # Tests: act, actl/interact, actl/lines, actl/names, actl/show, asub/manual, describe_cluster, actl/errors, show_topology
 # Tests: describe_job, write
-"""actl itself: showing, writing scripts, commands from a pipe and from a terminal."""
+"""actl: show, write batch_script, commands from a pipe and from a terminal."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def test_commands_from_a_pipe_stop_at_the_first_failure(cluster):
 
 
 def talk(cluster, lines, home):
-    """Types the lines at actl's prompt, one after the other, and returns all that it showed."""
+    """Types the lines at actl's prompt in order and returns its output and exit status."""
     env = cluster.environment(HOME=str(home), XDG_STATE_HOME=str(home / "state"), TERM="dumb", INPUTRC="/dev/null")
     pid, terminal = pty.fork()
     if pid == 0:
@@ -43,7 +43,7 @@ def talk(cluster, lines, home):
         os.write(terminal, line.encode())
         read_until(answer)
     deadline = time.monotonic() + 20
-    while True:  # it ends by itself: closing the terminal first would end it by a signal
+    while True:  # wait for actl to exit: closing the terminal first would end it with a signal
         assert time.monotonic() < deadline, shown
         if select.select([terminal], [], [], 0.2)[0]:
             try:
@@ -54,7 +54,7 @@ def talk(cluster, lines, home):
     return shown, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def test_a_terminal_edits_completes_and_remembers(cluster, tmp_path):
+def test_terminal_has_line_editing_completion_and_history(cluster, tmp_path):
     job = cluster.wrap("true", "-H")
     shown, code = talk(cluster, [
         ("ver\t\n", "actl 0"),
@@ -72,7 +72,7 @@ def test_a_terminal_edits_completes_and_remembers(cluster, tmp_path):
     cluster.cancel(job)
 
 
-def test_show_in_every_form(cluster):
+def test_show_prints_text_one_line_details_and_json(cluster):
     job = cluster.wrap("sleep 1000", "-N2", "-o", "%x-%j.out", "-J", "shown")
     cluster.wait_state(job, "RUNNING")
     text = cluster.show("job", job)
@@ -89,7 +89,7 @@ def test_show_in_every_form(cluster):
     cluster.wait_end(job)
 
 
-def test_write_batch_script(cluster, others):
+def test_write_batch_script_is_for_the_owner_and_administrators(cluster, others):
     alice, bob = others
     script = "#!/bin/bash\n#ARES -J written\necho 'ü' \"$1\"\n"
     path = cluster.script(script, "written.sh")
@@ -103,7 +103,7 @@ def test_write_batch_script(cluster, others):
     cluster.cancel(job)
 
 
-def test_version_help_and_what_does_not_exist(cluster):
+def test_version_help_and_unsupported_commands(cluster):
     assert cluster.run("actl", "version").stdout.startswith("actl ")
     assert "requeuehold" in cluster.run("actl", "help").stdout
     assert cluster.run("actl", "help", "show", "node").stdout.startswith("show node ")

@@ -43,7 +43,7 @@ def test_afterok_and_afternotok(cluster):
     cluster.cancel(after_bad)
 
 
-def test_a_dependency_holds_the_job_back(cluster):
+def test_dependent_job_starts_after_the_job_it_depends_on(cluster):
     first = cluster.wrap("echo 1 >> order.dep; sleep 1; echo 2 >> order.dep")
     second = cluster.wrap("echo 3 >> order.dep", "-d", f"afterok:{first}")
     cluster.wait_reason(second, "Dependency")

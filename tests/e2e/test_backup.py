@@ -1,5 +1,5 @@
 # Tests: state_dir
-"""Backup and restore, as ares-backup(7) describes them: what was in the copy is there again, and no job runs twice."""
+"""Backup and restore as described in ares-backup(7): the restored state is that of the dump, and no job runs twice."""
 
 import os
 import re
@@ -27,13 +27,13 @@ def stop_controller(cluster):
 def dump(cluster):
     file = cluster.work / "ares.dump"
     words = cluster.database()
-    # The cluster may go on meanwhile: it is the database as it was at one moment.
+    # The cluster may keep running: the dump has the state of one moment.
     cluster.postgres("pg_dump", *words[:-2], words[-1], "-Fc", "-f", file)
     return file
 
 
 def restore(cluster, file):
-    """Into a fresh database of the same name."""
+    """Restores into a new database of the same name."""
     name = cluster.database()[-1]
     where = cluster.database()[:4] + ["-U", "postgres"]
     cluster.postgres("dropdb", *where, "--force", name)
@@ -47,13 +47,13 @@ def epoch(cluster):
 
 
 def runs(cluster, name):
-    """Job scripts write a line here each time they are run."""
+    """The lines that a job's script wrote, one for each start."""
     file = cluster.work / name
     return file.read_text().splitlines() if file.exists() else []
 
 
 def counting(cluster, name, then="", *words):
-    """By default one that runs until it is ended."""
+    """Submits a job that writes a line when it starts and, by default, runs until it is cancelled."""
     file = cluster.work / name
     return cluster.wrap(f"echo run >> {file}; {then or f'tail -f {file}'}", "-o", "/dev/null", "-A", "physics", *words)
 
@@ -70,7 +70,7 @@ def a_site(fresh):
 
 
 def everything(cluster):
-    """What a user and an administrator see."""
+    """The state as users and administrators see it."""
     return {
         "accounting": cluster.run("aacct", "-D", "-P", "-S", "now-1day", "-o",
                                   "JobID,JobName,State,Account,Submit,Start,End,AllocTRES,ExitCode,NodeList").stdout,
@@ -81,7 +81,7 @@ def everything(cluster):
     }
 
 
-def test_what_was_dumped_is_there_again(fresh):
+def test_restored_dump_has_the_same_state(fresh):
     cluster = a_site(fresh)
     done = counting(cluster, "done", "true")
     running = counting(cluster, "running")
@@ -101,7 +101,7 @@ def test_what_was_dumped_is_there_again(fresh):
     assert now[0] > was[0] and now[1] >= was[1]
     until(lambda: everything(cluster)["nodes"] == before["nodes"])
     assert everything(cluster) == before
-    # What ran runs on, the same processes.
+    # The running job still runs, with the same processes.
     assert cluster.state(running) == "RUNNING"
     assert processes(cluster, "running") == ran
     cluster.run("actl", "release", held)
@@ -118,8 +118,8 @@ def test_what_was_dumped_is_there_again(fresh):
     assert cluster.run("aacctmgr", "-i", "show", "runawayjobs").stdout.startswith("No runaway jobs")
 
 
-def test_an_older_copy_of_a_live_cluster(fresh):
-    """The cluster goes on behind the dump: that copy is only taken if somebody says so, and no job it holds runs twice."""
+def test_older_dump_needs_accept_rollback_and_runs_no_job_twice(fresh):
+    """The cluster continued after the dump: aresctld accepts it only with --accept-rollback."""
     cluster = a_site(fresh)
     stays = counting(cluster, "stays")
     ends = counting(cluster, "ends", f"while [ ! -e {cluster.work}/go ]; do sleep 0.1; done")
@@ -135,7 +135,7 @@ def test_an_older_copy_of_a_live_cluster(fresh):
     cluster.wait_state(later, "RUNNING")
     until(lambda: processes(cluster, "later"))
     stop_controller(cluster)
-    (cluster.work / "go").touch()  # ends while no controller is there
+    (cluster.work / "go").touch()  # the job ends while no controller runs
     restore(cluster, file)
     refused = subprocess.run([BIN / "aresctld", "--config", cluster.dir / "ares.yaml"], text=True, timeout=30,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=cluster.environment())
@@ -149,10 +149,10 @@ def test_an_older_copy_of_a_live_cluster(fresh):
         until(lambda: "4 of 4 nodes answer" in cluster.run("actl", "ping", check=False).stdout, 60)
         now = epoch(cluster)
         assert now[0] > was[0] and now[1] > was[1]
-        # What the copy had as running is as the nodes report it.
+        # Jobs that run according to the dump have the state that the nodes report.
         assert cluster.state(stays) == "RUNNING"
         assert set(cluster.wait_end(ends).values()) == {"COMPLETED"}
-        # What it knows nothing of does not run on unseen, and its number is nobody else's.
+        # A job that is not in the dump is ended, and its id is not used again.
         until(lambda: not processes(cluster, "later"))
         assert cluster.account(later, "State") == ""
         fresh_one = counting(cluster, "fresh", "true")
@@ -170,6 +170,6 @@ def test_an_older_copy_of_a_live_cluster(fresh):
         controller.send_signal(signal.SIGTERM)
         controller.wait(30)
         log.close()
-    # From then on as ever.
+    # Later starts need no option.
     cluster.up("--no-supervise")
     cluster.completed(counting(cluster, "normal", "true"))

@@ -1,5 +1,5 @@
 # Tests: ingress
-"""Bad input: refused with a clear message, and nothing changed."""
+"""Invalid input is refused with a clear message, and no job is submitted."""
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from cluster import BIN
 
 SCRIPT = "#!/bin/sh\ntrue\n"
 
-# What is typed, and a word that the message must hold.
+# The options, and a word that the message must contain.
 REFUSED = {
     "unknown partition": (["-p", "nowhere"], "nowhere"),
     "time": (["-t", "1:2:3:4"], "1:2:3:4"),
@@ -56,40 +56,40 @@ def refused(cluster, done, *words):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(cluster, case):
+def test_invalid_options_are_refused(cluster, case):
     words, expected = REFUSED[case]
     refused(cluster, cluster.run("asub", *words, cluster.script(SCRIPT), check=False), expected)
 
 
-def test_missing_script(cluster):
+def test_missing_script_is_refused(cluster):
     refused(cluster, cluster.run("asub", "./nothing.sh", check=False), "nothing.sh")
 
 
-def test_folder_as_script(cluster):
+def test_folder_as_script_is_refused(cluster):
     refused(cluster, cluster.run("asub", "/tmp/", check=False), "/tmp")
 
 
-def test_unreadable_script(cluster, others):
+def test_unreadable_script_is_refused(cluster, others):
     path = cluster.script(SCRIPT, "secret.sh")
     path.chmod(0o600)
     refused(cluster, cluster.run("asub", path, user=others[0], check=False), "secret.sh")
 
 
-def test_binary_script(cluster):
+def test_binary_script_is_refused(cluster):
     path = cluster.work / "binary"
     path.write_bytes(b"\x7fELF\0\0\0\1")
     refused(cluster, cluster.run("asub", path, check=False), "binary")
 
 
-def test_script_without_interpreter(cluster):
+def test_script_without_interpreter_is_refused(cluster):
     refused(cluster, cluster.run("asub", cluster.script("echo hi\n", "plain.sh"), check=False), "#!")
 
 
-def test_empty_script(cluster):
+def test_empty_script_is_refused(cluster):
     refused(cluster, cluster.run("asub", check=False, input=""))
 
 
-def test_huge_script(cluster):
+def test_huge_script_is_refused(cluster):
     path = cluster.work / "huge.sh"
     with path.open("w") as file:
         file.write("#!/bin/sh\n")
@@ -98,11 +98,11 @@ def test_huge_script(cluster):
     path.unlink()
 
 
-def test_dos_line_ends(cluster):
+def test_script_with_dos_line_ends_is_refused(cluster):
     refused(cluster, cluster.run("asub", cluster.script("#!/bin/sh\r\necho\r\n", "dos.sh"), check=False))
 
 
-def test_environment_of_a_megabyte_arrives(cluster):
+def test_environment_of_a_megabyte_reaches_the_job(cluster):
     big = {f"BIG{i}": "x" * 100_000 for i in range(10)}
     job = cluster.wrap('echo ${#BIG0} ${#BIG9}', env=big)
     cluster.completed(job)
@@ -110,13 +110,13 @@ def test_environment_of_a_megabyte_arrives(cluster):
 
 
 @pytest.mark.parametrize("name", ["Robert'); DROP TABLE journal;--", "%s%n", "äöü", "a b", "$(reboot)"])
-def test_strange_names_are_only_names(cluster, name):
+def test_special_characters_in_job_names_have_no_effect(cluster, name):
     job = cluster.wrap("true", "-J", name, "-o", "strange.out")
     cluster.completed(job)
     assert cluster.account(job, "JobName") == name
 
 
-def test_same_request_id_is_one_job(cluster):
+def test_same_request_id_submits_one_job(cluster):
     script = cluster.script(SCRIPT, "once.sh")
     first = cluster.submit("--request-id=abc-1", script)
     assert cluster.submit("--request-id=abc-1", script) == first
@@ -125,7 +125,7 @@ def test_same_request_id_is_one_job(cluster):
     cluster.completed(first)
 
 
-def test_hundred_ids_ten_times_each_start_once(cluster):
+def test_repeated_request_ids_start_each_job_once(cluster):
     script = cluster.script("#!/bin/sh\n#ARES -o /dev/null\necho started >> starts.$1\n", "replay.sh")
     def submit(n):
         return n, subprocess.run([BIN / "asub", "--parsable", f"--request-id=replay-{n}", script, str(n)], text=True,

@@ -1,5 +1,5 @@
 # Tests: controller, ingress, node_hub
-"""Controlling jobs and nodes: cancel, signals, time limits, requeue, drain, priorities, other users' jobs."""
+"""Control of jobs and nodes: cancel, signals, time limits, requeue, drain, priorities, other users' jobs."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ def running(cluster, command, *words, **more):
     return job
 
 
-def test_cancel_a_running_job_ends_its_processes(cluster):
+def test_cancelling_a_running_job_ends_its_processes(cluster):
     job = running(cluster, "echo $$ > pid.txt; sleep 1000 & wait")
     until(lambda: (cluster.work / "pid.txt").read_text().strip())
     cluster.cancel(job)
@@ -22,21 +22,21 @@ def test_cancel_a_running_job_ends_its_processes(cluster):
     assert "by" in cluster.account(job, "State")
 
 
-def test_cancel_a_pending_job(cluster):
+def test_cancelled_pending_job_never_runs(cluster):
     job = cluster.wrap("touch never.ran", "-H")
     cluster.cancel(job)
     assert cluster.wait_state(job, "CANCELLED")
     assert not (cluster.work / "never.ran").exists()
 
 
-def test_ac092_unknown_job(cluster):
+def test_ac092_cancelling_an_unknown_job_fails(cluster):
     done = cluster.cancel("999999999", check=False)
     assert done.returncode != 0 and "999999999" in done.stderr
     quiet = cluster.cancel("-Q", "999999999", check=False)
     assert quiet.stderr == ""
 
 
-def test_ac093_foreign_job_is_denied(cluster, others):
+def test_ac093_jobs_of_other_users_cannot_be_controlled(cluster, others):
     alice, bob = others
     job = running(cluster, "sleep 1000", user=alice)
     for words in (["acancel", job], ["actl", "hold", job], ["actl", "requeue", job]):
@@ -48,7 +48,7 @@ def test_ac093_foreign_job_is_denied(cluster, others):
     cluster.wait_state(job, "CANCELLED")
 
 
-def test_ac094_hold_by_an_admin_stays(cluster, others):
+def test_ac094_hold_by_an_administrator_is_not_released_by_the_user(cluster, others):
     alice = others[0]
     job = cluster.wrap("true", "--begin=now+3600", user=alice)
     cluster.run("actl", "hold", job)
@@ -78,7 +78,7 @@ def test_time_limit_ends_a_job(cluster):
     assert time.monotonic() - began < 85
 
 
-def test_ac118_requeue_keeps_the_id_and_counts(cluster):
+def test_ac118_requeue_keeps_the_id_and_counts_restarts(cluster):
     job = cluster.wrap('echo "run ${ARES_RESTART_COUNT:-0}"; [ "${ARES_RESTART_COUNT:-0}" -gt 0 ] || sleep 1000',
                        "--requeue", "--open-mode=append", "-o", "requeued.out")
     cluster.wait_state(job, "RUNNING")
@@ -97,7 +97,7 @@ def test_requeuehold_then_release(cluster):
     cluster.completed(job)
 
 
-def test_drained_nodes_get_nothing_and_keep_what_runs(cluster):
+def test_drained_nodes_get_no_jobs_and_keep_running_ones(cluster):
     job = running(cluster, "sleep 3", "-w", "n2")
     cluster.run("actl", "drain", "n2", "reason=maintenance")
     try:
@@ -110,7 +110,7 @@ def test_drained_nodes_get_nothing_and_keep_what_runs(cluster):
     cluster.completed(waiting)
 
 
-def test_restart_of_the_node_daemon_does_not_touch_jobs(cluster):
+def test_node_daemon_restart_does_not_affect_jobs(cluster):
     job = running(cluster, "sleep 4; echo survived; exit 9", "-w", "n3")
     before = cluster.pid("aresd@n3")
     os.kill(before, signal.SIGKILL)
@@ -120,7 +120,7 @@ def test_restart_of_the_node_daemon_does_not_touch_jobs(cluster):
     assert cluster.output(job) == "survived\n"
 
 
-def test_job_ends_while_the_controller_is_down(cluster):
+def test_job_that_ends_while_the_controller_is_down_is_recorded(cluster):
     job = running(cluster, "sleep 1; exit 4")
     for _ in range(3):
         os.kill(cluster.pid("aresctld"), signal.SIGKILL)

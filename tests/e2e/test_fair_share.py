@@ -1,5 +1,5 @@
 # Tests: aprio/query, ashare/query, query_priorities, ashare/options
-"""Accounts at work: who may run on them, limits that hold at once, usage that is charged, ranks that follow, over a restart."""
+"""Accounts and jobs: permissions, limits, charged usage, fair-share ranks, and their state after a controller restart."""
 
 import getpass
 import os
@@ -38,13 +38,13 @@ def cluster():
 
 
 def shares(cluster):
-    """The user's lines of ashare by account: (raw usage, factor)."""
+    """Raw usage and fair-share factor of the user in each account, from ashare."""
     text = cluster.run("ashare", "-a", "-U", "-n", "-P", "-o", "Account,User,RawUsage,FairShare").stdout
     rows = [line.split("|") for line in text.splitlines()]
     return {account: (int(used), float(factor)) for account, user, used, factor in rows if user == cluster.me}
 
 
-def test_usage_is_charged_ranks_follow_and_a_restart_loses_nothing(cluster):
+def test_usage_lowers_the_fair_share_factor_and_survives_a_restart(cluster):
     assert shares(cluster) == {"physics": (0, 1.0), "chemistry": (0, 1.0)}
     job = cluster.wrap("sleep 2", "-A", "physics", "-n2")
     cluster.wait_state(job, "COMPLETED")
@@ -58,7 +58,7 @@ def test_usage_is_charged_ranks_follow_and_a_restart_loses_nothing(cluster):
     assert lines[1].startswith("root") and any(line.startswith(" physics") for line in lines)
 
 
-def test_the_account_that_had_less_comes_first(cluster):
+def test_job_of_the_account_with_less_usage_starts_first(cluster):
     order = cluster.work / "order"
     until(lambda: shares(cluster)["physics"][0] > 0)
     gate = cluster.work / "gate"
@@ -71,7 +71,7 @@ def test_the_account_that_had_less_comes_first(cluster):
     assert order.read_text().split() == ["chemistry", "physics"], "though it was submitted later"
 
 
-def test_jobs_run_on_accounts_and_qos_of_their_users(cluster):
+def test_users_can_only_use_their_own_accounts_and_qos(cluster):
     refused = cluster.run("asub", "-A", "nowhere", "--wrap", "true", check=False)
     assert refused.returncode != 0 and "there is no account nowhere" in refused.stderr
     refused = cluster.run("asub", "-A", "physics", "-q", "high", "--wrap", "true", check=False)
@@ -83,7 +83,7 @@ def test_jobs_run_on_accounts_and_qos_of_their_users(cluster):
     cluster.wait_state(job, "COMPLETED")
 
 
-def test_a_limit_holds_at_once_and_says_whose_it_is(cluster):
+def test_changed_limit_applies_at_once_and_names_its_account(cluster):
     def limit(value):
         cluster.run("aacctmgr", "-i", "modify", "account", "chemistry", "set", f"MaxTRESPerJob=cpu={value}")
     limit(1)
@@ -97,7 +97,7 @@ def test_a_limit_holds_at_once_and_says_whose_it_is(cluster):
     cluster.wait_state(job, "COMPLETED")
 
 
-def test_whoever_is_removed_starts_nothing_more(cluster):
+def test_jobs_of_a_removed_association_do_not_start(cluster):
     gate = cluster.work / "open"
     runs = cluster.wrap(f"until [ -e {gate} ]; do sleep 0.05; done", "-A", "chemistry", "-n2")
     cluster.wait_state(runs, "RUNNING")

@@ -1,5 +1,5 @@
 # Tests: spec_gang
-"""Gangs: --gang starts jobs together or not at all, by when their scripts ran and what the rest of the cluster did meanwhile."""
+"""Gangs: the jobs of a --gang start together or not at all, and pending gangs keep no other job from starting."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 from cluster import Cluster, f1, until
 
-# Says when it began, then waits for its peers' stamps in the folder: a gang that started in part would never end.
+# Writes its start time, then waits for the files of the other members: a gang that started in part would fail.
 MEET = """#!/bin/sh
 date +%s.%N > $1/$ARES_JOB_ID
 for i in $(seq 300); do
@@ -60,8 +60,8 @@ def refused(cluster, *words):
     return done.stderr
 
 
-def test_a_gang_starts_together_once_all_are_there(pool):
-    """The cluster is free all the while, and still nobody starts before the last has come."""
+def test_gang_starts_together_when_all_members_are_submitted(pool):
+    """The nodes are free all the time, but no member starts before the last one is submitted."""
     stamps = pool.work / "stamps"
     stamps.mkdir()
     stamps.chmod(0o777)
@@ -70,10 +70,10 @@ def test_a_gang_starts_together_once_all_are_there(pool):
     until(lambda: field(pool, first, "Reason") == "WaitingForGang")
     assert "2 of 3 members of gang team are here" in in_words(pool, first)
     assert field(pool, first, "GangMembers") == "2/3"
-    other = pool.submit("-N4", "-c4", "--wrap", "true")  # needs all that the two would have held
+    other = pool.submit("-N4", "-c4", "--wrap", "true")  # needs all CPUs, also those that the two members would use
     until(lambda: states(pool, other) == ["COMPLETED"])
     assert list(stamps.iterdir()) == []
-    # Across a restart of the controller the two are still members.
+    # Members are kept when the controller restarts.
     controller = pool.pid("aresctld")
     os.kill(controller, signal.SIGKILL)
     until(lambda: pool.pid("aresctld") != controller)
@@ -86,7 +86,7 @@ def test_a_gang_starts_together_once_all_are_there(pool):
     assert pool.run("aqueue", "-h", "-t", "all", "-j", second, "-O", "Gang").stdout.strip() == "team:0/3"
 
 
-def test_one_stream_and_json(pool):
+def test_gang_from_a_file_of_jobs_is_shown_in_json(pool):
     lines = "".join(json.dumps({"wrap": "sleep 600", "gang": "team", "gang-size": 2, "cpus-per-task": c}) + "\n"
                     for c in (4, 2))
     jobs = pool.run("asub", "--parsable", "--from=-", input=lines).stdout.split()
@@ -94,13 +94,13 @@ def test_one_stream_and_json(pool):
     rows = json.loads(pool.run("aqueue", "--json").stdout)["jobs"]
     assert [(row["gang"], row["gang_members"], row["gang_size"]) for row in rows] == [("team", 2, 2)] * 2
     assert "has started and takes no more members" in refused(pool, "--gang=team", "--gang-size=2")
-    # Members run their own lives from here on.
+    # Once the gang has started, its members end independently.
     pool.run("acancel", jobs[0])
     until(lambda: states(pool, jobs[0]) == ["CANCELLED"])
     assert states(pool, jobs[1]) == ["RUNNING"]
 
 
-def test_a_gang_that_does_not_fit_holds_nothing_and_starts_when_it_does(pool):
+def test_gang_that_does_not_fit_uses_no_nodes_until_it_starts(pool):
     busy = sleeper(pool, "-c4", "-t", "2:00:00")
     until(lambda: states(pool, busy) == ["RUNNING"])
     gang = [member(pool, 4, "-c4", "-t", "60") for _ in range(4)]
@@ -117,8 +117,8 @@ def test_a_gang_that_does_not_fit_holds_nothing_and_starts_when_it_does(pool):
     assert states(pool, slow) == ["PENDING"]
 
 
-def test_two_gangs_each_of_which_would_fit_half(pool):
-    """Submitted by turns: one starts whole, then the other; neither waits with half of the nodes in hand."""
+def test_two_gangs_that_do_not_fit_together_start_one_after_the_other(pool):
+    """Their members are submitted alternately; neither gang keeps a part of the nodes while it waits."""
     a, b = [], []
     for _ in range(3):
         a.append(member(pool, 3, "-c4", name="a"))
@@ -130,11 +130,11 @@ def test_two_gangs_each_of_which_would_fit_half(pool):
     until(lambda: states(pool, *b) == ["RUNNING"] * 3)
 
 
-def test_a_lost_member_ends_the_gang_or_is_done_without(pool):
+def test_cancelled_member_ends_the_gang_unless_gang_min_allows_it(pool):
     strict = [member(pool, 3) for _ in range(2)]
     pool.run("acancel", strict[0])
     ended(pool, strict[1], "GangMemberLost")
-    # The name is free again, and this time two will do.
+    # The name can be used again, now with a minimum of two members.
     busy = sleeper(pool, "-N4", "-c4")
     until(lambda: states(pool, busy) == ["RUNNING"])
     lenient = [member(pool, 3, "--gang-min=2") for _ in range(3)]
@@ -146,13 +146,13 @@ def test_a_lost_member_ends_the_gang_or_is_done_without(pool):
     until(lambda: states(pool, lenient[0], lenient[2]) == ["RUNNING"] * 2)
 
 
-def test_a_gang_that_comes_too_late_times_out(pool):
+def test_incomplete_gang_is_cancelled_after_its_timeout(pool):
     early = member(pool, 2, "--gang-timeout=0:02")
     ended(pool, early, "GangTimeout")
     assert "CANCELLED" in pool.run("aacct", "-n", "-j", early, "-o", "State%20").stdout
 
 
-def test_a_held_member_is_waited_for(pool):
+def test_gang_waits_for_a_held_member(pool):
     held = member(pool, 2, "-H")
     ready = member(pool, 2)
     until(lambda: field(pool, ready, "Reason") == "WaitingForGang")
@@ -161,7 +161,7 @@ def test_a_held_member_is_waited_for(pool):
     until(lambda: states(pool, held, ready) == ["RUNNING"] * 2)
 
 
-def test_what_makes_no_gang_is_refused(pool):
+def test_invalid_gang_options_are_refused(pool):
     assert "--gang-size says how many" in refused(pool, "--gang=x")
     assert "need --gang" in refused(pool, "--gang-size=2")
     assert "an array cannot be a member" in refused(pool, "--gang=x", "--gang-size=2", "-a", "0-1")

@@ -1,5 +1,5 @@
-"""Parts of GPUs (--gres=gpu:0.5): who shares a device with whom, what a job is told of it, what is shown and accounted, what is refused,
-and that a new controller knows who has what."""
+"""Fractions of GPUs (--gres=gpu:0.5): choice of the device, environment of the job, commands and accounting, refused requests, and
+allocations after a controller restart."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def cluster():
 
 @pytest.fixture
 def job(cluster):
-    """Submits jobs that run until the test ends, and tell what they see."""
+    """Submits jobs that print their GPU environment and run until the test ends."""
     made = []
     def submit(*words, **more):
         made.append(cluster.wrap("echo $CUDA_VISIBLE_DEVICES $ARES_GPU_FRACTION $ARES_JOB_GPU_TYPES; exec sleep 300",
@@ -69,7 +69,7 @@ def test_two_halves_run_on_one_gpu_and_a_third_waits(cluster, job):
 def test_a_whole_gpu_is_never_shared(cluster, job):
     part, whole = job("--gres=gpu:a100:0.1", "-t", "10"), job("--gres=gpu:h100:2", "-t", "10")
     assert sees(cluster, part) == "0 0.1 a100"
-    assert sees(cluster, whole) == "0,1 h100,h100", "the fraction is told to whoever has one"
+    assert sees(cluster, whole) == "0,1 h100,h100", "only a job with a part of a GPU gets a fraction"
     waits = job("--gres=gpu:a100:1", "-t", "10")
     cluster.wait_reason(waits, "Resources")
     other = job("--gres=gpu:h100:0.1", "-t", "10")
@@ -80,7 +80,7 @@ def test_a_whole_gpu_is_never_shared(cluster, job):
     assert sees(cluster, other).endswith(" 0.1 h100")
 
 
-def test_the_fullest_is_joined_and_any_type_will_do(cluster, job):
+def test_fraction_takes_the_most_used_gpu_with_room_of_any_type(cluster, job):
     assert sees(cluster, job("--gres=gpu:h100:0.6")) == "0 0.6 h100"
     assert sees(cluster, job("--gres=gpu:h100:0.7")) == "1 0.7 h100"
     assert sees(cluster, job("--gres=gpu:0.3")) == "1 0.3 h100"
@@ -88,7 +88,7 @@ def test_the_fullest_is_joined_and_any_type_will_do(cluster, job):
     assert sees(cluster, job("--gpus-per-task=0.25", "-n1")) == "0 0.25 a100"
 
 
-def test_a_part_is_one_of_several_ways(cluster, job):
+def test_fraction_can_be_one_of_several_alternatives(cluster, job):
     holder = job("--gres=gpu:h100:2")
     cluster.wait_state(holder, "RUNNING")
     either = job("--gres=gpu:h100:0.5|gpu:a100:1")
@@ -96,14 +96,14 @@ def test_a_part_is_one_of_several_ways(cluster, job):
     assert "GpuAlternatives=h100:0.5|a100:1" in cluster.show("job", either)
 
 
-def test_tasks_of_an_array_share(cluster, job):
+def test_array_tasks_share_a_gpu(cluster, job):
     array = job("--array=0-4", "--gres=gpu:a100:0.25")
     told = [sees(cluster, f"{array}_{task}") for task in range(4)]
     assert told == ["0 0.25 a100"] * 4
     assert cluster.queue(f"{array}_4", "%T") == "PENDING"
 
 
-def test_it_is_shown_and_accounted(cluster, job):
+def test_fractions_are_shown_and_accounted(cluster, job):
     part = job("--gres=gpu:a100:0.5")
     cluster.wait_state(part, "RUNNING")
     other = job("--gres=gpu:a100:0.25")
@@ -123,7 +123,7 @@ def test_it_is_shown_and_accounted(cluster, job):
     assert cluster.account(part, "AllocGPUS") == "0.5"
 
 
-def test_a_waiting_job_may_ask_for_less(cluster, job):
+def test_smaller_fraction_is_suggested_and_can_be_set(cluster, job):
     first = job("--gres=gpu:a100:0.5")
     cluster.wait_state(first, "RUNNING")
     second = job("--gres=gpu:a100:0.75")
@@ -152,11 +152,11 @@ def test_a_waiting_job_may_ask_for_less(cluster, job):
     (["--gres=gpu:h100:0.5|gpu:a100:1.5"], "below 1"),
     (["--gres=gpu:b200:0.5"], "needs 0.5 b200 GPU on one node; the most a node of partition main has is 0"),
 ])
-def test_what_is_refused(cluster, words, says):
+def test_invalid_fractions_are_refused(cluster, words, says):
     assert says in refused(cluster, *words)
 
 
-def test_a_new_controller_knows_the_shares(cluster, job):
+def test_fractions_in_use_are_kept_after_a_controller_restart(cluster, job):
     first = job("--gres=gpu:a100:0.4")
     second = job("--gres=gpu:a100:0.4")
     assert sees(cluster, first) == sees(cluster, second) == "0 0.4 a100"

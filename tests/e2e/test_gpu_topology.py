@@ -1,11 +1,11 @@
-"""What a job sees of a node whose GPUs' links are known: the pair that `actl topology` names, and its turn only when the GPUs are
-linked as it asks."""
+"""Jobs on a node with known GPU links: they get the GPUs that `actl topology` chooses, and start only when GPUs with the links that
+they request are free."""
 
 import pytest
 
 from cluster import Cluster, until
 
-# The pairs that NVLinks join are 0 with 2 and 1 with 3: not the lowest numbers.
+# NVLinks connect 0 with 2 and 1 with 3, so that the lowest numbers are a wrong choice.
 MATRIX = (
     "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
     "GPU0\t X \tSYS\tNV4\tSYS\t0-1\t0\n"
@@ -30,7 +30,7 @@ def cluster(matrix):
 
 @pytest.fixture
 def job(cluster):
-    """Submits jobs that write their GPUs and run until the test ends."""
+    """Submits jobs that print their GPUs and run until the test ends."""
     made = []
     def submit(*words):
         made.append(cluster.wrap("echo $CUDA_VISIBLE_DEVICES; exec sleep 300", *words))
@@ -57,12 +57,12 @@ def refused(cluster, *words):
     return done.stderr
 
 
-def test_jobs_see_the_pairs_that_actl_names(cluster, matrix, job):
+def test_jobs_get_the_gpus_that_actl_topology_chooses(cluster, matrix, job):
     assert gpus(cluster, job("--gpus-per-node=2")) == named_by_actl(cluster, matrix, 2) == "0,2"
     assert gpus(cluster, job("--gpus-per-node=2")) == named_by_actl(cluster, matrix, 2, busy="0,2") == "1,3"
 
 
-def test_linked_gpus_are_waited_for(cluster, job):
+def test_job_waits_until_linked_gpus_are_free(cluster, job):
     holders = {}
     for _ in range(4):
         one = job("--gpus-per-node=1", "-c1")
@@ -79,7 +79,7 @@ def test_linked_gpus_are_waited_for(cluster, job):
     assert gpus(cluster, waits) == "0,2"
 
 
-def test_what_never_is_linked_so_is_refused(cluster):
+def test_links_that_no_node_has_are_refused(cluster):
     assert ("needs 3 GPUs with --gpu-topology=nvlink on one node; the most a node of partition main has is 2"
             in refused(cluster, "--gpus-per-node=3", "--gpu-topology=nvlink"))
     assert "with --min-nvlink=5 on one node" in refused(cluster, "--gpus-per-node=2", "--min-nvlink=5")
@@ -87,7 +87,7 @@ def test_what_never_is_linked_so_is_refused(cluster):
     assert "is no topology of GPUs; there are any, nvlink" in refused(cluster, "--gpus-per-node=2", "--gpu-topology=ring")
 
 
-def test_what_is_known_is_shown_and_changed(cluster, job):
+def test_gpu_topology_is_shown_and_can_be_updated(cluster, job):
     assert "GpuTopology=4 GPUs; NVLink 0,2 (4 each) 1,3 (4 each); NUMA 0,2 1,3" in cluster.show("node", "n1")
     held = job("--gpus-per-node=2", "--min-nvlink=4", "-H")
     assert "GpuTopology=any MinNvlink=4" in cluster.show("job", held)
@@ -97,7 +97,7 @@ def test_what_is_known_is_shown_and_changed(cluster, job):
     assert refusal.returncode != 0 and "--min-nvlink=5" in refusal.stderr, refusal
 
 
-def test_a_bad_file_starts_no_cluster(tmp_path):
+def test_cluster_does_not_start_with_an_invalid_topology_file(tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text(MATRIX.replace("GPU3\tSYS\tNV4", "GPU3\tSYS\tNV5"))
     with pytest.raises(AssertionError) as refusal:

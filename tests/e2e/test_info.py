@@ -1,5 +1,5 @@
 # Tests: ainfo/columns, ainfo/rows, ainfo/row, query_nodes
-"""Looking at nodes and partitions: ainfo as users and their scripts call it."""
+"""ainfo: nodes and partitions, as users and scripts query them."""
 
 import getpass
 import json
@@ -47,7 +47,7 @@ def test_partitions_nodes_and_formats(fresh):
         assert done.returncode == 1 and word in done.stderr, done.stderr
 
 
-def test_states_follow_what_runs(fresh):
+def test_node_states_follow_the_running_jobs(fresh):
     cluster = two_partitions(fresh)
     job = cluster.wrap("sleep 1000", "-w", "n2", "-c", "3")
     cluster.wait_state(job, "RUNNING")
@@ -62,7 +62,7 @@ def test_states_follow_what_runs(fresh):
     until(lambda: rows(cluster, "-t", "idle", "-o", "%D") == ["4", "2"])
 
 
-def test_reasons_and_silent_nodes(fresh):
+def test_drain_reasons_and_unresponsive_nodes(fresh):
     cluster = two_partitions(fresh)
     cluster.run("actl", "drain", "n4", "reason=bad fan")
     assert rows(cluster, "-R", "-o", "%E|%u|%N") == [f"bad fan|{USER}|n4"]

@@ -1,5 +1,5 @@
 # Tests: accounting_fields
-"""Limits on jobs together, on every level a site sets them, through the real commands: who waits says why, and goes on by himself."""
+"""Aggregate limits on every level, through the real commands: the reasons of pending jobs, and their start when a limit allows it."""
 
 import getpass
 import os
@@ -72,10 +72,10 @@ def test_ac076_limits_on_gpus(cluster):
     limit(cluster, "account physics", "GrpTRES=gres/gpu=-1")
     limit(cluster, "account physics", "GrpTRES=gres/gpu:a100=2")
     untyped = cluster.wrap("sleep 60", "--gpus=1")
-    cluster.wait_reason(untyped, "AssocGrpGRES")  # it would be one of these
+    cluster.wait_reason(untyped, "AssocGrpGRES")  # the GPU would be an a100
 
 
-# AC-130: limit, what the first job asks for, the second, the reason of the second.
+# AC-130: limit, options of the first job, options of the second job, reason of the second job.
 QOS_LIMITS = [
     ("GrpTRES=cpu=3", ["-n2"], ["-n2"], "QOSGrpCpuLimit"),
     ("GrpJobs=1", [], [], "QOSGrpJobsLimit"),
@@ -99,14 +99,14 @@ def test_ac130_limits_of_a_qos(cluster, given, first, second, reason):
     two = cluster.wrap("sleep 60", "-q", "short", *second)
     other = cluster.wrap("sleep 60", *second)
     cluster.wait_reason(two, reason)
-    cluster.wait_state(other, "RUNNING")  # who is not of that QOS passes
+    cluster.wait_state(other, "RUNNING")  # the limit does not apply to other QOS
     limit(cluster, "qos short", given.rsplit("=", 1)[0] + "=-1")
     cluster.wait_state(two, "RUNNING")
 
 
 @pytest.mark.parametrize("given,reason", [("GrpSubmitJobs=2", "QOSGrpSubmitJobsLimit"),
                                           ("MaxSubmitJobsPerUser=2", "QOSMaxSubmitJobPerUserLimit")])
-def test_ac130_limits_on_what_is_submitted(cluster, given, reason):
+def test_ac130_submission_limits(cluster, given, reason):
     limit(cluster, "qos short", given)
     array = cluster.wrap("sleep 60", "-q", "short", "--array=1-2", "-n8", "-H")
     refused = cluster.run("asub", "-q", "short", "--wrap=true", check=False)
@@ -115,7 +115,7 @@ def test_ac130_limits_on_what_is_submitted(cluster, given, reason):
     cluster.wrap("true", "-q", "short")
 
 
-def test_ac130_minutes_that_were_used(cluster):
+def test_ac130_limit_on_used_minutes(cluster):
     limit(cluster, "qos short", "GrpTRESMins=cpu=0")
     job = cluster.wrap("true", "-q", "short")
     cluster.wait_reason(job, "QOSGrpCPUMinutesLimit")
@@ -124,14 +124,14 @@ def test_ac130_minutes_that_were_used(cluster):
     cluster.completed(job)
 
 
-def test_weights_of_a_partition(cluster):
+def test_billing_limit_uses_the_weights_of_the_partition(cluster):
     limit(cluster, "account physics", "GrpTRES=billing=10")
     cluster.wait_reason(cluster.wrap("sleep 60", "-p", "dear", "-n2"), "AssocGrpBilling")
     cluster.wait_state(cluster.wrap("sleep 60", "-p", "dear"), "RUNNING")
     cluster.wait_reason(cluster.wrap("sleep 60"), "AssocGrpBilling")
 
 
-def test_a_limit_that_is_lowered_and_a_restart(cluster):
+def test_lowered_limit_keeps_running_jobs_and_survives_a_restart(cluster):
     limit(cluster, f"user {ME} account=physics", "MaxJobs=2")
     running = [cluster.wrap("sleep 60") for _ in range(2)]
     for job in running:
@@ -154,7 +154,7 @@ def accrue_time(cluster, job):
     return re.search(r"AccrueTime=(\S+)", cluster.run("actl", "show", "job", job).stdout).group(1)
 
 
-def test_only_so_many_gain_age(cluster):
+def test_grp_jobs_accrue_limits_the_jobs_that_gain_age(cluster):
     limit(cluster, "account physics", "GrpJobsAccrue=1")
     busy = cluster.wrap("sleep 60", "-n8")
     cluster.wait_state(busy, "RUNNING")
@@ -166,7 +166,7 @@ def test_only_so_many_gain_age(cluster):
     until(lambda: accrue_time(cluster, second) != "Unknown")
 
 
-def test_a_qos_without_promises_and_without_the_partition_s_bounds(cluster):
+def test_qos_flags_no_reserve_and_partition_time_limit(cluster):
     cluster.run("actl", "update", "partition=main", "MaxTime=20:00")
     assert cluster.run("asub", "-q", "short", "-t", "30", "--wrap=true", check=False).returncode != 0
     limit(cluster, "qos short", "flags=NoReserve,PartitionTimeLimit")
@@ -176,6 +176,6 @@ def test_a_qos_without_promises_and_without_the_partition_s_bounds(cluster):
     cluster.wait_state(busy, "RUNNING")
     large = cluster.wrap("sleep 60", "-n8", "-q", "short", "-t", "30")
     small = cluster.wrap("sleep 60", "-n4")
-    cluster.wait_state(small, "RUNNING")  # though the large one came first
+    cluster.wait_state(small, "RUNNING")  # although the large job was submitted first
     assert "NoReserve" in why(cluster, large) + cluster.run("actl", "show", "job", large).stdout
     cluster.run("actl", "update", "partition=main", "MaxTime=UNLIMITED")

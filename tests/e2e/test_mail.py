@@ -1,4 +1,4 @@
-"""Mail about jobs: the site's mail program is a script that keeps what it is given."""
+"""Mail about jobs; the mail program is a script that stores its input."""
 
 import os
 import pwd
@@ -9,7 +9,7 @@ from cluster import Cluster, f1, until
 
 ME = pwd.getpwuid(os.getuid()).pw_name
 
-# Each mail becomes one file, which has its name only once it is whole.
+# Each mail becomes one file, which gets its name when it is complete.
 PROGRAM = """#!/bin/sh
 out=$(mktemp {folder}/.new.XXXXXX)
 {{ echo "$1"; echo "$2"; echo "$3"; cat; }} > "$out"
@@ -33,7 +33,7 @@ def cluster(box):
 
 
 def mails(box, job):
-    """What was sent about a job, an array or its tasks: (subject without the job's number, address, text)."""
+    """Mails about a job, an array or its tasks: (number, rest of the subject, address, text)."""
     found = []
     for path in box.glob("mail*"):
         option, subject, address, text = path.read_text().split("\n", 3)
@@ -45,7 +45,7 @@ def mails(box, job):
 
 
 def settled(cluster, box):
-    """Everything that was due before this has been sent: mail leaves in its order, two at a time."""
+    """Waits until all earlier mails are sent: mails are sent in order, two at a time."""
     for _ in range(2):
         last = cluster.wrap("true", "--mail-type=END")
         until(lambda: mails(box, last))
@@ -64,7 +64,7 @@ def test_ac037_one_mail_at_the_beginning_and_one_at_the_end(cluster, box):
         assert line in ended[3], ended[3]
 
 
-def test_fail_is_only_for_what_failed_and_goes_to_the_user(cluster, box):
+def test_type_fail_sends_mail_for_failed_jobs_only(cluster, box):
     good = cluster.wrap("true", "--mail-type=FAIL")
     bad = cluster.wrap("false", "--mail-type=FAIL,END")
     cancelled = cluster.wrap("true", "-H", "--mail-type=FAIL")
@@ -79,7 +79,7 @@ def test_fail_is_only_for_what_failed_and_goes_to_the_user(cluster, box):
     assert "failed: FAILED, exit code 1" in only[1] and only[2] == ME
 
 
-def test_an_array_is_told_of_as_a_whole_or_task_by_task(cluster, box):
+def test_array_mails_are_for_the_whole_array_or_for_each_task(cluster, box):
     whole = cluster.wrap("exit $(( ARES_ARRAY_TASK_ID == 1 ))", "--array=0-2", "--mail-type=BEGIN,END")
     each = cluster.wrap("true", "--array=0-2", "--mail-type=END,ARRAY_TASKS")
     cluster.wait_end(whole)
@@ -92,7 +92,7 @@ def test_an_array_is_told_of_as_a_whole_or_task_by_task(cluster, box):
     assert sorted(mail[0] for mail in mails(box, each)) == [f"{each}_{i}" for i in range(3)]
 
 
-def test_ac037_shares_of_the_time_limit_each_once(cluster, box):
+def test_ac037_each_percentage_of_the_time_limit_is_mailed_once(cluster, box):
     job = cluster.wrap("sleep 600", "-t", "1", "--mail-type=END,TIME_LIMIT,TIME_LIMIT_50,TIME_LIMIT_80,TIME_LIMIT_90")
     cluster.wait_state(job, "RUNNING")
     cluster.run("actl", "update", f"job={job}", "TimeLimit=0:20")
@@ -104,7 +104,7 @@ def test_ac037_shares_of_the_time_limit_each_once(cluster, box):
     assert len(said) == 4 and any("reached its time limit: TIMEOUT" in text for text in said)
 
 
-def test_directives_updates_and_what_is_refused(cluster, box):
+def test_mail_options_in_directives_updates_and_refused_values(cluster, box):
     script = cluster.script("#!/bin/sh\n#ARES --mail-type=FAIL,INVALID_DEPEND\n#ARES --mail-user=a@example.org\n")
     job = cluster.submit("-H", str(script))
     assert "MailUser=a@example.org MailType=FAIL,INVALID_DEPEND" in cluster.show("job", job)
@@ -127,7 +127,7 @@ def test_directives_updates_and_what_is_refused(cluster, box):
     assert "does not begin with a letter or digit" in refusal("--mail-type=END", "--mail-user=|/bin/sh")
 
 
-def test_a_missing_program_is_complained_about_once_and_stops_nothing(cluster, box):
+def test_missing_mail_program_is_logged_once_and_delays_no_job(cluster, box):
     path = cluster.dir / "ares.yaml"
     text = path.read_text()
     path.write_text(text.replace(str(box / "program"), str(box / "missing")))

@@ -1,5 +1,5 @@
-"""--switches, --segment and --prefer, and placement strategies, by the nodes that jobs run on: six nodes under three leaf switches
-in one partition, and the same ones as two blocks in another."""
+"""--switches, --segment, --prefer and placement strategies, checked by the nodes that jobs run on. The same six nodes are under three
+leaf switches in one partition and form two blocks in another."""
 
 import json
 import re
@@ -23,7 +23,7 @@ partitions:
   - {{name: flat, nodes: "n[1-8]", default_memory_per_cpu: 500M, placement: {{cpu: spread}}}}
 """
 
-# n1 n4 | n2 n5 | n3 n6 below one spine; blocks of three.
+# n1 n4 | n2 n5 | n3 n6 under one spine; two blocks of three.
 TOPOLOGY = """
 topologies:
   - name: fabric
@@ -63,7 +63,7 @@ def refused(cluster, *words):
 
 @pytest.fixture
 def job(fabric):
-    """Submits jobs that run until the test ends; their nodes are empty again afterwards."""
+    """Submits jobs that run until the test ends, and then waits until they have ended."""
     made = []
     def submit(*words):
         made.append(fabric.wrap("sleep 300", *words))
@@ -74,12 +74,12 @@ def job(fabric):
     until(lambda: not fabric.run("aqueue", "-h").stdout.strip())
 
 
-def test_gangs_share_a_leaf_and_ranks_are_neighbours(fabric, job):
+def test_multi_node_jobs_share_leaves_and_get_adjacent_ranks(fabric, job):
     assert started_on(fabric, job("-N2", "-c4")) == ["n1", "n4"]
     assert started_on(fabric, job("-N4", "-c4")) == ["n2", "n5", "n3", "n6"]
 
 
-def test_switches_wait_for_a_leaf(fabric, job):
+def test_switches_option_waits_for_free_nodes_under_one_leaf(fabric, job):
     first = job("-N1", "-c4", "-w", "n1")
     second = job("-N1", "-c4", "-w", "n2")
     third = job("-N1", "-c4", "-w", "n3")
@@ -101,7 +101,7 @@ def test_segments_stay_in_their_blocks(fabric, job):
     assert "n6" not in started_on(fabric, job("-p", "racks", "-N2", "--segment=2", "-c2"))
 
 
-def test_what_the_network_never_has_is_refused(fabric):
+def test_impossible_network_requests_are_refused(fabric):
     assert "needs 3 nodes under at most one leaf switch" in refused(fabric, "-N3", "--switches=1")
     assert "the most that a leaf switch of topology fabric has in partition main is 2" in refused(
         fabric, "-N3", "--segment=3")
@@ -110,17 +110,17 @@ def test_what_the_network_never_has_is_refused(fabric):
     assert "is not COUNT or COUNT@TIME" in refused(fabric, "--switches=x")
 
 
-def test_preferred_nodes_if_they_are_free(fabric, job):
+def test_preferred_nodes_are_used_if_they_are_free(fabric, job):
     assert started_on(fabric, job("-p", "flat", "--prefer", "fast", "-N2", "-c4")) == ["n7", "n8"]
     assert started_on(fabric, job("-p", "flat", "--prefer", "fast", "-c4"))[0] not in ("n7", "n8")
 
 
-def test_spread_takes_empty_nodes(fabric, job):
+def test_spread_placement_uses_empty_nodes(fabric, job):
     nodes = [started_on(fabric, job("-p", "flat"))[0] for _ in range(4)]
     assert len(set(nodes)) == 4
 
 
-def test_a_file_of_jobs_may_ask_for_it_too(fabric, tmp_path):
+def test_file_of_jobs_may_set_segment_and_switches(fabric, tmp_path):
     lines = tmp_path / "jobs"
     lines.write_text(json.dumps({"wrap": "true", "nodes": 4, "segment": 2, "switches": "2@10"}) + "\n")
     done = fabric.run("asub", "--parsable", "--from", lines)
@@ -129,13 +129,13 @@ def test_a_file_of_jobs_may_ask_for_it_too(fabric, tmp_path):
     fabric.completed(number)
 
 
-def test_partitions_show_how_they_place(fabric):
+def test_partitions_show_their_placement_and_topology(fabric):
     shown = fabric.run("actl", "show", "partition", "flat").stdout
     assert "PlacementCPU=spread PlacementGPU=binpack Topology=(null)" in shown
     assert "Topology=fabric" in fabric.run("actl", "show", "partition", "main").stdout
 
 
-def test_a_strategy_is_changed_by_command(fabric, job):
+def test_placement_strategy_can_be_updated(fabric, job):
     fabric.run("actl", "update", "partition=flat", "PlacementCPU=binpack")
     try:
         assert "PlacementCPU=binpack" in fabric.run("actl", "show", "partition", "flat").stdout
@@ -147,7 +147,7 @@ def test_a_strategy_is_changed_by_command(fabric, job):
         fabric.run("actl", "update", "partition=flat", "PlacementCPU=spread")
 
 
-def test_a_changed_topology_is_taken_in(fabric, job):
+def test_reconfigure_loads_a_changed_topology(fabric, job):
     fabric.topology.write_text(TOPOLOGY.replace("n[1,4]", "n[1,6]").replace("n[3,6]", "n[3,4]"))
     preview = fabric.run("actl", "reconfigure", "--dry-run").stdout
     assert "topology fabric" in preview

@@ -1,4 +1,4 @@
-"""asub's options, by what they bring about: which nodes a job ran on, when, and in what state it ended."""
+"""Effects of asub's options: the nodes that a job ran on, when it ran, and the state in which it ended."""
 
 import datetime
 import json
@@ -34,7 +34,7 @@ def racks():
 
 
 def nodes_of(cluster, job):
-    """Names of the nodes that an ended job ran on."""
+    """Names of the nodes that a job ran on, once it has ended."""
     cluster.completed(job)
     return cluster.run("actl", "show", "hostnames", cluster.account(job, "NodeList")).stdout.split()
 
@@ -53,7 +53,7 @@ def seconds_of(limit):
 
 # --- features ------------------------------------------------------------------------------------------------------
 
-def test_features_choose_the_node(racks):
+def test_constraints_choose_the_nodes(racks):
     assert nodes_of(racks, racks.wrap("true", "-C", "r2&disk")) == ["n4"]
     assert nodes_of(racks, racks.wrap("true", "-C", "(r1|r2)&disk", "-x", "n2")) == ["n4"]
     assert nodes_of(racks, racks.wrap("true", "-N2", "-C", "[r2|r3]")) == ["n3", "n4"]
@@ -71,7 +71,7 @@ def test_ac051_bad_constraints_are_refused(racks):
     assert "Requested node configuration is not available" in refused(racks, "-C", "disk*3", "-N3")
 
 
-def test_ac052_either_feature_will_do(racks):
+def test_ac052_nodes_with_either_feature_are_used(racks):
     blocker = racks.wrap("sleep 1000", "-N2", "-n8", "-C", "[r1]")
     racks.wait_state(blocker, "RUNNING")
     assert nodes_of(racks, racks.wrap("true", "-C", "r1|r2"))[0] in ("n3", "n4")
@@ -90,7 +90,7 @@ def test_a_list_of_nodes_may_be_a_file(racks):
     assert "cannot read" in refused(racks, "-w", "./nothing.nodes")
 
 
-def test_named_nodes_are_enough_if_they_can_be(racks):
+def test_no_node_is_added_to_the_named_ones_if_they_suffice(racks):
     blocker = racks.wrap("sleep 1000", "-w", "n4", "-n3")
     racks.wait_state(blocker, "RUNNING")
     job = racks.wrap("true", "-w", "n4", "-n4")
@@ -100,7 +100,7 @@ def test_named_nodes_are_enough_if_they_can_be(racks):
     assert len(nodes_of(racks, racks.wrap("true", "-w", "n4", "-n6"))) == 2
 
 
-def test_of_several_node_counts_the_largest_that_fits(racks):
+def test_largest_possible_node_count_is_used(racks):
     assert len(nodes_of(racks, racks.wrap("true", "-N", "1,3,8"))) == 3
     assert len(nodes_of(racks, racks.wrap("true", "-N", "2-16:2"))) == 4
     assert "node" in refused(racks, "-N", "5,7").lower()
@@ -120,7 +120,7 @@ def test_ac027_ac028_a_deadline_that_cannot_be_met_is_refused(racks):
         assert "Requested time limit is invalid" in refused(racks, *words)
 
 
-def test_ac029_ac030_a_deadline_cuts_the_limit_off(racks):
+def test_ac029_ac030_deadline_shortens_the_time_limit(racks):
     job = racks.wrap("sleep 1000", "--deadline=now+600")
     racks.wait_state(job, "RUNNING")
     assert 590 <= seconds_of(racks.queue(job, "%l")) <= 600
@@ -131,7 +131,7 @@ def test_ac029_ac030_a_deadline_cuts_the_limit_off(racks):
     racks.cancel(job)
 
 
-def test_a_deadline_ends_what_runs_and_what_waits(racks):
+def test_deadline_ends_running_and_pending_jobs(racks):
     runs = racks.wrap("sleep 1000", "-w", "n1", "-n4", "--deadline=now+6")
     racks.wait_state(runs, "RUNNING")
     waits = racks.wrap("true", "-w", "n1", "--deadline=now+4")
@@ -140,7 +140,7 @@ def test_a_deadline_ends_what_runs_and_what_waits(racks):
     assert "DeadLine" in racks.account(runs, "Reason")
 
 
-def test_a_limit_is_lowered_to_go_before_another(racks):
+def test_time_limit_is_lowered_to_start_before_a_planned_job(racks):
     half = racks.wrap("sleep 1000", "-w", "n1", "-n2", "-t", "30")
     racks.wait_state(half, "RUNNING")
     whole = racks.wrap("true", "-w", "n1", "-n4", "-t", "30")
@@ -152,7 +152,7 @@ def test_a_limit_is_lowered_to_go_before_another(racks):
     racks.completed(whole)
 
 
-def test_begin_of_an_array(racks):
+def test_begin_time_of_an_array_applies_to_every_task(racks):
     job = racks.wrap("date +%s", "-a", "0-2", "--begin=now+4")
     asked = time.time()
     racks.wait_reason(job, "BeginTime")
@@ -171,7 +171,7 @@ def test_begin_at_a_named_time(racks, word, hour):
     racks.cancel(job)
 
 
-def test_nice_jobs_come_later(racks):
+def test_nice_lowers_the_priority(racks):
     blocker = racks.wrap("sleep 1000", "-w", "n3", "-n4")
     racks.wait_state(blocker, "RUNNING")
     nice = racks.wrap("echo nice >> order.nice", "-w", "n3", "-n4", "--nice")
@@ -193,7 +193,7 @@ def test_exclusive_takes_all_cpus_and_the_memory_asked_for(racks):
     assert "cpu=4" in tres and "mem=300M" in tres
 
 
-def test_exclusive_user_shares_with_ones_own_jobs_only(racks, others):
+def test_exclusive_user_shares_nodes_with_jobs_of_the_same_user_only(racks, others):
     mine = racks.wrap("sleep 1000", "-w", "n2", "--exclusive=user")
     racks.wait_state(mine, "RUNNING")
     own = racks.wrap("true", "-w", "n2")
@@ -205,7 +205,7 @@ def test_exclusive_user_shares_with_ones_own_jobs_only(racks, others):
     assert "not supported yet" in refused(racks, "--exclusive=topo")
 
 
-def test_ac064_ac065_gpu_options_that_contradict_each_other(gpu_cluster):
+def test_ac064_ac065_contradictory_gpu_options_are_refused(gpu_cluster):
     assert "mutually exclusive" in refused(gpu_cluster, "--gpus-per-task=1", "--cpus-per-gpu=1", "--cpus-per-task=2")
     assert "do not match" in refused(gpu_cluster, "--gpus-per-task=1", "--gpus-per-node=2", "--ntasks-per-node=1")
 
@@ -218,7 +218,7 @@ def test_ac072_cpus_and_memory_per_gpu(gpu_cluster):
     assert {"mem=2000M", "mem=2G"} & set(tres)
 
 
-def test_gpus_per_task(gpu_cluster):
+def test_gpus_per_task_sets_the_number_of_gpus_or_tasks(gpu_cluster):
     job = gpu_cluster.wrap('echo "$CUDA_VISIBLE_DEVICES"', "-n3", "--gpus-per-task=1")
     gpu_cluster.completed(job)
     assert len(gpu_cluster.output(job).strip().split(",")) == 3
@@ -229,7 +229,7 @@ def test_gpus_per_task(gpu_cluster):
 
 # --- licences ------------------------------------------------------------------------------------------------------
 
-def test_licences_are_waited_for(racks):
+def test_job_waits_for_a_free_licence(racks):
     jobs = [racks.wrap("sleep 1000", "-L", "matlab") for _ in range(2)]
     for job in jobs:
         racks.wait_state(job, "RUNNING")
@@ -243,7 +243,7 @@ def test_licences_are_waited_for(racks):
     racks.cancel(jobs[1])
 
 
-def test_the_queue_can_be_asked_for_licences(racks):
+def test_queue_can_be_filtered_by_licence(racks):
     holds = racks.wrap("sleep 1000", "-L", "octave")
     racks.wait_state(holds, "RUNNING")
     wants = racks.wrap("true", "-H", "-L", "matlab|octave")
@@ -257,12 +257,12 @@ def test_the_queue_can_be_asked_for_licences(racks):
         racks.cancel(job)
 
 
-def test_licences_that_there_are_not_are_refused(racks):
+def test_unknown_or_too_many_licences_are_refused(racks):
     for words in (["-L", "fluent"], ["-L", "matlab:3"], ["-L", "matlab,fluent"], ["-L", "matlab|fluent"]):
         assert "Invalid license specification" in refused(racks, *words)
 
 
-def test_ac054_a_licence_is_held_once_after_a_requeue(racks):
+def test_ac054_requeued_job_uses_its_licence_once(racks):
     job = racks.wrap("sleep 1000", "-L", "octave", "--requeue")
     racks.wait_state(job, "RUNNING")
     racks.run("actl", "requeue", job)
@@ -275,7 +275,7 @@ def test_ac054_a_licence_is_held_once_after_a_requeue(racks):
 
 # --- dependencies --------------------------------------------------------------------------------------------------
 
-def test_ac107_one_of_several_dependencies(racks):
+def test_ac107_one_of_several_dependencies_is_sufficient(racks):
     slow = racks.wrap("sleep 1000")
     fast = racks.wrap("sleep 0.5")
     job = racks.wrap("true", "-d", f"afterok:{slow}?afterok:{fast}")
@@ -284,7 +284,7 @@ def test_ac107_one_of_several_dependencies(racks):
     racks.cancel(slow)
 
 
-def test_ac108_task_by_task(racks):
+def test_ac108_aftercorr_waits_for_the_corresponding_task(racks):
     first = racks.wrap("sleep 0.3; echo one.$ARES_ARRAY_TASK_ID >> corr.log; [ $ARES_ARRAY_TASK_ID != 3 ]", "-a", "1-6%2")
     second = racks.wrap("echo two.$ARES_ARRAY_TASK_ID >> corr.log", "-d", f"aftercorr:{first}", "-a", "1-6")
     racks.wait_end(first)
@@ -298,7 +298,7 @@ def test_ac108_task_by_task(racks):
     racks.cancel(second)
 
 
-def test_ac111_some_time_after_the_start(racks):
+def test_ac111_after_with_minutes_delays_the_start(racks):
     first = racks.wrap("sleep 1000")
     job = racks.wrap("true", "-d", f"after:{first}+1")
     racks.wait_state(first, "RUNNING")
@@ -309,7 +309,7 @@ def test_ac111_some_time_after_the_start(racks):
     racks.cancel(first, job)
 
 
-def test_singleton_runs_one_at_a_time_in_order(racks):
+def test_singleton_jobs_run_one_at_a_time_in_order(racks):
     jobs = [racks.wrap(f"echo b{i} >> single.log; sleep 0.3; echo e{i} >> single.log", "-J", "lonely", "-d", "singleton")
             for i in range(4)]
     for job in jobs:
@@ -317,15 +317,15 @@ def test_singleton_runs_one_at_a_time_in_order(racks):
     assert racks.output(jobs[0], "single.log").split() == [f"{what}{i}" for i in range(4) for what in "be"]
 
 
-def test_a_dependency_that_fails_can_cancel_the_job(racks):
+def test_kill_on_invalid_dep_cancels_the_dependent_job(racks):
     bad = racks.wrap("sleep 0.5; false")
     job = racks.wrap("true", "-d", f"afterok:{bad}", "--kill-on-invalid-dep=yes")
     assert set(racks.wait_end(job).values()) == {"CANCELLED"}
 
 
-# --- none at all, and many at once ----------------------------------------------------------------------------------
+# --- trial submission, and many jobs in one call ----------------------------------------------------------------------------------
 
-def test_test_only_says_when_and_submits_nothing(racks):
+def test_test_only_prints_the_start_time_and_submits_nothing(racks):
     before = racks.run("aqueue", "-h").stdout
     done = racks.run("asub", "--test-only", "-N2", "-n4", "--wrap", "true")
     assert re.search(r"Job would start at 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d on nodes n\S+ in partition main with 4 CPUs", done.stderr)
@@ -337,7 +337,7 @@ def test_test_only_says_when_and_submits_nothing(racks):
     assert datetime.timedelta(minutes=25) < at - datetime.datetime.now() < datetime.timedelta(minutes=31)
     racks.cancel(blocker)
     until(lambda: racks.run("aqueue", "-h").stdout == before)
-    assert "nobody can tell" in racks.run("asub", "--test-only", "-H", "--wrap", "true").stderr
+    assert "no start time can be estimated" in racks.run("asub", "--test-only", "-H", "--wrap", "true").stderr
     assert "Requested node configuration is not available" in refused(racks, "--test-only", "-C", "wheels")
 
 
@@ -347,7 +347,7 @@ def from_file(cluster, lines, *words, **more):
     return cluster.run("asub", "--parsable", "--from", file, *words, **more)
 
 
-def test_from_a_file_of_scripts_and_objects(racks):
+def test_from_reads_scripts_and_json_objects(racks):
     script = racks.script("#!/bin/sh\n#ARES -o from.%j -n 1\necho script $1 $ARES_NTASKS\n", "from.sh")
     ids = from_file(racks, [str(script), "", "# a comment", {"script": "./from.sh", "args": ["two"], "ntasks": 2},
                             {"wrap": "echo wrapped", "job-name": "third", "hold": True}]).stdout.split()
@@ -362,7 +362,7 @@ def test_from_a_file_of_scripts_and_objects(racks):
     assert racks.account(ids[2], "JobName") == "third"
 
 
-def test_from_submits_nothing_if_any_line_is_wrong(racks):
+def test_from_submits_nothing_if_a_line_is_invalid(racks):
     before = racks.run("aqueue", "-h").stdout
     for bad, word in (({"wrap": "true", "mem": "12X"}, "many.txt:2: --mem"), ({"wrap": "true", "wibble": 1}, "many.txt:2: "),
                       ("./nothing.sh", "many.txt:2: "), ({"wrap": "true", "wait": True}, "--wait"), ("{", "many.txt:2: "),
@@ -372,7 +372,7 @@ def test_from_submits_nothing_if_any_line_is_wrong(racks):
     assert racks.run("aqueue", "-h").stdout == before
 
 
-def test_from_many_and_once_only(racks):
+def test_from_submits_many_jobs_once_for_each_request_id(racks):
     lines = [{"wrap": f"true {i}"} for i in range(1100)]
     first = from_file(racks, lines, "-H", "-o", "/dev/null", "--request-id=many-1").stdout.split()
     assert len(set(first)) == 1100 and first == sorted(first, key=int)
@@ -382,7 +382,7 @@ def test_from_many_and_once_only(racks):
     until(lambda: racks.run("aqueue", "-h").stdout == "")
 
 
-def test_singletons_of_one_call_go_one_at_a_time(racks):
+def test_singletons_of_one_call_run_one_at_a_time(racks):
     ids = from_file(racks, [{"wrap": f"echo b{i} >> one.log; sleep 0.2; echo e{i} >> one.log"} for i in range(3)],
                     "-J", "only", "-d", "singleton").stdout.split()
     for job in ids:

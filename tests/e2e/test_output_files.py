@@ -1,4 +1,4 @@
-"""Names of output files that no file system takes: the job fails and says so, and its node goes on."""
+"""Names of output files that are too long: the job fails with a cause, and its node keeps working."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def cause_of(cluster, job):
 
 
 @pytest.mark.parametrize("case", LONG)
-def test_a_file_name_of_any_length_fails_only_its_job(cluster, case):
+def test_too_long_file_name_fails_only_its_job(cluster, case):
     job = cluster.wrap("true", "-w", "n1", *LONG[case])
     assert cluster.wait_end(job) == {job: "FAILED"}
     cause = cause_of(cluster, job)

@@ -1,4 +1,4 @@
-"""Preemption through the real commands: jobs of a higher tier end those of a lower one, within bounds, and only where that helps."""
+"""Preemption through the real commands: jobs of a higher tier end jobs of a lower tier, within limits and only where that helps."""
 
 import os
 import re
@@ -51,7 +51,7 @@ for i in $(seq 600); do sleep 0.1; done
 
 
 def low(cluster, tmp_path, *words, name="mark"):
-    """A job that fills a node, writes what happens to it, and completes when it runs for the second time."""
+    """Submits a job that fills a node, logs its starts and its end, and completes in its second run."""
     mark = tmp_path / name
     script = cluster.script(VICTIM.format(mark=mark), name=f"{name}.sh")
     job = cluster.submit("-c4", "-t10", *words, script)
@@ -60,7 +60,7 @@ def low(cluster, tmp_path, *words, name="mark"):
 
 
 def old_enough():
-    """Until everybody who runs now has run for min_age: a bound of the rule itself, nothing to wait for."""
+    """Sleeps until all running jobs have run for min_age: the rule is about elapsed time, so there is nothing to poll."""
     time.sleep(3.5)
 
 
@@ -68,7 +68,7 @@ def restarts(cluster, job):
     return int(re.search(r"Restarts=(\d+)", cluster.show("job", job)).group(1))
 
 
-def test_a_higher_tier_takes_the_place_and_the_victim_runs_again(cluster, tmp_path):
+def test_higher_tier_preempts_one_job_which_runs_again(cluster, tmp_path):
     victims = [low(cluster, tmp_path, name=f"mark{i}") for i in (1, 2)]
     old_enough()
     high = cluster.wrap("sleep 2", "-p", "high", "-c4", "-t1")
@@ -86,7 +86,7 @@ def test_a_higher_tier_takes_the_place_and_the_victim_runs_again(cluster, tmp_pa
     assert states == ["PREEMPTED", "COMPLETED"], states
 
 
-def test_the_preemptor_says_for_whom_it_waits(cluster, tmp_path):
+def test_preemptor_names_the_jobs_that_it_waits_for(cluster, tmp_path):
     jobs = [cluster.wrap("trap '' TERM; sleep 60 & wait; sleep 60", "-c4", "-t10") for _ in range(2)]
     for job in jobs:
         cluster.wait_state(job, "RUNNING")
@@ -101,7 +101,7 @@ def test_the_preemptor_says_for_whom_it_waits(cluster, tmp_path):
     assert {cluster.show("job", j).split("PreemptedBy=")[1].split()[0] for j in jobs} == {high}
 
 
-def test_victims_have_the_grace_and_not_only_kill_wait(cluster, tmp_path):
+def test_preempted_jobs_get_the_grace_time_instead_of_kill_wait(cluster, tmp_path):
     told, alive = tmp_path / "told", tmp_path / "alive"
     script = cluster.script(f"#!/bin/bash\ntrap 'date +%s.%N > {told}' TERM\n"
                             f"while :; do sleep 0.1; date +%s.%N > {alive}.new; mv {alive}.new {alive}; done\n", name="stays.sh")
@@ -110,11 +110,11 @@ def test_victims_have_the_grace_and_not_only_kill_wait(cluster, tmp_path):
     old_enough()
     high = cluster.wrap("true", "-p", "high", "-N2", "-c4", "-t1")
     cluster.completed(high)
-    # SIGKILL comes 4 s after SIGTERM, where kill_wait alone would send it after 2.
+    # SIGKILL is sent 4 s after SIGTERM; with kill_wait alone it would be 2 s.
     assert float(alive.read_text()) - float(told.read_text()) > 3
 
 
-def test_cancel_ends_for_good_and_leaves_others_alone(cluster, tmp_path):
+def test_mode_cancel_ends_the_victim_without_a_requeue(cluster, tmp_path):
     bystander, _ = low(cluster, tmp_path, "-p", "high", name="other")
     victim, mark = low(cluster, tmp_path, "-p", "once", name="once")
     old_enough()
@@ -126,7 +126,7 @@ def test_cancel_ends_for_good_and_leaves_others_alone(cluster, tmp_path):
     assert cluster.state(bystander) == "RUNNING"
 
 
-def test_two_are_combined_and_a_third_is_untouched(cluster, tmp_path):
+def test_two_small_jobs_are_preempted_and_a_third_keeps_running(cluster, tmp_path):
     small = [cluster.wrap("sleep 60", "-c2", "-t10", "-w", "n1") for _ in range(2)]
     third = cluster.wrap("sleep 60", "-c2", "-t10", "-w", "n2")
     for job in small + [third]:
@@ -140,7 +140,7 @@ def test_two_are_combined_and_a_third_is_untouched(cluster, tmp_path):
     assert cluster.state(third) == "RUNNING" and restarts(cluster, third) == 0
 
 
-def test_nobody_is_ended_where_it_would_not_help_or_too_early(cluster, tmp_path):
+def test_no_job_is_preempted_without_effect_or_before_min_age(cluster, tmp_path):
     keeper = cluster.wrap("sleep 60", "-p", "high", "-c1", "-t10", "-w", "n1")
     cluster.wait_state(keeper, "RUNNING")
     job, mark = low(cluster, tmp_path, "-w", "n2", name="safe")
@@ -160,7 +160,7 @@ def test_nobody_is_ended_where_it_would_not_help_or_too_early(cluster, tmp_path)
     assert "saved-0" in mark.read_text()
 
 
-def test_no_more_in_an_hour_than_the_limit_and_it_outlives_the_controller(tmp_path):
+def test_preemptions_per_hour_are_limited_across_a_restart(tmp_path):
     with_limit = made(per_hour=1)
     try:
         first, _ = low(with_limit, tmp_path, name="first")
@@ -179,7 +179,7 @@ def test_no_more_in_an_hour_than_the_limit_and_it_outlives_the_controller(tmp_pa
         with_limit.close()
 
 
-def test_partitions_say_and_change_their_mode(cluster, tmp_path):
+def test_preempt_mode_of_a_partition_is_shown_and_updated(cluster, tmp_path):
     assert "PreemptMode=REQUEUE" in cluster.show("partition", "low")
     assert "PreemptMode=OFF" in cluster.show("partition", "high")
     cluster.run("actl", "update", "partition", "low", "PreemptMode=cancel")

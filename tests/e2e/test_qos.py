@@ -1,4 +1,4 @@
-"""A QOS beside that of the job, and QOS that preempt others by name, through the real commands."""
+"""The QOS of a partition, and QOS that preempt others by name, through the real commands."""
 
 import getpass
 import os
@@ -57,7 +57,7 @@ for i in $(seq 600); do sleep 0.1; done
 """
 
 
-def test_a_partition_s_qos_limits_what_runs_there_and_only_there(cluster):
+def test_partition_qos_limits_the_jobs_of_its_partition_only(cluster):
     waits = cluster.wrap("sleep 60", "-p", "night")
     cluster.wait_reason(waits, "InvalidQOS")
     assert "partition night has QOS dark, which does not exist" in why(cluster, waits)
@@ -88,7 +88,7 @@ def test_one_qos_preempts_another_by_name(cluster, tmp_path):
     until(mark.exists)
     high = cluster.wrap("true", "-n8", "-q", "high")
     cluster.wait_reason(high, "Resources")
-    assert mark.read_text().split() == ["run-0"], "nobody has said that it preempts anybody"
+    assert mark.read_text().split() == ["run-0"], "its QOS preempts no other QOS"
     qos(cluster, "high", "preempt=scavenger")
     cluster.completed(high)
     cluster.completed(victim)

@@ -1,6 +1,6 @@
 # Tests: aqueue/columns, aqueue/why, cells, columns_identity, columns_places, columns_resources
 # Tests: frame, query_estimate, query_rows, repeat
-"""Reading the queue and cancelling from it: aqueue and acancel as users and their scripts call them."""
+"""aqueue and acancel as users and scripts call them."""
 
 import getpass
 import json
@@ -20,7 +20,7 @@ USER = getpass.getuser()
 
 @pytest.fixture
 def jobs(cluster):
-    """Submits jobs that are cancelled at the end whatever happens."""
+    """Submits jobs that are cancelled when the test ends."""
     made = []
 
     def submit(*words, **more):
@@ -45,7 +45,7 @@ def test_ac079_default_columns(cluster, jobs):
     assert "TIME_LIMIT" in cluster.run("aqueue", "-l").stdout
 
 
-def test_a_terminals_width_is_respected(cluster, jobs):
+def test_output_fits_the_width_of_the_terminal(cluster, jobs):
     jobs("-H", "-J", "n" * 100)
     leader, follower = pty.openpty()
     done = subprocess.Popen(["sh", "-c", f"stty cols 78; exec {BIN}/aqueue"], stdin=follower, stdout=follower,
@@ -79,7 +79,7 @@ def test_filters(cluster, jobs, others):
         assert done.returncode == 1 and word in done.stderr, done.stderr
 
 
-def test_a_job_of_several_partitions_has_a_line_for_each_if_asked(fresh):
+def test_priority_option_lists_a_job_once_for_each_partition(fresh):
     cluster = fresh(config=f1() + '  - {name: express, nodes: "n[3-4]", tier: 5}\n')
     both = cluster.wrap("true", "-H", "-p", "main,express")
     one = cluster.wrap("true", "-H")
@@ -92,7 +92,7 @@ def test_a_job_of_several_partitions_has_a_line_for_each_if_asked(fresh):
     cluster.cancel(both, one)
 
 
-def test_missing_ids_do_not_hide_those_that_are_there(cluster, jobs):
+def test_unknown_ids_do_not_hide_existing_jobs(cluster, jobs):
     job = jobs("-H")
     done = cluster.run("aqueue", "-h", "-j", f"{job},99999999", "-o", "%i")
     assert done.stdout.split() == [job] and "99999999" in done.stderr
@@ -100,7 +100,7 @@ def test_missing_ids_do_not_hide_those_that_are_there(cluster, jobs):
     assert done.returncode == 1 and done.stdout == ""
 
 
-def test_formats_names_and_orders(cluster, jobs):
+def test_formats_field_names_and_sort_orders(cluster, jobs):
     low = jobs("-H", "-J", "low", "--comment", "hello world", "--mem", "100M")
     high = jobs("-H", "-J", "high", "-t", "1:00:00", "-c", "2")
     assert lines(cluster, "-S", "j", "-o", "%j|%l|%C|%m|%k") == ["high|1:00:00|2|0|N/A", "low|UNLIMITED|1|100M|hello world"]
@@ -135,7 +135,7 @@ def test_json(cluster, jobs):
     assert json.loads(cluster.run("aqueue", "--json", "-n", "no-such-name").stdout)["jobs"] == []
 
 
-def test_start_and_why(cluster, jobs):
+def test_expected_start_and_explanation_of_pending_jobs(cluster, jobs):
     blocker = jobs("-N", "4", "--exclusive", "-t", "10", command="sleep 1000")
     cluster.wait_state(blocker, "RUNNING")
     first = jobs("-N", "4", "-J", "first")
@@ -170,7 +170,7 @@ def test_iterate_prints_until_stopped(cluster):
     assert sum("JOBID" in line for line in seen) == 2, seen
 
 
-def test_a_queue_of_many_pages(cluster, jobs):
+def test_queue_of_many_pages_is_complete(cluster, jobs):
     array = jobs("-H", "--array=0-1000", "-J", "x" * 200)
     done = cluster.run("aqueue", "-v", "-r", "-h", "-S", "i", "-o", "%i")
     assert done.stdout.split() == [f"{array}_{task}" for task in range(1001)]
@@ -203,14 +203,14 @@ def test_cancel_asks_about_every_job(cluster, jobs):
     until(lambda: lines(cluster, "-o", "%i") == [first])
 
 
-def test_cancel_of_a_list_with_a_wrong_id_cancels_the_others(cluster, jobs):
+def test_cancelling_a_list_with_an_unknown_id_cancels_the_others(cluster, jobs):
     first, second = jobs("-H"), jobs("-H")
     done = cluster.cancel(first, "99999999", second, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "99999999" in done.stderr, done.stderr
     until(lambda: not lines(cluster))
 
 
-def test_many_readers_at_once_see_the_whole_list(cluster, jobs):
+def test_concurrent_readers_see_all_jobs(cluster, jobs):
     """AC-098."""
     wanted = sorted(jobs("-H") for _ in range(5))
     running = [subprocess.Popen([str(BIN / "aqueue"), "-h", "-o", "%i"], env=cluster.environment(), text=True,

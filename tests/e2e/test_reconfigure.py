@@ -1,5 +1,5 @@
 # Tests: reconfigure
-"""Another configuration while the cluster lives: checked first, applied whole or not at all, with what it changes shown."""
+"""Reconfiguration of a running cluster: checked first, applied completely or not at all, with a list of the changes."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def edit(cluster, pattern, replacement, count=1):
     path.write_text(text)
 
 
-def test_limits_and_policy_change_at_once(cluster):
+def test_changed_limits_and_policy_apply_at_once(cluster):
     edit(cluster, r'(name: "?main"?, .*max_time: )[^,}]+', r"\g<1>00:10:00")
     edit(cluster, r"max_array_size: \d+", "max_array_size: 5")
     shown = cluster.run("actl", "reconfigure", "--dry-run").stdout
@@ -40,7 +40,7 @@ def test_limits_and_policy_change_at_once(cluster):
     cluster.completed(cluster.wrap("true", "--array=0-4"))
 
 
-def test_a_broken_file_leaves_everything_as_it_was(cluster):
+def test_invalid_file_changes_nothing(cluster):
     good = (cluster.dir / "ares.yaml").read_text()
     before = cluster.run("actl", "show", "config").stdout
     edit(cluster, r"^partitions:", "partitons:")
@@ -57,7 +57,7 @@ def test_a_broken_file_leaves_everything_as_it_was(cluster):
     cluster.completed(cluster.wrap("true"))
 
 
-def test_a_removed_node_finishes_its_job_and_a_removed_partition_says_so(cluster):
+def test_removed_node_finishes_its_job_and_removed_partition_is_the_reason(cluster):
     edit(cluster, r"^partitions:\n", 'partitions:\n  - {name: night, nodes: "n[3-4]"}\n')
     cluster.run("actl", "reconfigure")
     running = cluster.wrap("while [ ! -e go.removed ]; do sleep 0.1; done; echo done", "-p", "night", "-w", "n4")
@@ -84,7 +84,7 @@ def test_a_removed_node_finishes_its_job_and_a_removed_partition_says_so(cluster
     assert "n4" not in cluster.run("ainfo", "-N", "-h").stdout, "nor after a restart"
 
 
-def test_commands_last_until_the_configuration_is_applied(cluster):
+def test_reconfigure_undoes_changes_made_by_commands(cluster):
     cluster.run("actl", "update", "partition=main", "state=down")
     before = cluster.pid("aresctld")
     os.kill(before, signal.SIGKILL)
@@ -97,7 +97,7 @@ def test_commands_last_until_the_configuration_is_applied(cluster):
     assert "State=UP" in cluster.show("partition", "main")
 
 
-def test_sighup_does_the_same_and_restarts_are_named(cluster):
+def test_sighup_reconfigures_and_settings_that_need_a_restart_are_listed(cluster):
     edit(cluster, r"kill_wait: \d+", "kill_wait: 7")
     edit(cluster, r"lease: \d+", "lease: 299")
     edit(cluster, r"^  port: \d+", "  port: 1")
@@ -112,7 +112,7 @@ def test_sighup_does_the_same_and_restarts_are_named(cluster):
     cluster.completed(cluster.wrap("true"))
 
 
-def test_who_may_and_another_file(cluster, others, tmp_path):
+def test_only_administrators_reconfigure_and_other_files_are_for_dry_runs(cluster, others, tmp_path):
     other = tmp_path / "other.yaml"
     other.write_text((cluster.dir / "ares.yaml").read_text().replace("kill_wait: 2", "kill_wait: 9"))
     assert "kill_wait: 2 -> 9" in cluster.run("actl", "reconfigure", "--dry-run", str(other)).stdout

@@ -1,7 +1,7 @@
-"""areport against a count from asim's jobs.csv alone (recompute.py): to the second, in every zone and from sums as from records.
+"""areport compared with a computation from asim's jobs.csv alone (recompute.py), in several time zones, from records and from sums.
 
-Two workloads of a week, each around a change of the clocks in Berlin and over the end of a month, run through asim and put into the
-accounting tables as the controller would have written them.
+Two workloads of a week, each around a clock change in Berlin and across the end of a month, are run through asim and inserted
+into the accounting tables as the controller would do it.
 """
 import datetime
 import json
@@ -22,7 +22,7 @@ DAY = 86400
 
 
 def clock_changes():
-    """Midnights in Berlin of the last two days with a change of its clocks that are a month ago, and how long these days are."""
+    """(midnight in Berlin, length in seconds) of the last two days with a clock change there that are at least a month ago."""
     found = []
     day = datetime.datetime.now(BERLIN).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None) - datetime.timedelta(days=30)
     while len(found) < 2:
@@ -38,7 +38,7 @@ def midnight(day):
 
 
 def log(path, origin, seed):
-    """A made-up log: some users, all lengths from nothing to a day, about as much as the machine can take."""
+    """Writes a random log: a few users, run times from zero to a day, a load near the capacity of the nodes."""
     dice = random.Random(seed)
     lines = [f"; UnixStartTime: {origin}", f"; MaxNodes: {NODES}", f"; MaxProcs: {NODES * CPUS}"]
     at = 0
@@ -63,7 +63,7 @@ class Week:
         self.hi = max(self.hi, max(one.end for one in self.attempts) + DAY)
         assert self.hi < time.time() - DAY
         recompute.place(self.attempts, NODES, CPUS)
-        # One is drained and one is down for a while, with jobs on them; then they are all taken away.
+        # One node is drained and one is down for a time, with jobs on them; in the end all nodes are removed.
         self.spans = [(node, self.lo, "up") for node in range(NODES)]
         self.spans += [(1, self.lo + 100_000, "drained"), (1, self.lo + 288_123, "up"), (2, self.lo + 99_999, "down"),
                        (2, self.lo + 180_001, "drained"), (2, self.lo + 270_000, "up")]
@@ -84,7 +84,7 @@ class Week:
 
 @pytest.fixture(scope="module")
 def replayed():
-    """The cluster, and the two weeks; nothing is summed up yet."""
+    """The cluster and the two weeks, before any rollup."""
     made = Cluster(config=f1())
     try:
         made.run("aacctmgr", "-i", "add", "account", "science")
@@ -100,8 +100,8 @@ def replayed():
 
 
 def windows(week):
-    """(zone, start, end) as a reader writes them, and the seconds that they are: days, among them the one with another length, hours
-    around the change, weeks, odd ends, and a zone whose days begin between hours of UTC."""
+    """(zone, start, end) as typed by a user, followed by both ends in seconds: days, among them the one with the clock change, hours
+    around the change, weeks, ends within an hour, and a zone whose days begin between hours of UTC."""
     text = lambda at: at.isoformat()
     day = lambda more: week.day + datetime.timedelta(days=more)
     hours = lambda at, zone: int(at.replace(tzinfo=zone).timestamp())
@@ -123,7 +123,7 @@ def capacity_between(weeks, lo, hi, tres):
 
 
 def compare(cluster, weeks, week):
-    """All reports of all windows with the count; how many figures were the same."""
+    """Compares all reports of all windows with the computation; returns the number of equal values."""
     attempts = [one for some in weeks for one in some.attempts]
     same = 0
     for zone, start, end, lo, hi in windows(week):
@@ -141,7 +141,7 @@ def compare(cluster, weeks, week):
             used = recompute.usage(attempts, lo, hi, tres, lambda one: (one.account, one.user))
             found = rows(cluster, "-T", tres, "cluster", "AccountUtilizationByUser", *words, **said)
             assert {(row["account"], row["user"]): row["used"] for row in found if row["user"]} == used
-            # Accounts with what is below them.
+            # Accounts, including the accounts below them.
             accounts = recompute.usage(attempts, lo, hi, tres, lambda one: one.account)
             accounts["science"] = sum(accounts.get(f"project{number}", 0) for number in range(3))
             accounts["root"] = sum(used.values())
@@ -166,7 +166,7 @@ def compare(cluster, weeks, week):
     return same
 
 
-def test_from_records(replayed):
+def test_reports_from_records_match_the_computation(replayed):
     cluster, weeks = replayed
     assert {week.length for week in weeks} == {23 * 3600, 25 * 3600}
     assert "0" == psql(cluster, "SELECT count(*) FROM capacity_hour") == psql(cluster, "SELECT count(*) FROM usage_hour")
@@ -174,7 +174,7 @@ def test_from_records(replayed):
         assert compare(cluster, weeks, week) > 500
 
 
-def test_from_sums(replayed):
+def test_reports_from_sums_match_the_computation(replayed):
     cluster, weeks = replayed
     cluster.run("areport", "rollup", "now", timeout=300)
     assert psql(cluster, "SELECT from_hour <= '%s' AND to_hour > '%s' FROM rollup" % (
@@ -183,8 +183,8 @@ def test_from_sums(replayed):
         assert compare(cluster, weeks, week) > 500
 
 
-def test_every_sum_of_the_views(replayed):
-    """What the sites' own dashboards read, hour by hour, day by day and month by month of UTC."""
+def test_views_match_the_computation(replayed):
+    """The views for dashboards, by hour, day and month of UTC."""
     cluster, weeks = replayed
     cluster.run("areport", "rollup", "now", timeout=300)
     attempts = [one for week in weeks for one in week.attempts]

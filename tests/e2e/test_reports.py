@@ -1,5 +1,5 @@
 # Tests: rollup_worker
-"""areport: what the cluster was used for, as the commands and the database tell it."""
+"""areport and the views of the database: how the cluster was used."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def psql(cluster, statement, given=None):
     return cluster.psql(statement, given=given)
 
 
-def test_ac136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
+def test_ac136_job_is_charged_for_its_cpus_while_they_are_allocated(fresh):
     cluster = fresh(config=f1())
     job = cluster.wrap("sleep 6", "-c", "4", "-o", "/dev/null")
     cluster.completed(job)
@@ -37,7 +37,7 @@ def test_ac136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
     assert 6 <= held <= 12
     assert seconds(cluster)["allocated"] == 4 * held
     assert seconds(cluster, "node")["allocated"] == held
-    # The same to each user and account, in each order.
+    # All reports by user, account and QOS agree.
     for name in ("AccountUtilizationByUser", "AccountUtilizationByQOS", "UserUtilizationByAccount"):
         found = rows(cluster, "cluster", name, "start=now-1day")
         assert max(row["used"] for row in found) == 4 * held, found
@@ -52,7 +52,7 @@ def test_ac136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
     assert all(row["consumed"] <= row["used"] and row["jobs"] == 1 for row in efficiency if row["tres"] == "cpu")
 
 
-def test_columns_add_up_to_what_there_was(fresh):
+def test_utilization_columns_add_up_to_the_capacity(fresh):
     cluster = fresh(config=f1(gpus=True))
     job = cluster.wrap("sleep 1000", "-c", "2", "-w", "n1")
     cluster.wait_state(job, "RUNNING")
@@ -66,7 +66,7 @@ def test_columns_add_up_to_what_there_was(fresh):
         answer = json.loads(report(cluster, "--json", "-T", tres, "cluster", "utilization", "start=now-1day", "end=now"))
         [row] = answer["rows"]
         assert row["reported"] == sum(row[key] for key in ("allocated", "down", "planned_down", "reserved", "idle"))
-        # From the second in which the nodes were known.
+        # Since the second in which the nodes became known.
         assert row["reported"] == capacity * (answer["end"] // 10**6 - int(since)), (tres, row)
     now = seconds(cluster)
     assert now["allocated"] > 0 and now["planned_down"] > 0 and now["down"] > 0 and now["reserved"] > 0
@@ -76,12 +76,12 @@ def test_columns_add_up_to_what_there_was(fresh):
     cluster.wait_end(job)
 
 
-def test_sums_say_what_the_records_say(fresh):
+def test_reports_from_sums_match_those_from_records(fresh):
     cluster = fresh(config=f1())
     job = cluster.wrap("sleep 2", "-c", "2", "-o", "/dev/null")
     cluster.completed(job)
     assert "summed up" in report(cluster, "rollup", "show")
-    # As if it had all been three days ago.
+    # Moves everything three days into the past.
     shift = "interval '75 hours'"
     psql(cluster, f"UPDATE attempt_done SET submitted = submitted - {shift}, eligible = eligible - {shift}, allocated = allocated - {shift}, "
                   f"started = started - {shift}, ended = ended - {shift}, released = released - {shift};"
@@ -95,10 +95,10 @@ def test_sums_say_what_the_records_say(fresh):
     days = int(psql(cluster, "SELECT count(DISTINCT began) FROM ares_views.capacity_day"))
     assert days >= 2
     whole = json.loads(report(cluster, "--json", "-T", "cpu,node", *words, "end=now-1day"))["rows"]
-    # The end moved with the clock: only what was idle may have become more.
+    # The end of the window has moved with the clock: only idle time may have grown.
     assert [(row["tres"], row["allocated"]) for row in whole] == [(row["tres"], row["allocated"]) for row in before]
     assert rows(cluster, "cluster", "AccountUtilizationByUser", "start=now-10days") == users
-    # Made anew after somebody has spoilt them.
+    # The sums are computed again after they were overwritten.
     good = psql(cluster, "SELECT * FROM ares_views.capacity_hour ORDER BY 1, 2")
     psql(cluster, "UPDATE capacity_hour SET idle = 0; DELETE FROM usage_hour")
     report(cluster, "rollup", "again", "start=now-10days", "end=now")
@@ -106,13 +106,13 @@ def test_sums_say_what_the_records_say(fresh):
     assert rows(cluster, "cluster", "AccountUtilizationByUser", "start=now-10days") == users
 
 
-def test_only_operators_sum_up(cluster, others):
+def test_only_operators_run_rollups(cluster, others):
     done = cluster.run("areport", "rollup", "now", check=False, user=others[0])
     assert done.returncode == 1 and "only operators" in done.stderr
     assert cluster.run("areport", "rollup", "show", user=others[0]).returncode == 0
 
 
-def test_layouts(cluster):
+def test_table_csv_and_parsable_layouts(cluster):
     cluster.completed(cluster.wrap("sleep 1", "-o", "/dev/null"))
     words = ["cluster", "util", "start=now-1hour"]
     text = report(cluster, *words)
@@ -127,7 +127,7 @@ def test_layouts(cluster):
     assert report(cluster, "-nP", *words, "format=cluster,tres") == "test|cpu\n"
 
 
-def test_wrong_lines_are_refused(cluster):
+def test_invalid_arguments_are_refused(cluster):
     for words, complaint in ((["cluster"], "name a report"), (["cluster", "usage"], "there is Utilization"),
                              (["-T", "gres/tpu", "cluster", "util"], 'unknown TRES "gres/tpu"'),
                              (["-t", "fortnights", "cluster", "util"], "unknown unit"),
@@ -137,14 +137,14 @@ def test_wrong_lines_are_refused(cluster):
         assert done.returncode == 1 and complaint in done.stderr, (words, done.stderr)
 
 
-def test_days_are_those_of_the_readers_zone(cluster):
+def test_dates_are_in_the_time_zone_of_the_caller(cluster):
     for zone, day, hours in (("Europe/Berlin", "2026-03-29", 23), ("Europe/Berlin", "2025-10-26", 25), ("UTC", "2026-03-29", 24)):
         following = f"{day[:-2]}{int(day[-2:]) + 1}"
         answer = json.loads(report(cluster, "--json", "cluster", "util", f"start={day}", f"end={following}", env={"TZ": zone}))
         assert (answer["end"] - answer["start"]) == hours * 3600 * 10**6
 
 
-def test_the_views_are_there_for_readers(cluster):
+def test_views_can_be_queried(cluster):
     cluster.completed(cluster.wrap("true", "-o", "/dev/null"))
     assert int(psql(cluster, "SELECT count(*) FROM ares_views.job WHERE state = 'COMPLETED'")) >= 1
     assert psql(cluster, "SELECT state FROM ares_views.node_history WHERE ended IS NULL AND name = 'n1'") == "up"

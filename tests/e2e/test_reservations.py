@@ -1,5 +1,5 @@
 # Tests: actl/reservation, query_reservations, reservation_commands, reservation_keys
-"""Reservations through the real commands: who runs where when, what is refused, and that they outlive the controller."""
+"""Reservations through the real commands: where and when jobs of which users run, refused requests, and a controller restart."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def nodes_of(cluster, job):
     return cluster.account(job, "NodeList")
 
 
-def test_its_users_run_in_it_and_others_beside_it(cluster, others):
+def test_reserved_nodes_run_only_jobs_of_the_reservation(cluster, others):
     inside, outside = others
     reserve(cluster, "course", "Nodes=n1", "Duration=60", f"Users={inside}")
     shown = cluster.show("reservation", "course")
@@ -47,7 +47,7 @@ def test_its_users_run_in_it_and_others_beside_it(cluster, others):
     own = cluster.wrap('[ "$ARES_JOB_RESERVATION" = course ]', "--reservation=course", "-t1", user=inside)
     cluster.completed(own)
     assert nodes_of(cluster, own) == "n1"
-    # Four whole nodes are never free for somebody else.
+    # Other users never get all four nodes.
     all_four = cluster.wrap("true", "-N4", "-c4", "-t1", user=outside)
     cluster.wait_reason(all_four, "Reservation")
     assert "1 node in course" in cluster.run("aqueue", "--why", all_four).stdout
@@ -61,7 +61,7 @@ def test_its_users_run_in_it_and_others_beside_it(cluster, others):
     assert "No reservations" in cluster.run("actl", "show", "reservation").stdout
 
 
-def test_a_job_too_long_for_the_maintenance_waits(cluster):
+def test_job_that_would_overlap_maintenance_waits(cluster):
     reserve(cluster, "repair", "StartTime=now+1hour", "Duration=2:00:00", "Nodes=ALL", "Flags=MAINT")
     long = cluster.wrap("true", "-t90")
     cluster.wait_reason(long, "Reservation")
@@ -76,7 +76,7 @@ def test_a_job_too_long_for_the_maintenance_waits(cluster):
     cluster.completed(long)
 
 
-def test_jobs_of_a_deleted_one_wait_until_they_are_changed(cluster, others):
+def test_jobs_of_a_deleted_reservation_wait_until_they_are_updated(cluster, others):
     reserve(cluster, "later", "StartTime=now+1hour", "Duration=60", "NodeCnt=2", f"Users={others[0]}")
     job = cluster.wrap("true", "--reservation=later", user=others[0])
     assert "has not begun" in until(lambda: re.search(r"its reservation.*", cluster.run("aqueue", "--why", job).stdout)).group()
@@ -86,7 +86,7 @@ def test_jobs_of_a_deleted_one_wait_until_they_are_changed(cluster, others):
     cluster.completed(job)
 
 
-def test_it_outlives_the_controller(cluster):
+def test_reservation_is_kept_after_a_controller_restart(cluster):
     reserve(cluster, "kept", "StartTime=now+1hour", "Duration=60", "Nodes=n[2-3]", "Users=root", "Flags=FLEX,DAILY",
             "Comment=for the course")
     before = cluster.show("reservation", "kept")
@@ -95,7 +95,7 @@ def test_it_outlives_the_controller(cluster):
     until(lambda: cluster.run("actl", "ping", check=False).returncode == 0)
     assert cluster.show("reservation", "kept") == before
     job = cluster.wrap("true", "--reservation=kept")
-    cluster.completed(job)  # FLEX: before it begins
+    cluster.completed(job)  # FLEX: may start before the reservation
 
 
 @pytest.mark.parametrize("words, said", [
@@ -108,7 +108,7 @@ def test_it_outlives_the_controller(cluster):
     (["Nodes=n1", "Duration=10", "Users=root", "Licenses=matlab:2"], "not supported yet"),
     (["NodeCnt=9", "Duration=10", "Users=root"], "9 nodes are asked for"),
 ])
-def test_what_makes_no_sense_is_refused(cluster, words, said):
+def test_invalid_reservations_are_refused(cluster, words, said):
     done = reserve(cluster, "bad", *words, check=False)
     assert done.returncode != 0 and said in done.stderr
     assert "No reservations" in cluster.run("actl", "show", "reservation").stdout

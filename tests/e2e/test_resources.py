@@ -1,5 +1,5 @@
 # Tests: scheduler_loop
-"""What a job is given: nodes, CPUs, memory, GPUs (F2), and why it waits."""
+"""Allocation of nodes, CPUs, memory and GPUs (F2), and the reasons of pending jobs."""
 
 from cluster import until
 
@@ -39,7 +39,7 @@ def test_ac047_cpu_packing(gpu_cluster):
     gpu_cluster.completed(fifth)
 
 
-def test_ac067_the_allocation_is_visible(gpu_cluster):
+def test_ac067_allocated_gpus_are_visible_to_the_job(gpu_cluster):
     job = gpu_cluster.wrap('echo "$CUDA_VISIBLE_DEVICES"', "--gres=gpu:2")
     gpu_cluster.completed(job)
     devices = gpu_cluster.output(job).strip().split(",")
@@ -54,14 +54,14 @@ def test_gpus_are_never_shared(gpu_cluster):
     assert sorted(gpu_cluster.output(job).strip() for job in jobs) == ["0", "1", "2", "3"]
 
 
-def test_typed_gpus_are_of_that_type(gpu_cluster):
+def test_typed_requests_get_gpus_of_that_type(gpu_cluster):
     for kind, node in (("a100", "n1"), ("h100", "n2")):
         job = gpu_cluster.wrap("true", f"--gpus-per-node={kind}:2")
         gpu_cluster.completed(job)
         assert gpu_cluster.account(job, "NodeList") == node
 
 
-def test_without_gpus_none_is_visible(gpu_cluster):
+def test_no_gpu_is_visible_to_jobs_without_gpus(gpu_cluster):
     job = gpu_cluster.wrap('echo "[${CUDA_VISIBLE_DEVICES-}]"', "-w", "n1")
     gpu_cluster.completed(job)
     assert gpu_cluster.output(job).strip() in ("[]", "[NoDevFiles]")
@@ -73,7 +73,7 @@ def test_ac071_gpus_in_total(gpu_cluster):
     assert "gres/gpu=3" in gpu_cluster.account(gpus, "AllocTRES").split(",")
 
 
-def test_a_gang_is_given_all_nodes_or_waits(gpu_cluster):
+def test_multi_node_job_waits_until_all_nodes_are_free(gpu_cluster):
     blocker = gpu_cluster.wrap("sleep 1000", "-w", "n4", "-n4")
     gpu_cluster.wait_state(blocker, "RUNNING")
     gang = gpu_cluster.wrap("true", "-N4", "-n4")
@@ -83,7 +83,7 @@ def test_a_gang_is_given_all_nodes_or_waits(gpu_cluster):
     gpu_cluster.completed(gang)
 
 
-def test_a_short_job_goes_before_a_blocked_one(gpu_cluster):
+def test_short_job_is_backfilled_before_a_blocked_one(gpu_cluster):
     blocker = gpu_cluster.wrap("sleep 1000", "-w", "n4", "-N1", "-n3", "-t", "10")
     gpu_cluster.wait_state(blocker, "RUNNING")
     blocked = gpu_cluster.wrap("true", "-w", "n4", "-N1", "-n4", "-t", "10")
@@ -96,7 +96,7 @@ def test_a_short_job_goes_before_a_blocked_one(gpu_cluster):
     gpu_cluster.completed(late)
 
 
-def test_exclusive(gpu_cluster):
+def test_exclusive_allocates_all_cpus(gpu_cluster):
     job = gpu_cluster.wrap("true", "--exclusive", "-w", "n3")
     gpu_cluster.completed(job)
     assert gpu_cluster.account(job, "AllocCPUS") == "4"

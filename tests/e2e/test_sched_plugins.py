@@ -1,5 +1,5 @@
-"""Plugins of the scheduler, loaded from their shared objects: jobs go only where they allow, and one that crashes or hangs costs a restart
-with that plugin set aside and named, and no job."""
+"""Scheduler plugins loaded from shared objects: jobs start only on nodes that the plugins allow. A plugin that crashes or hangs causes
+a restart of the controller without it, and no job is lost."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from cluster import BIN, Cluster, until
 MIN_NVLINK = BIN.parent / "plugins/sched/min_nvlink.so"
 MISBEHAVING = BIN.parent / "tests/plugins/misbehaving.so"
 
-# 0 and 2 are joined by four NVLinks, 1 and 3 by two.
+# Four NVLinks connect 0 and 2, two connect 1 and 3.
 MATRIX = (
     "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
     "GPU0\t X \tSYS\tNV4\tSYS\t0-1\t0\n"
@@ -39,7 +39,7 @@ scheduler:
 
 @pytest.fixture
 def plugins(tmp_path):
-    """Copies of the shared objects in a folder that nobody else may write to."""
+    """Copies of the shared objects, in a folder that is not writable by other users."""
     for built in (MIN_NVLINK, MISBEHAVING):
         if not built.exists():
             pytest.skip(f"{built} is not built")
@@ -62,7 +62,7 @@ def shown(cluster):
     return {row["name"]: row for row in json.loads(cluster.run("actl", "--json", "show", "plugins").stdout)["plugins"]}
 
 
-def test_jobs_go_only_where_the_gpus_are_joined(fresh, plugins):
+def test_jobs_start_only_on_gpus_with_enough_links(fresh, plugins):
     c = start(fresh, plugins, f"{{name: min_nvlink, path: {plugins}/min_nvlink.so, partitions: [main], options: {{links: 2}}}}")
     assert shown(c)["min_nvlink"]["stages"] == "filter,permit"
     work = "echo $CUDA_VISIBLE_DEVICES $ARES_JOB_NODELIST; exec sleep 300"
@@ -71,15 +71,15 @@ def test_jobs_go_only_where_the_gpus_are_joined(fresh, plugins):
         c.wait_state(job, "RUNNING")
     assert {until(lambda j=job: c.output(j).strip()) for job in jobs} == {"0,2 n1", "1,3 n1"}
 
-    # n2 does not tell how its GPUs are linked, and what n1 has is in use.
+    # The links of n2's GPUs are unknown, and n1's GPUs are in use.
     third = c.wrap("true", "-c1", "--gpus-per-node=2")
     c.wait_reason(third, "Plugin")
     why = c.run("aqueue", "--why", third).stdout
     assert re.search(r"plugin min_nvlink refuses 1 node: no 2 free GPUs of which each is joined", why), why
-    # Where it has no say, and for a single GPU, all are alike.
+    # The plugin allows all nodes in other partitions and for single GPUs.
     c.completed(c.wrap("true", "-c1", "--gpus-per-node=2", "-p", "free"))
     c.completed(c.wrap("true", "-c1", "--gpus-per-node=1"))
-    # The comment of a job asks for more than is left once 0 and 2 are in use.
+    # The comment of the job requests four links, which only 0 and 2 have.
     four = c.wrap("true", "-c1", "--gpus-per-node=2", "--comment=min_nvlink=4")
     never = c.wrap("true", "-c1", "--gpus-per-node=2", "--comment=min_nvlink=5")
     c.wait_reason(never, "Plugin")
@@ -91,7 +91,7 @@ def test_jobs_go_only_where_the_gpus_are_joined(fresh, plugins):
 
 
 @pytest.mark.parametrize("how, cause", [("crash", "SIGSEGV"), ("throw", "SIGABRT"), ("hang", "hang")])
-def test_a_plugin_that_fails_costs_a_restart_and_nothing_else(fresh, plugins, how, cause):
+def test_failing_plugin_is_set_aside_by_a_restart_and_no_job_is_lost(fresh, plugins, how, cause):
     c = start(fresh, plugins,
               f"{{name: bad, path: {plugins}/misbehaving.so, options: {{how: {how}}}}}",
               f"{{name: good, path: {plugins}/min_nvlink.so}}")
@@ -100,7 +100,7 @@ def test_a_plugin_that_fails_costs_a_restart_and_nothing_else(fresh, plugins, ho
     note = "echo x >> %s/$ARES_JOB_ID" % ran
     before = [c.wrap(f"sleep 1; {note}", "-c1") for _ in range(4)]
     first = c.pid("aresctld")
-    # The job's acknowledgement is committed before the plugin is asked about it.
+    # The submission is committed before the plugin is called for the job.
     trigger = c.wrap(note, "-c1", "--comment=misbehave")
     during = [c.wrap(note, "-c1") for _ in range(4)]
     until(lambda: shown(c)["bad"]["set_aside"] == cause, seconds=40)
@@ -115,7 +115,7 @@ def test_a_plugin_that_fails_costs_a_restart_and_nothing_else(fresh, plugins, ho
     assert "PluginName=good State=ON" in text
     second = c.pid("aresctld")
 
-    # The same file stays out; another one in its place is taken back, without a restart.
+    # The same file stays set aside; a changed file is loaded again without a restart.
     c.run("actl", "reconfigure")
     assert "State=SET_ASIDE" in c.run("actl", "show", "plugins").stdout
     os.utime(plugins / "misbehaving.so")
@@ -125,7 +125,7 @@ def test_a_plugin_that_fails_costs_a_restart_and_nothing_else(fresh, plugins, ho
     c.completed(c.wrap("true", "-c1"))
 
 
-def test_what_is_refused_is_refused_by_line(fresh, plugins):
+def test_invalid_plugins_are_refused_with_their_line(fresh, plugins):
     c = start(fresh, plugins, f"{{name: good, path: {plugins}/min_nvlink.so}}")
     config = c.dir / "ares.yaml"
     text = config.read_text()
@@ -136,7 +136,7 @@ def test_what_is_refused_is_refused_by_line(fresh, plugins):
         assert check.returncode == 1 and f'ares.yaml:{line}: scheduler plugin "good": ' in check.stderr, check.stderr
         assert words in check.stderr
         done = c.run("actl", "reconfigure", check=False)
-        if loaded:  # what is loaded is a copy, which nobody can write to
+        if loaded:  # the loaded plugin is a copy that is not writable by other users
             assert "no change" in done.stdout
         else:
             assert done.returncode == 1 and words in done.stderr
@@ -154,7 +154,7 @@ def test_what_is_refused_is_refused_by_line(fresh, plugins):
     config.write_text(text)
     assert c.run("aresctld", "--check", "--config", config).returncode == 0
     c.run("actl", "reconfigure")
-    # It came, it goes, and comes again with other options while the controller runs.
+    # Plugins are removed, and added again with other options, while the controller runs.
     config.write_text(re.sub(r"(?m)^    - .*min_nvlink.so.*\n", "", text))
     c.run("actl", "reconfigure")
     assert "No plugins" in c.run("actl", "show", "plugins").stdout

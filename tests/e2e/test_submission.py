@@ -1,5 +1,5 @@
 # Tests: job_waiters
-"""Submission and scripts: AC-003 to AC-018, AC-026, AC-034, AC-035; what users write into scripts and on the command line."""
+"""Submission and scripts: AC-003 to AC-018, AC-026, AC-034, AC-035; directives and options on the command line."""
 
 import os
 import pwd
@@ -59,7 +59,7 @@ def test_ac010_open_mode(cluster):
         assert cluster.output(job, "mode.out") == "line\n" * expected
 
 
-def test_ac011_directive_environment_command_line(cluster):
+def test_ac011_command_line_overrides_environment_overrides_directives(cluster):
     script = cluster.script("#!/bin/sh\n#ARES --job-name=a\ntrue\n", "prec.sh")
     for words, env, expected in [(["-J", "c"], {"ASUB_JOB_NAME": "b"}, "c"), ([], {"ASUB_JOB_NAME": "b"}, "b"), ([], {}, "a")]:
         job = cluster.submit(*words, script, env=env)
@@ -79,7 +79,7 @@ def test_ac014_script_from_standard_input(cluster):
     assert cluster.output(job, "stdin.out") == "from stdin\n"
 
 
-def test_ac015_a_gang_runs_its_script_once(cluster):
+def test_ac015_multi_node_job_runs_its_script_once(cluster):
     job = cluster.wrap('echo "$ARESD_NODENAME" >> once.txt', "-N3", "-n6")
     cluster.completed(job)
     nodes = cluster.account(job, "NNodes,NodeList").split("|")
@@ -89,7 +89,7 @@ def test_ac015_a_gang_runs_its_script_once(cluster):
     assert lines[0] == cluster.run("actl", "show", "hostnames", nodes[1]).stdout.splitlines()[0]
 
 
-def test_ac018_impossible_number_of_nodes(cluster):
+def test_ac018_impossible_number_of_nodes_is_refused(cluster):
     done = cluster.run("asub", "-N1000000", "--wrap", "true", check=False)
     assert done.returncode != 0
     assert "node" in done.stderr.lower()
@@ -104,14 +104,14 @@ def test_ac026_hold_and_release(cluster):
     cluster.completed(job)
 
 
-def test_ac034_umask_is_the_submitters(cluster):
+def test_ac034_umask_of_the_submitter_is_used(cluster):
     job = cluster.wrap("umask; touch made.077", preexec_fn=lambda: os.umask(0o077))
     cluster.completed(job)
     assert cluster.output(job).strip() in ("0077", "077")
     assert (cluster.work / "made.077").stat().st_mode & 0o777 == 0o600
 
 
-def test_ac035_exact_user_and_group(cluster, others):
+def test_ac035_job_runs_with_the_submitters_user_and_group(cluster, others):
     user = others[0]
     job = cluster.wrap("id -u; id -g", user=user)
     cluster.completed(job)
@@ -127,7 +127,7 @@ def test_arguments_reach_the_script(cluster):
     assert cluster.output(job) == "[one]\n[two words]\n[--three]\n"
 
 
-def test_chdir(cluster):
+def test_chdir_sets_the_working_directory(cluster):
     folder = cluster.work / "elsewhere"
     folder.mkdir()
     job = cluster.wrap("pwd", "-D", "elsewhere")
@@ -135,7 +135,7 @@ def test_chdir(cluster):
     assert (folder / f"ares-{job}.out").read_text().strip() == str(folder)
 
 
-def test_standard_line_and_wait(cluster):
+def test_wait_returns_the_exit_code_of_the_job(cluster):
     done = cluster.run("asub", "--wait", "--wrap", "exit 7", check=False)
     assert done.stdout.startswith("Submitted batch job ")
     assert done.returncode == 7
@@ -143,13 +143,13 @@ def test_standard_line_and_wait(cluster):
 
 @pytest.mark.parametrize("command,state,code", [("exit 0", "COMPLETED", "0:0"), ("exit 3", "FAILED", "3:0"),
                                                 ("kill -9 $$", "FAILED", "0:9"), ("kill -TERM $$", "FAILED", "0:15")])
-def test_exit_codes(cluster, command, state, code):
+def test_exit_code_and_signal_determine_the_state(cluster, command, state, code):
     job = cluster.wrap(command)
     assert set(cluster.wait_end(job).values()) == {state}
     assert cluster.account(job, "ExitCode") == code
 
 
-def test_essential_environment(cluster):
+def test_job_environment_has_the_essential_variables(cluster):
     job = cluster.wrap("env", "-N2", "-n4", "-c1", "-J", "enviro", env={"MINE": "carried"})
     cluster.completed(job)
     env = dict(line.split("=", 1) for line in cluster.output(job).splitlines() if "=" in line)
@@ -161,7 +161,7 @@ def test_essential_environment(cluster):
     assert env["ARES_JOB_NODELIST"] == cluster.account(job, "NodeList")
 
 
-def test_export_none_leaves_the_environment_behind(cluster):
+def test_export_none_does_not_pass_the_environment_on(cluster):
     job = cluster.wrap('echo "[${MINE-unset}]"', "--export=NONE", env={"MINE": "x"})
     cluster.completed(job)
     assert cluster.output(job) == "[unset]\n"
@@ -176,13 +176,13 @@ def test_accounting_times_and_resources(cluster):
     assert {"cpu=2", "mem=300M", "node=1"} <= set(tres.split(","))
 
 
-def test_begin_in_a_moment(cluster):
+def test_job_waits_until_its_begin_time(cluster):
     job = cluster.wrap("true", "--begin=now+3")
     cluster.wait_reason(job, "BeginTime")
     cluster.completed(job)
 
 
-def test_finished_jobs_leave_nothing_on_the_nodes(cluster):
+def test_ended_jobs_leave_no_records_on_the_nodes(cluster):
     job = cluster.wrap("true")
     cluster.completed(job)
     def left():

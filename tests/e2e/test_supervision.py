@@ -1,5 +1,5 @@
 # Tests: acluster/supervisor, process, services
-"""The supervisor of acluster starts again whatever ends, and the cluster works on."""
+"""acluster's supervisor restarts daemons that end, and the cluster keeps working."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from cluster import until
 
 
 @pytest.mark.parametrize("role", ["postgres", "munged", "aresctld", "aresd@n1"])
-def test_the_supervisor_starts_again_what_was_killed(fresh, role):
+def test_supervisor_restarts_killed_daemons(fresh, role):
     cluster = fresh("--nodes=1")
     before = cluster.pid(role)
     os.kill(before, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Suspend and resume through the real commands: what stands still does nothing, its time does not run, and its CPUs are free."""
+"""Suspend and resume through the real commands: suspended jobs do not run, their time limit does not advance, and their CPUs are free."""
 
 import os
 import re
@@ -21,7 +21,7 @@ partitions:
   - {name: high, nodes: "n[1-2]", default_memory_per_cpu: 500M, tier: 5}
 """
 
-# Counts five times a second into a file, and says so at its end.
+# Appends a number to a file five times a second, and prints a line at the end.
 COUNTER = """#!/bin/bash
 for i in $(seq {steps}); do echo $i >> {mark}; sleep 0.2; done
 echo last line
@@ -60,7 +60,7 @@ def counts_on(mark):
 
 
 def stands_still(mark):
-    """The file stops growing, and does not grow for a while."""
+    """Waits until the file stops growing, and checks that it does not grow for some time."""
     until(lambda: no_growth(mark, 0.6))
     assert no_growth(mark, 1.5)
 
@@ -79,7 +79,7 @@ def state_in_queue(cluster, job):
     return cluster.queue(job, "%t")
 
 
-def test_two_jobs_take_turns_on_the_same_cpus_and_both_finish(cluster, tmp_path):
+def test_two_jobs_use_the_same_cpus_in_turn_and_both_complete(cluster, tmp_path):
     """AC-121."""
     first, mark1 = counter(cluster, tmp_path, "-w", "n1", name="one", steps=40)
     cluster.wait_state(first, "RUNNING")
@@ -118,7 +118,7 @@ def test_two_jobs_take_turns_on_the_same_cpus_and_both_finish(cluster, tmp_path)
         assert still != "00:00:00" and 7 <= int(elapsed) <= 12, (elapsed, still)
 
 
-def test_the_time_limit_does_not_run_and_then_goes_on(cluster, tmp_path):
+def test_time_limit_does_not_advance_during_suspension(cluster, tmp_path):
     job, mark = counter(cluster, tmp_path, name="limit")
     cluster.wait_state(job, "RUNNING")
     actl(cluster, "update", f"jobid={job}", "TimeLimit=0:06")
@@ -133,7 +133,7 @@ def test_the_time_limit_does_not_run_and_then_goes_on(cluster, tmp_path):
     assert int(cluster.account(job, "ElapsedRaw")) <= 10
 
 
-def test_cancel_ends_a_suspended_job_and_lets_it_clean_up(cluster, tmp_path):
+def test_cancelled_suspended_job_handles_sigterm(cluster, tmp_path):
     told = tmp_path / "told"
     script = cluster.script(f"#!/bin/bash\ntrap 'echo told > {told}; exit 0' TERM\nwhile :; do sleep 0.1; done\n", name="trap.sh")
     job = cluster.submit("-c4", "-t10", script)
@@ -145,7 +145,7 @@ def test_cancel_ends_a_suspended_job_and_lets_it_clean_up(cluster, tmp_path):
     assert told.read_text() == "told\n"
 
 
-def test_signals_wait_until_it_goes_on(cluster, tmp_path):
+def test_signals_to_a_suspended_job_are_delivered_on_resume(cluster, tmp_path):
     got = tmp_path / "got"
     ready = tmp_path / "ready"
     script = cluster.script(f"#!/bin/bash\ntrap 'echo usr1 > {got}' USR1\n> {ready}\nwhile :; do sleep 0.1; done\n",
@@ -163,7 +163,7 @@ def test_signals_wait_until_it_goes_on(cluster, tmp_path):
     until(got.exists)
 
 
-def test_it_outlives_restarts_of_the_controller_and_of_the_node(cluster, tmp_path):
+def test_suspension_survives_restarts_of_controller_and_node_daemon(cluster, tmp_path):
     job, mark = counter(cluster, tmp_path, "-w", "n1", name="restarts")
     cluster.wait_state(job, "RUNNING")
     counts_on(mark)
@@ -179,7 +179,7 @@ def test_it_outlives_restarts_of_the_controller_and_of_the_node(cluster, tmp_pat
     counts_on(mark)
 
 
-def test_only_operators_and_only_what_runs(cluster, tmp_path):
+def test_suspend_needs_an_operator_and_a_running_job(cluster, tmp_path):
     job, mark = counter(cluster, tmp_path, name="mine")
     cluster.wait_state(job, "RUNNING")
     held = cluster.wrap("true", "-H")
@@ -193,7 +193,7 @@ def test_only_operators_and_only_what_runs(cluster, tmp_path):
     actl(cluster, "resume", "n1")
 
 
-def test_memory_and_gpus_stay_its_own(cluster, tmp_path):
+def test_suspended_job_keeps_its_memory_and_gpus(cluster, tmp_path):
     job = cluster.submit("-c4", "-t10", "-w", "n1", "--gres=gpu:a100:2", "--mem=3000M", "--wrap", "sleep 60")
     cluster.wait_state(job, "RUNNING")
     actl(cluster, "suspend", job)
@@ -211,7 +211,7 @@ def test_memory_and_gpus_stay_its_own(cluster, tmp_path):
     cluster.completed(cards)
 
 
-def test_a_higher_tier_suspends_and_the_victim_goes_on_by_itself(cluster, tmp_path):
+def test_preempted_job_is_suspended_and_resumed_by_the_scheduler(cluster, tmp_path):
     """AC-128, mode SUSPEND."""
     jobs = [counter(cluster, tmp_path, name=f"low{i}", steps=60) for i in (1, 2)]
     for job, _ in jobs:
@@ -225,9 +225,9 @@ def test_a_higher_tier_suspends_and_the_victim_goes_on_by_itself(cluster, tmp_pa
     victim, mark = victims[0]
     stands_still(mark)
     why = " ".join(cluster.run("aqueue", "--why", victim).stdout.split())
-    assert f"made room for job {high}" in why and "goes on by itself" in why, why
+    assert f"made room for job {high}" in why and "resumes automatically" in why, why
     assert f"SuspendedFor={high}" in cluster.show("job", victim)
-    equal = cluster.wrap("sleep 60", "-c4", "-t10", "-N1")  # of its own tier: it comes after the victim
+    equal = cluster.wrap("sleep 60", "-c4", "-t10", "-N1")  # same tier as the suspended job, which is resumed first
     cluster.completed(high)
     until(lambda: state_in_queue(cluster, victim) == "R")
     assert cluster.state(equal) == "PENDING"
@@ -239,10 +239,10 @@ def test_a_higher_tier_suspends_and_the_victim_goes_on_by_itself(cluster, tmp_pa
     assert cluster.account(victim, "Suspended") != "00:00:00"
 
 
-def test_an_operator_takes_over_what_the_scheduler_suspended(cluster, tmp_path):
+def test_job_suspended_by_an_operator_is_not_resumed_by_the_scheduler(cluster, tmp_path):
     job, mark = counter(cluster, tmp_path, "-w", "n1", name="taken")
     cluster.wait_state(job, "RUNNING")
-    time.sleep(3.5)  # it has run for min_age: a bound of the rule itself
+    time.sleep(3.5)  # until the job has run for min_age
     high = cluster.wrap("sleep 3", "-p", "high", "-w", "n1", "-c4", "-t1")
     until(lambda: state_in_queue(cluster, job) == "S")
     actl(cluster, "suspend", job)

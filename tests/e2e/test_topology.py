@@ -1,5 +1,5 @@
 # Tests: topology_json, topology_text
-"""actl topology as a user runs it: on files, from a pipe, without a controller."""
+"""actl topology on files and from a pipe, without a controller."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ def matrix(tmp_path):
     return str(path)
 
 
-def test_shows_and_chooses(matrix):
+def test_topology_is_shown_and_gpus_are_chosen(matrix):
     shown = actl(matrix)
     assert shown.returncode == 0, shown.stderr
     assert "4 GPUs, 0 NICs, 2 NUMA domains" in shown.stdout
@@ -38,7 +38,7 @@ def test_shows_and_chooses(matrix):
     assert actl("-", "-Q", "--allocate", "3", input=MATRIX).stdout == "0-2\n"
 
 
-def test_json(matrix):
+def test_json_has_links_and_allocation(matrix):
     shown = json.loads(actl(matrix, "--json", "--allocate=4").stdout)
     assert [gpu["cpus"] for gpu in shown["gpus"]] == ["0-7", "0-7", "8-15", "8-15"]
     assert shown["links"][0] == ["X", "NV4", "SYS", "SYS"]
@@ -52,7 +52,7 @@ def test_json(matrix):
     (MATRIX[:-20], "line 5"),
     (MATRIX.replace("NV4", "OK"), "topo -m"),
 ])
-def test_bad_files_are_refused_by_place(tmp_path, text, message):
+def test_invalid_files_are_refused_with_line_and_column(tmp_path, text, message):
     path = tmp_path / "bad.txt"
     path.write_text(text)
     done = actl(str(path))
@@ -60,7 +60,7 @@ def test_bad_files_are_refused_by_place(tmp_path, text, message):
     assert done.stderr.startswith("actl: ") and str(path) in done.stderr and message in done.stderr, done.stderr
 
 
-def test_bad_requests_are_refused(matrix):
+def test_invalid_requests_are_refused(matrix):
     for words, message in {("--allocate=3", "--gpu-topology=node"): "at most 2",
                            ("--allocate=5",): "the machine has 4",
                            ("--busy=1",): "--allocate"}.items():
@@ -69,7 +69,7 @@ def test_bad_requests_are_refused(matrix):
     assert actl().returncode == 1 and actl("/no/such/file").returncode == 1
 
 
-def test_every_recorded_machine_is_drawn_or_refused_by_place():
+def test_recorded_topologies_are_shown_or_refused_with_line_and_column():
     recorded = sorted(RECORDED.glob("*.txt"))
     assert recorded
     for path in recorded:

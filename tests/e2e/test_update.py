@@ -1,5 +1,5 @@
 # Tests: act, job_keys, node_keys, partition_keys
-"""Changing jobs, nodes and partitions by `actl update`."""
+"""Changes of jobs, nodes and partitions with `actl update`."""
 
 import time
 
@@ -25,7 +25,7 @@ def field(cluster, job, name, **more):
     raise LookupError(f"no {name} in {cluster.show('job', job)}")
 
 
-def test_a_pending_job_is_changed_and_runs_as_changed(cluster):
+def test_updated_pending_job_runs_with_its_new_properties(cluster):
     job = cluster.wrap("echo $ARES_JOB_NAME $ARES_JOB_NUM_NODES $ARES_CPUS_PER_TASK", "-H", "-J", "first", "-o", "a.out")
     update(cluster, f"jobid={job}", "JobName=second", "NumNodes=2", "CPUsPerTask=2", "StdOut=changed-%j.out",
            "Comment=two", "words", "TimeLimit=5", "Nice=3")
@@ -39,7 +39,7 @@ def test_a_pending_job_is_changed_and_runs_as_changed(cluster):
     assert cluster.account(job, "JobName,NNodes") == "second|2"
 
 
-def test_what_a_user_may_and_may_not(cluster, others):
+def test_users_may_only_lower_limits_and_priority_of_their_own_jobs(cluster, others):
     alice, bob = others
     job = cluster.wrap("true", "-H", "-t", "60", user=alice)
     update(cluster, f"job={job}", "timelimit=30", "nice=10", user=alice)
@@ -52,7 +52,7 @@ def test_what_a_user_may_and_may_not(cluster, others):
     cluster.cancel(job)
 
 
-def test_a_refusal_names_the_property_and_why(cluster):
+def test_refused_update_names_the_property_and_the_cause(cluster):
     job = cluster.wrap("true", "-H")
     assert "Invalid partition name specified: nowhere" in refused(cluster, f"jobid={job}", "partition=nowhere")
     assert "5 CPUs on one node" in refused(cluster, f"jobid={job}", "CPUsPerTask=5")
@@ -62,7 +62,7 @@ def test_a_refusal_names_the_property_and_why(cluster):
     cluster.cancel(job)
 
 
-def test_a_lower_limit_ends_a_running_job(cluster):
+def test_lowered_time_limit_ends_a_running_job(cluster):
     job = cluster.wrap("while :; do sleep 0.1; done", "-t", "60")
     cluster.wait_state(job, "RUNNING")
     began = time.monotonic()
@@ -71,7 +71,7 @@ def test_a_lower_limit_ends_a_running_job(cluster):
     assert time.monotonic() - began < 45
 
 
-def test_a_running_job_keeps_what_it_was_started_with(cluster):
+def test_running_job_keeps_its_partition(cluster):
     job = cluster.wrap("sleep 1000")
     cluster.wait_state(job, "RUNNING")
     assert "can only be changed while it is pending (RUNNING)" in refused(cluster, f"jobid={job}", "partition=main")
@@ -81,7 +81,7 @@ def test_a_running_job_keeps_what_it_was_started_with(cluster):
     cluster.wait_end(job)
 
 
-def test_dependencies_are_set_and_cleared(cluster):
+def test_dependencies_can_be_set_and_cleared(cluster):
     first = cluster.wrap("exit 1", "-H")
     second = cluster.wrap("true", "-H")
     update(cluster, f"jobid={second}", f"dependency=afterok:{first}")
@@ -93,14 +93,14 @@ def test_dependencies_are_set_and_cleared(cluster):
     cluster.completed(second)
 
 
-def test_begin_time_is_moved(cluster):
+def test_begin_time_can_be_changed(cluster):
     job = cluster.wrap("true", "--begin=now+1hour")
     cluster.wait_reason(job, "BeginTime")
     update(cluster, f"jobid={job}", "StartTime=now")
     cluster.completed(job)
 
 
-def test_tasks_and_whole_arrays(cluster):
+def test_updates_apply_to_tasks_and_whole_arrays(cluster):
     job = cluster.wrap("echo $ARES_JOB_NAME", "--array=0-3", "-H", "-J", "all")
     update(cluster, f"jobid={job}_[1-2]", "name=some")
     update(cluster, f"jobid={job}_3", "name=last")
@@ -111,7 +111,7 @@ def test_tasks_and_whole_arrays(cluster):
     assert names == ["all", "some", "some", "last"]
 
 
-def test_the_throttle_of_an_array_changes_while_it_runs(cluster):
+def test_array_throttle_can_change_while_the_array_runs(cluster):
     job = cluster.wrap("while [ ! -e go.throttle ]; do sleep 0.1; done", "--array=0-5%1")
     running = lambda: cluster.queue(job, "%T").split().count("RUNNING")
     until(lambda: running() == 1)
@@ -122,7 +122,7 @@ def test_the_throttle_of_an_array_changes_while_it_runs(cluster):
     cluster.completed(job, 60)
 
 
-def test_uhold_is_for_the_owner_to_release(cluster, others):
+def test_uhold_can_be_released_by_the_owner(cluster, others):
     alice = others[0]
     job = cluster.wrap("true", "--begin=now+1hour", user=alice)
     cluster.run("actl", "uhold", job)
@@ -141,7 +141,7 @@ def test_requeue_incomplete_runs_only_the_failed_tasks(cluster):
     assert [(cluster.work / f"tasks.{i}").read_text().count("run") for i in range(3)] == [1, 2, 1]
 
 
-def test_partition_states(cluster):
+def test_partition_states_drain_and_down(cluster):
     waiting = cluster.wrap("true", "-H")
     update(cluster, "partition=main", "state=drain")
     try:
@@ -158,7 +158,7 @@ def test_partition_states(cluster):
     cluster.completed(job)
 
 
-def test_partition_limits_are_for_administrators(cluster, others):
+def test_only_administrators_update_partition_limits(cluster, others):
     assert "only administrators may" in refused(cluster, "partition=main", "maxtime=10", user=others[0])
     assert "default" in refused(cluster, "partition=main", "default=no")
     update(cluster, "partition=main", "MaxTime=10", "MaxNodes=2")
@@ -171,7 +171,7 @@ def test_partition_limits_are_for_administrators(cluster, others):
         update(cluster, "partition=main", "MaxTime=UNLIMITED", "MaxNodes=UNLIMITED")
 
 
-def test_nodes_are_drained_undrained_and_explained(cluster):
+def test_node_states_and_reasons_can_be_updated(cluster):
     update(cluster, "nodename=n[3-4]", "state=drain", "reason=new", "fans")
     update(cluster, "nodename=n3", "reason=newer fans")
     assert "newer fans" in cluster.show("node", "n3") and "new fans" in cluster.show("node", "n4")

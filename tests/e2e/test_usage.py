@@ -1,5 +1,5 @@
 # Tests: aacctmgr/usage, usage_rebuild, usage_records
-"""What was used, by whom and for what: wckeys on jobs, usage set to nothing, and reckoned again from the records."""
+"""Usage: wckeys of jobs, resets of usage, and usage recomputed from the records."""
 
 import getpass
 import json
@@ -54,7 +54,7 @@ def usage(cluster):
 
 
 def restart(cluster, meanwhile=lambda: None):
-    """Kills the controller once `meanwhile` has been done; it is started again by itself."""
+    """Calls `meanwhile`, kills the controller, and waits until the supervisor has restarted it."""
     meanwhile()
     os.kill(cluster.pid("aresctld"), signal.SIGKILL)
     until(lambda: cluster.acluster("status", check=False).returncode == 0)
@@ -64,7 +64,7 @@ def check(cluster):
     return mgr(cluster, "rebuild-usage", "--check", check=False)
 
 
-def test_jobs_carry_wckeys_from_submission_to_reports(cluster):
+def test_wckey_of_a_job_is_in_queue_accounting_and_reports(cluster):
     default = done(cluster, "sleep 1", "-c", "2")
     named = done(cluster, "sleep 2", "--wckey=moon")
     script = cluster.dir / "job.sh"
@@ -101,20 +101,20 @@ def test_jobs_carry_wckeys_from_submission_to_reports(cluster):
     assert cluster.psql("SELECT DISTINCT wckey FROM ares_views.job ORDER BY 1").split() == ["moon", "sun"]
 
 
-def test_a_site_may_ask_for_a_wckey_of_the_users_own(cluster):
+def test_require_wckey_accepts_only_wckeys_of_the_user(cluster):
     path = cluster.dir / "ares.yaml"
     path.write_text(path.read_text().replace("require_wckey: false", "require_wckey: true"))
     cluster.run("actl", "reconfigure")
     refused = cluster.run("asub", "--wckey=mars", "--wrap=true", check=False)
     assert refused.returncode == 1
-    assert f"Invalid wckey specification: user {ME} has no wckey mars; his are moon, sun" in refused.stderr
+    assert f"Invalid wckey specification: user {ME} has no wckey mars; the user's wckeys are moon, sun" in refused.stderr
     done(cluster, "true", "--wckey=moon")
     mgr(cluster, "modify", "user", ME, "set", "defaultwckey=")
     refused = cluster.run("asub", "--wrap=true", check=False)
     assert "has no default wckey; name one with --wckey" in refused.stderr
 
 
-def test_usage_is_what_the_records_say_and_is_set_right_where_it_is_not(cluster):
+def test_rebuild_usage_finds_and_corrects_differences_from_the_records(cluster):
     done(cluster, "sleep 1", "-c", "2", "--gpus=1")
     done(cluster, "sleep 1", "-L", "matlab:1", "--wckey=moon")
     again = cluster.wrap("sleep 1000", "--gpus=a100:1")
@@ -127,7 +127,7 @@ def test_usage_is_what_the_records_say_and_is_set_right_where_it_is_not(cluster)
     cluster.completed(cluster.wrap("true", "--array=0-3"))
     said = check(cluster)
     assert said.returncode == 0, said.stdout
-    assert re.fullmatch(r"\d+ sums reckoned again from 7 attempts: all are kept as they should be\.\n", said.stdout)
+    assert re.fullmatch(r"\d+ sums recomputed from 7 attempts: all stored sums are correct\.\n", said.stdout)
 
     before = usage(cluster)
     assert before > 0
@@ -138,13 +138,13 @@ def test_usage_is_what_the_records_say_and_is_set_right_where_it_is_not(cluster)
     assert "wckey moon of user" in said.stdout and "license/matlab" in said.stdout
     assert usage(cluster) == 0, "it only looked"
     said = mgr(cluster, "rebuild-usage")
-    assert said.stdout.endswith("Set right.\n")
+    assert said.stdout.endswith("Corrected.\n")
     assert usage(cluster) == pytest.approx(before, rel=0.01)
     assert check(cluster).returncode == 0
     assert "rebuild usage" in mgr(cluster, "show", "transactions").stdout
 
 
-def test_usage_is_reset_and_stays_with_the_account_that_somebody_leaves(cluster):
+def test_usage_is_reset_and_stays_with_the_account_of_a_removed_user(cluster):
     done(cluster, "sleep 1")
     refused = cluster.run("aacctmgr", "reset", "usage", check=False, input="n\n")
     assert refused.returncode == 1 and "Nothing was changed" in refused.stdout

@@ -1,5 +1,5 @@
 # Tests: adiag/options, view_dumps
-"""Dumps of what the scheduler sees: fetched with adiag, planned again with asim, under the same policy and under another."""
+"""Dumps of the scheduler's view: written by adiag, planned again by asim with the same policy and with another one."""
 
 import json
 import os
@@ -26,12 +26,12 @@ def waits(cluster, job):
     return until(lambda: cluster.run("aqueue", "-h", "-j", job, "-o", "%r").stdout.strip() not in ("", "None"))
 
 
-def test_asim_plans_what_the_controller_plans(cluster):
+def test_asim_makes_the_same_plan_as_the_controller(cluster):
     release = cluster.top / "release"
     hold = f"until [ -e {release} ]; do sleep 0.1; done"
     running = cluster.wrap(hold, "-w", "n1", "-c3", "-t10")
     until(lambda: cluster.run("aqueue", "-h", "-j", running, "-o", "%T").stdout.strip() == "RUNNING")
-    # The first waits for all nodes. Nobody passes it here, though the short one would not delay it as the long one would.
+    # The first job waits for all nodes. Without backfill, no later job starts before it, not even the short one, which would not delay it.
     first = cluster.wrap("true", "-N4", "-c4", "-t5", "-J", "whole")
     longer = cluster.wrap("true", "-c4", "-t30", "-J", "longer")
     short = cluster.wrap("true", "-c4", "-t1", "-J", "short")
@@ -54,14 +54,14 @@ def test_asim_plans_what_the_controller_plans(cluster):
     rows = {row["job"]: row for row in json.loads(planned(cluster, "--policy=backfill=easy", "--json").stdout)["jobs"]}
     assert rows[short]["plan"] == "start" and rows[short]["start"] == "now" and rows[longer]["plan"] != "start"
 
-    # The dump stays what it was, whatever happens to the cluster.
+    # The plan of the dump does not depend on the later state of the cluster.
     release.touch()
     for job in (running, first, longer, short):
         cluster.completed(job)
     assert planned(cluster).stdout == shown
 
 
-def test_only_operators_may_ask_and_nothing_is_left_behind(cluster, others):
+def test_refused_dump_leaves_no_file(cluster, others):
     target = cluster.work / "theirs.view"
     refused = cluster.run("adiag", "dump-view", target, user=others[0], check=False)
     assert refused.returncode == 1 and "only operators and administrators" in refused.stderr
@@ -70,7 +70,7 @@ def test_only_operators_may_ask_and_nothing_is_left_behind(cluster, others):
     assert nowhere.returncode == 1 and "cannot write /nonexistent/x" in nowhere.stderr
 
 
-def test_wrong_words_and_wrong_files(cluster):
+def test_invalid_arguments_and_files_are_refused(cluster):
     for words in ([], ["dump-view"], ["dump", "x"], ["dump-view", "x", "y"]):
         done = cluster.run("adiag", *words, check=False)
         assert done.returncode == 1 and "dump-view FILE" in done.stderr

@@ -1,5 +1,5 @@
 # Tests: aqueue/why, output/explanation, query_estimate, query_why
-"""aqueue --why, actl show job and asub --test-only on a real cluster: why a job waits, and what would let it start now."""
+"""aqueue --why, actl show job and asub --test-only: the causes of waiting, and the changes that let a job start now."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def racks(tmp_path_factory):
 
 @pytest.fixture
 def job(racks):
-    """Submits jobs that run until the test ends; their nodes are empty again afterwards."""
+    """Submits jobs that run until the test ends, and then waits until they have ended."""
     made = []
     def submit(*words, runs=False):
         made.append(racks.wrap("sleep 300", *words))
@@ -64,7 +64,7 @@ def changes(racks, number):
     return [change["text"] for change in told["changes"]]
 
 
-def test_too_large_and_behind_another(racks, job):
+def test_job_that_does_not_fit_and_job_behind_it(racks, job):
     for node in ("n1", "n2", "n3", "n4"):
         job("-c3", "-t", "60", "-w", node, runs=True)
     first = job("-c4", "-t", "60")
@@ -77,7 +77,7 @@ def test_too_large_and_behind_another(racks, job):
     shown = racks.run("actl", "show", "job", first).stdout
     assert "WaitsFor=Resources in main: needs 4 CPUs" in shown and "StartsNowIf=--cpus-per-task=1" in shown
 
-    # The one behind it would take what the first is promised.
+    # The second job would delay the planned start of the first.
     behind = job("-n4", "-N4", "-t", "90")
     racks.wait_reason(behind, "Priority")
     why = racks.run("aqueue", "--why", behind).stdout
@@ -88,7 +88,7 @@ def test_too_large_and_behind_another(racks, job):
     racks.wait_state(behind, "RUNNING")
 
 
-def test_what_is_said_works(racks, job):
+def test_suggested_change_starts_the_job(racks, job):
     job("-N2", "-c4", "-w", "n[1-2]", runs=True)
     waits = job("-N4", "-n4", "-c4")
     racks.wait_reason(waits, "Resources")
@@ -97,7 +97,7 @@ def test_what_is_said_works(racks, job):
     racks.wait_state(waits, "RUNNING")
 
 
-def test_the_wrong_type_of_gpu(racks, job):
+def test_other_free_gpu_type_is_suggested(racks, job):
     job("--gres=gpu:a100:2", "-N2", runs=True)
     waits = job("--gres=gpu:a100:2")
     racks.wait_reason(waits, "Resources")
@@ -105,7 +105,7 @@ def test_the_wrong_type_of_gpu(racks, job):
     assert changes(racks, waits) == ["--gpus-per-node=h100:2"]
 
 
-def test_licences(racks, job):
+def test_smaller_number_of_licences_is_suggested(racks, job):
     job("-L", "matlab:1", runs=True)
     waits = job("-L", "matlab:2")
     racks.wait_reason(waits, "Licenses")
@@ -113,7 +113,7 @@ def test_licences(racks, job):
     assert changes(racks, waits) == ["--licenses=matlab:1"]
 
 
-def test_the_network(racks, job):
+def test_more_switches_are_suggested(racks, job):
     job("-c4", "-w", "n1", runs=True)
     job("-c4", "-w", "n3", runs=True)
     waits = job("-N2", "-c4", "--switches=1")
@@ -122,7 +122,7 @@ def test_the_network(racks, job):
     assert "--switches=2" in changes(racks, waits)
 
 
-def test_a_trial_says_the_same(racks, job):
+def test_only_prints_the_same_explanation_as_why(racks, job):
     for node in ("n1", "n2", "n3", "n4"):
         job("-c3", "-t", "60", "-w", node, runs=True)
     tried = racks.run("asub", "--test-only", "-c4", "-t", "60", "--wrap", "true").stderr
@@ -134,7 +134,7 @@ def test_a_trial_says_the_same(racks, job):
     assert len(account(tried)) == 3 and account(tried) == account(told)
 
 
-def test_arrays_held_jobs_and_those_that_run_or_ended(racks, job):
+def test_arrays_and_held_running_and_ended_jobs_are_explained(racks, job):
     array = job("--array=0-3%1", "-c1")
     until(lambda: racks.run("aqueue", "-h", "-j", f"{array}_0", "-o", "%T").stdout.strip() == "RUNNING")
     racks.wait_reason(f"{array}_2", "JobArrayTaskLimit")

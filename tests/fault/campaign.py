@@ -1,7 +1,7 @@
-"""Kills daemons at random moments over a running workload and compares what ran with what was promised.
+"""Kills daemons at random moments during a workload and compares the jobs that ran with the guarantees of the scheduler.
 
-Every start of user code leaves a file of its own, written by the script before anything else. So the question "did it run, and how
-often" is answered by the disk, not by the scheduler. Run by hand for long campaigns:
+Every start of user code creates its own file, before the script does anything else. So the number of starts of each job is known from
+the disk, without asking the scheduler. Run by hand for long campaigns:
 
   tests/fault/campaign.py --kills 1000 [--seed N] [--no-supervise] [--bin build/release/bin]
 """
@@ -30,8 +30,8 @@ partitions:
   - {{name: main, nodes: "n[1-4]", default: true}}
 """
 
-# One file a start, named by job and attempt and made under a fresh suffix; then a beat every 20 ms, so that two attempts of one job
-# that ever ran at the same time are seen (a frozen one does not beat). Exit code and duration come with the environment.
+# Creates one file for each start, named by job and attempt with a random suffix; then writes a beat every 20 ms, so that two attempts
+# of a job that ran at the same time are found (a frozen one writes no beats). Exit code and duration are in the environment.
 SCRIPT = """#!/bin/bash
 attempt=${ARES_ATTEMPT_DIR##*/}
 set -C
@@ -40,7 +40,7 @@ for ((i = 0; i < BEATS; i++)); do echo "$EPOCHREALTIME"; sleep 0.02; done >> "$O
 exit $CODE
 """
 
-# The database and the controller fall less often: without them nothing starts, and there would be no live attempts to hit.
+# The database and the controller are killed less often: without them no job starts, and no attempt would run that can be killed.
 VICTIMS = ["aresstepd"] * 5 + ["aresd"] * 3 + ["aresctld"] * 2
 POSTGRES_EVERY = 15  # kills
 
@@ -80,13 +80,13 @@ class Campaign:
                     self.acknowledged[job] = code
             else:
                 self.problems.append(f"asub: {done.stderr.strip()}")
-            # No faster than the cluster runs them: the queue must stay short enough for every kill to hit a live attempt.
+            # Not faster than jobs end: with a short queue, most kills affect a running attempt.
             self.stopping.wait(choose.uniform(0.02, 0.15))
 
     # --- kills ----------------------------------------------------------------------------------------------------------
     def supervisors(self):
-        """Pids of this cluster's aresstepd processes, without the task and the namespace's init, which are forked from them and still
-        carry their name: who kills those has killed the job, and it is accounted so."""
+        """Pids of this cluster's aresstepd processes, without the task and the namespace's init, which are forked from them and have
+        the same name: killing one of those would kill the job itself."""
         mark = str(self.cluster.dir).encode()
         parents = {}
         for entry in os.listdir("/proc"):
@@ -119,7 +119,7 @@ class Campaign:
                 pid, number = self.cluster.pid("aresctld"), signal.SIGKILL
             os.kill(pid, number)
         except (OSError, ValueError, AssertionError):
-            return False  # it was down just then
+            return False  # it was not running
         self.kills[role] += 1
         return True
 
@@ -154,7 +154,7 @@ class Campaign:
             time.sleep(0.2)
 
     def verdict(self):
-        """Problems found; empty = every promise was kept."""
+        """The problems found; empty if every guarantee was kept."""
         starts = collections.Counter()
         for name in os.listdir(self.out / "starts"):
             found = re.match(r"([\d_]+)\.(\d+)\.", name)

@@ -1,4 +1,4 @@
-"""Short campaigns of kill -9; campaign.py runs long ones."""
+"""Short campaigns of kill -9; campaign.py can run long ones."""
 import pathlib
 import sys
 
@@ -7,13 +7,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from campaign import campaign  # noqa: E402
 
 
-def test_kills_under_the_supervisor():
+def test_no_promise_is_broken_by_kills_under_the_supervisor():
     summary, problems = campaign(kills=30, seed=11, supervised=True)
     print(summary)
     assert not problems, summary + "\n" + "\n".join(problems)
 
 
-def test_kills_without_the_supervisor():
+def test_no_promise_is_broken_by_kills_without_the_supervisor():
     summary, problems = campaign(kills=15, seed=12, supervised=False)
     print(summary)
     assert not problems, summary + "\n" + "\n".join(problems)

@@ -1,6 +1,6 @@
-"""What users notice when a part is away: nothing that was running is lost, and what ended ended when it did.
+"""Outages of single parts: no running job is lost, and ended jobs have the right times.
 
-Outages are short here; ARES_OUTAGE_SECONDS makes them as long as wanted.
+Outages are short by default; ARES_OUTAGE_SECONDS sets their length.
 """
 import os
 import pathlib
@@ -42,7 +42,7 @@ def make():
 
 
 def seconds_of(clock):
-    """Of a time as aacct prints it."""
+    """Seconds since 1970 of a time printed by aacct."""
     return time.mktime(time.strptime(clock, "%Y-%m-%dT%H:%M:%S"))
 
 
@@ -52,7 +52,7 @@ def kill(pid, number=signal.SIGKILL):
           pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0])
 
 
-def test_jobs_that_end_while_the_controller_is_away_keep_their_times_and_codes(make):
+def test_jobs_that_end_during_a_controller_outage_keep_times_and_codes(make):
     cluster = make()
     jobs = {cluster.wrap(f"sleep 1.5; exit {code}"): code for code in (0, 0, 5)}
     for job in jobs:
@@ -70,7 +70,7 @@ def test_jobs_that_end_while_the_controller_is_away_keep_their_times_and_codes(m
         assert int(elapsed) <= 4
 
 
-def test_without_the_database_running_jobs_go_on_and_submission_waits(make):
+def test_database_outage_delays_submission_but_not_running_jobs(make):
     cluster = make()
     mark = cluster.work / "finished"
     job = cluster.wrap(f"sleep 1; date +%s > {mark}; exit 3")
@@ -78,7 +78,7 @@ def test_without_the_database_running_jobs_go_on_and_submission_waits(make):
     kill(cluster.pid("postgres"), signal.SIGQUIT)
     waiting = subprocess.Popen([str(BIN / "asub"), "--parsable", "--wrap", "true"], cwd=cluster.work, env=cluster.environment(),
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(mark.exists)  # unharmed
+    until(mark.exists)  # the running job completed
     time.sleep(OUTAGE)  # the outage itself
     assert waiting.poll() is None, "acknowledged without a database"
     cluster.up()
@@ -90,14 +90,14 @@ def test_without_the_database_running_jobs_go_on_and_submission_waits(make):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can freeze a job, and without that no job is started on a lease")
-def test_a_node_cut_off_longer_than_its_lease_yields_its_job_and_never_two_run_at_once(make):
+def test_job_of_a_disconnected_node_is_requeued_without_overlap(make):
     cluster = make(lease=4)
     beats = cluster.work / "beats"
     job = cluster.wrap(f"for i in $(seq 100); do echo $ARESD_NODENAME $(date +%s.%N) >> {beats}; sleep 0.1; done", "--requeue")
     until(beats.exists)
     first = beats.read_text().split()[0]
     daemon = cluster.pid(f"aresd@{first}")
-    os.kill(daemon, signal.SIGSTOP)  # deaf and dumb; its supervisors live
+    os.kill(daemon, signal.SIGSTOP)  # no communication; its step supervisors keep running
     try:
         def elsewhere():
             nodes = {line.split()[0] for line in beats.read_text().splitlines()}
@@ -114,7 +114,7 @@ def test_a_node_cut_off_longer_than_its_lease_yields_its_job_and_never_two_run_a
     assert [row[0] for row in cluster.rows(job, "State", "-D")] == ["NODE_FAIL", "COMPLETED"]
 
 
-def test_a_controller_outage_longer_than_every_lease_costs_no_job(make):
+def test_controller_outage_longer_than_every_lease_loses_no_job(make):
     cluster = make(lease=3)
     beats = cluster.work / "beats"
     job = cluster.wrap(f"for i in $(seq 20); do echo x >> {beats}; sleep 0.1; done", "--requeue")
@@ -127,7 +127,7 @@ def test_a_controller_outage_longer_than_every_lease_costs_no_job(make):
     assert cluster.account(job, "Restarts") == "0"
 
 
-def test_a_second_node_of_one_name_is_refused_and_the_first_works_on(make):
+def test_second_node_with_the_same_name_is_refused(make):
     cluster = make()
     other = cluster.top / "other.yaml"
     text = (cluster.dir / "ares.yaml").read_text()

@@ -1,5 +1,5 @@
-// A plugin of the scheduler that does what its option `how` says as soon as it is asked about a job whose comment has the word `misbehave`:
-// crash, hang, throw, abort or overflow (of the stack). With `refuse` it refuses every node.
+// A scheduler plugin that fails in the way given by its option `how` when it is asked about a job whose comment has
+// the word `misbehave`: crash, hang, throw, abort or overflow (of the stack). With `refuse` it refuses every node.
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Random lives of small clusters, of whose states plans are digested: each kind of life has its own
+// Random lives of small clusters whose plans are digested: each kind of life exercises other
 // features of the scheduler.
 #include <algorithm>
 #include <chrono>
@@ -19,7 +19,7 @@ using namespace core::sched;
 using std::chrono::hours;
 using std::chrono::minutes;
 
-// Jobs come, start, are preempted and end, as a planner says that remembers earlier passes.
+// Jobs are submitted, start, are preempted and end, as planned by a planner that keeps its caches between passes.
 class Life {
  public:
   Life(PlanDigests& out, const std::string& kind, std::uint64_t seed)
@@ -44,7 +44,7 @@ class Life {
     cluster.evict(plan, now);
   }
 
-  // Some jobs end, and time goes on.
+  // Ends some jobs and advances the clock.
   void continue_notifications(unsigned per_cent) {
     std::vector<JobKey> over;
     cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {
@@ -77,7 +77,7 @@ void keep_record(TestCluster& cluster, T record) {
   cluster.state.accounting.set(key, AccountingRecord(std::move(record)));
 }
 
-// Refuses, prefers and stops placements by the numbers of jobs and the names of nodes.
+// Refuses, scores and permits placements by the ids of jobs and the names of nodes.
 std::shared_ptr<const TestPlugins> some_plugin(std::uint64_t seed) {
   TestPlugin plugin;
   plugin.facts.name = "some";
@@ -97,8 +97,8 @@ std::shared_ptr<const TestPlugins> some_plugin(std::uint64_t seed) {
   return std::make_shared<const TestPlugins>(std::vector{plugin});
 }
 
-// Everything that a job may ask for, on nodes that fail: gangs, arrays, alternatives, parts of
-// GPUs, switches, segments, constraints.
+// All that a job may request, on nodes that fail: gangs, arrays, alternatives, parts of GPUs,
+// switches, segments, constraints.
 void any_jobs(PlanDigests& out, std::uint64_t seed) {
   Life life(out, "any", seed);
   add_nodes(life.cluster, life.dice);
@@ -121,7 +121,7 @@ void any_jobs(PlanDigests& out, std::uint64_t seed) {
   }
 }
 
-// Jobs of a higher tier, or of a QOS, end or suspend those of a lower one.
+// Jobs of a higher tier or QOS end or suspend jobs of a lower one.
 void preemption(PlanDigests& out, std::uint64_t seed) {
   Life life(out, "preempt", seed);
   TestCluster& cluster = life.cluster;
@@ -162,12 +162,12 @@ void preemption(PlanDigests& out, std::uint64_t seed) {
     if (dice.percent(30)) submit("main", minutes(60 + dice.upto(600)));
     if (step % 5 == 0) life.view();
     life.pass();
-    if (step % 10 == 0) life.view();  // what is held for jobs that wait for their victims
+    if (step % 10 == 0) life.view();  // claims of jobs that wait for their victims
     life.continue_notifications(5);
   }
 }
 
-// Limits of accounts, users and QOS, on what runs and on who gains age.
+// Limits of accounts, users and QOS, on running jobs and on jobs that accrue age.
 void limits(PlanDigests& out, std::uint64_t seed) {
   Life life(out, "limits", seed);
   TestCluster& cluster = life.cluster;
@@ -305,7 +305,7 @@ void shares(PlanDigests& out, std::uint64_t seed) {
   }
 }
 
-// Reservations for users, for maintenance, flexible and recurring ones; and licenses.
+// Reservations for users, for maintenance, flexible and recurring ones; and licences.
 void reserved(PlanDigests& out, std::uint64_t seed) {
   Life life(out, "reserved", seed);
   TestCluster& cluster = life.cluster;
@@ -370,8 +370,8 @@ const char* const kMachines[] = {
     "GPU2\tPHB\tPHB\tX\tPIX\t0-15\t0\n"
     "GPU3\tPHB\tPHB\tPIX\tX\t0-15\t0\n"};
 
-// GPUs with links, for jobs that ask how theirs are linked, for parts of one, and for one of
-// several types.
+// Nodes whose GPUs have links, for jobs with requirements on links, for parts of one GPU, and for
+// one of several types.
 void gpus(PlanDigests& out, std::uint64_t seed) {
   Life life(out, "gpus", seed);
   TestCluster& cluster = life.cluster;
@@ -414,7 +414,7 @@ void gpus(PlanDigests& out, std::uint64_t seed) {
   }
 }
 
-// What the engine makes of random commands, nodes that fail and controllers that restart.
+// States that the engine reaches with random commands, nodes that fail and controllers that restart.
 void worlds(PlanDigests& out, std::uint64_t seed) {
   World world(seed, 2 + static_cast<int>(seed % 4), seed % 2 == 1);
   Policy policy;

@@ -1,5 +1,5 @@
-// Excerpts of recorded logs (tests/data/README.md), run again on clusters that are too small for
-// them, so that jobs wait.
+// Excerpts of recorded logs (tests/data/README.md), replayed on clusters that are too small for
+// them, so that jobs have to wait.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -16,10 +16,10 @@ namespace {
 
 using namespace core::sched;
 
-// A job of an excerpt. Zero: not known, or none.
+// A job of an excerpt. Zero: unknown, or none.
 struct LoggedJob {
   std::int64_t submit = 0, run = 0, limit = 0;  // seconds
-  std::uint32_t user = 0, tasks = 0, cpus = 0;  // CPUs of each task
+  std::uint32_t user = 0, tasks = 0, cpus = 0;  // CPUs per task
   std::int64_t memory = 0;                      // MiB
   std::uint32_t gpus = 0, part = 0;             // thousandths of a GPU
 };
@@ -44,7 +44,7 @@ std::vector<LoggedJob> read_log(const std::string& name) {
 struct Setting {
   const char* log;
   std::uint32_t nodes, cpus, gpus;  // of each node
-  std::int64_t squeeze;             // jobs come so many times as fast
+  std::int64_t squeeze;             // factor by which submissions are accelerated
   Backfill backfill;
 };
 
@@ -65,7 +65,7 @@ JobSpec spec_of(const LoggedJob& job, const Setting& setting) {
   return spec;
 }
 
-// Jobs are submitted and end as the log says; whenever that happens there is a pass.
+// Jobs are submitted and end as in the log; there is a pass at each such time.
 void run_again(PlanDigests& out, const Setting& setting) {
   TestCluster cluster;
   for (std::uint32_t i = 1; i <= setting.nodes; ++i) {

@@ -1,5 +1,5 @@
 // Tests: attempt_row, step_invariants
-// Whatever users, nodes, the network and a failing controller do: the promises of the core hold after every step.
+// For any commands, node messages, network faults and controller restarts: the invariants of the core hold after every step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 namespace ares::property {
 namespace {
 
-// ARES_PROPERTY_SEEDS runs more worlds than the usual few.
+// ARES_PROPERTY_SEEDS runs more worlds than the default.
 int seeds() {
   const char* asked = std::getenv("ARES_PROPERTY_SEEDS");
   return asked ? std::atoi(asked) : 40;
 }
 
-TEST(Engine, KeepsItsPromisesUnderRandomCommands) {
+TEST(Engine, KeepsItsInvariantsUnderRandomCommands) {
   constexpr int kSteps = 1500;
   std::map<std::size_t, int> seen;
   for (int seed = 1; seed <= seeds(); ++seed) {
@@ -31,13 +31,13 @@ TEST(Engine, KeepsItsPromisesUnderRandomCommands) {
         << "seed " << seed << ": the journal does not lead to the live state";
     for (const auto& [kind, times] : world.events_by_kind()) seen[kind] += times;
   }
-  // The worlds are worth nothing if something never happens in them.
+  // The test is void if some kind of event never occurs.
   for (std::size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind) {
     EXPECT_GT(seen[kind], 0) << "events of kind " << kind << " never happened";
   }
 }
 
-TEST(Engine, SettlesEverythingOnceAccidentsCease) {
+TEST(Engine, SettlesEveryJobOnceFaultsCease) {
   for (int seed = 1; seed <= seeds() / 4; ++seed) {
     World world(static_cast<std::uint64_t>(1000 + seed), 3);
     for (int step = 0; step < 700; ++step) world.step();

@@ -9,7 +9,7 @@
 namespace ares::property {
 namespace {
 
-// A line of words, each behind a blank.
+// A line of words, each preceded by a blank.
 class Line {
  public:
   explicit Line(char letter) : text_(1, letter) {}
@@ -40,7 +40,7 @@ class Line {
     if (share.gpu_part > 0) devices += "p" + std::to_string(share.gpu_part);
     return add(devices);
   }
-  // What is given to a job, now or later.
+  // What a job gets, now or later.
   template <class Given>
   Line& add_given(const Given& given) {
     add(given.partition).add(given.time_limit);
@@ -56,7 +56,7 @@ class Line {
   std::string text_;
 };
 
-// The state as it is stored, without what people read in it.
+// The state in its stored form, without texts for people.
 std::uint64_t input_digest(ClusterState state, Time now) {
   std::vector<Job> jobs;
   state.jobs.for_each([&](const JobKey&, const Job& job) {

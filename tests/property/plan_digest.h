@@ -1,6 +1,6 @@
 // Digests of plans by their structure: jobs, nodes, devices, times and reasons as numbers, and
-// names of users' own choice. They contain no prose and no names of the program, so that rewording
-// and renaming leave them as they are. For tests only; single thread.
+// names chosen by users. They contain no prose and no identifiers of the program, so that rewording
+// and renaming do not change them. For tests only; single thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ares::property {
 
-// The plan as text, one line for each start, preemption, resumption and waiting job.
+// The plan as text, with one line for each start, preemption, resumption and pending job.
 std::string structure_of(const Plan& plan);
 
 class PlanDigests {
@@ -21,23 +21,23 @@ class PlanDigests {
   // empty = nowhere.
   explicit PlanDigests(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
-  // Plans the state with a new planner.
+  // Plans this state with a new planner.
   void view(const std::string& name, const ClusterState& state, const Policy& policy,
             const core::Budget& budget, Time now);
-  // Adds a plan to the digest of a series, in which one plan leads to the next state.
+  // Adds a plan to the digest of a series, in which each plan leads to the next state.
   void add_to_series(const std::string& name, const Plan& plan);
 
-  // One line for each digest, ascending: the name, the digest of the plan, and, of a view, that of
-  // the state it was made from.
+  // One line for each digest, ascending: the name, the digest of the plan, and, for a view, the
+  // digest of its state.
   std::string text() const;
   std::size_t views() const { return inputs_.size(); }
-  // How often each kind of line stands in the structures of series and views, by its letter.
+  // How many lines of each kind the structures of series and views have, by letter.
   const std::map<char, std::uint64_t>& lines() const { return lines_; }
-  // How often jobs wait there for each reason.
+  // How often jobs wait for each reason in them.
   const std::map<unsigned, std::uint64_t>& reasons() const { return reasons_; }
 
  private:
-  // The structure, which is counted.
+  // The structure of the plan; also counts its lines.
   std::string counted(const Plan& plan);
 
   std::filesystem::path folder_;
@@ -48,7 +48,7 @@ class PlanDigests {
 
 std::uint64_t digest_of(std::string_view text, std::uint64_t before = 0xcbf29ce484222325ULL);
 
-// The views: random lives of small clusters (digest_lives.cc), and recorded logs that are run again
+// Adds the views: random lives of small clusters (digest_lives.cc), and replayed logs
 // (digest_logs.cc).
 void add_random_lives(PlanDigests& out);
 void add_recorded_logs(PlanDigests& out);

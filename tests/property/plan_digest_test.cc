@@ -1,11 +1,11 @@
-// The planner plans what it planned before: digests of its plans for recorded logs and random
-// clusters equal those in plan_digests.txt. What changes plans on purpose writes that file again:
+// The planner still makes the same plans: their digests for recorded logs and random clusters equal
+// those in plan_digests.txt. A change that alters plans on purpose writes that file again:
 //
 //   ARES_WRITE_PLAN_DIGESTS=1 test_property --gtest_filter='PlanDigest.*'
 //
-// ARES_PLAN_STRUCTURES=FOLDER writes the structures behind the digests there. Where a plan differs
-// that should not, write those of both builds and compare them by diff: plan_digest.cc says what
-// the words of a line are.
+// ARES_PLAN_STRUCTURES=FOLDER writes the structures behind the digests there. If a plan differs
+// that should not, write the structures of both builds and compare them by diff: plan_digest.cc
+// shows what the words of a line are.
 #include "property/plan_digest.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kGolden = ARES_SOURCE_DIR "/tests/property/plan_digests.txt";
 
-// Of each name its digests: of the plan, and of the state that it was made from.
+// For each name its digests: of the plan, and of the state that it was made from.
 std::map<std::string, std::pair<std::string, std::string>> parse(const std::string& text) {
   std::map<std::string, std::pair<std::string, std::string>> digests;
   std::istringstream lines(text);
@@ -36,7 +36,7 @@ std::map<std::string, std::pair<std::string, std::string>> parse(const std::stri
   return digests;
 }
 
-TEST(PlanDigest, PlansAreThoseOfTheGoldenFile) {
+TEST(PlanDigest, EqualsTheGoldenFile) {
   const char* folder = std::getenv("ARES_PLAN_STRUCTURES");
   PlanDigests made(folder ? folder : "");
   add_random_lives(made);
@@ -64,14 +64,14 @@ TEST(PlanDigest, PlansAreThoseOfTheGoldenFile) {
                         << other.str() << "plan_digest_test.cc says how the plans are compared";
   EXPECT_EQ(now.size(), golden.size()) << "there are digests that the golden file does not have";
 
-  // The views are worth little if something never happens in them.
+  // The test is void if some kind of line never occurs.
   EXPECT_GE(made.views(), 200u);
   for (const char letter : {'S', 'E', 'R', 'A', 'W'})
     EXPECT_GE(made.lines().contains(letter) ? made.lines().at(letter) : 0, 10u) << letter;
   EXPECT_GE(made.reasons().size(), 12u);
 }
 
-TEST(PlanDigest, IsTheSameEveryTime) {
+TEST(PlanDigest, IsReproducible) {
   PlanDigests once, again;
   add_random_lives(once);
   add_random_lives(again);

@@ -1,5 +1,5 @@
-// Whatever happens in a cluster: the row images of its batches hold all of its state, so that a
-// controller that starts from them knows what the one before it knew.
+// In any history: the row images of the batches contain the whole state, so that a controller that
+// starts from them has the state of its predecessor.
 #include <gtest/gtest.h>
 
 #include "property/world.h"
@@ -14,7 +14,7 @@ TEST(RowImages, RecoveryEqualsTheLiveStateAfterEveryBatch) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     World world(seed, 2 + static_cast<int>(seed % 4));
     auto database = std::make_shared<store::MemDatabase>();
-    store::MemDatabase::Contents configured;  // the world begins with one batch of its own
+    store::MemDatabase::Contents configured;  // the world begins with a batch that sets it up
     configured.images = world.committed();
     const std::uint64_t first = world.committed().lsn.value();
     database->restore(configured);

@@ -54,7 +54,7 @@ void SimulatedNode::receive(const ToNodeBody& body, Time now, std::deque<FromNod
     const auto found = attempts.find(go->attempt);
     if (found == attempts.end()) return;
     Held& held = found->second;
-    // A lease that has run out keeps the gate shut.
+    // An expired lease keeps the gate closed.
     if (held.phase == AttemptPhase::ready && !frozen(held, now)) {
       held.phase = AttemptPhase::running;
       ++starts[go->attempt];

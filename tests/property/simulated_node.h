@@ -14,8 +14,8 @@
 
 namespace ares::property {
 
-// A node daemon reduced to its promises: it starts user code once per attempt and only on Go, keeps results until told to forget,
-// freezes what outlives its lease, and loses everything but results when it reboots.
+// A node daemon reduced to its guarantees: it starts user code once per attempt and only after Go, keeps results
+// until Forget, freezes attempts whose lease has expired, and loses everything except results when it reboots.
 class SimulatedNode {
  public:
   SimulatedNode(std::string name, Seconds lease) : name_(std::move(name)), lease_(lease) {}
@@ -32,7 +32,7 @@ class SimulatedNode {
   void receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers);
   FromNodeBody register_message() const;
   FromNodeBody heartbeat(Time now);
-  // Something happens by itself: a launch gets ready, a script ends.
+  // Spontaneous progress: a launch becomes ready, a script ends.
   void step(std::mt19937_64& random, std::deque<FromNodeBody>& answers);
   void reboot();
 
@@ -40,7 +40,7 @@ class SimulatedNode {
 
   std::uint64_t incarnation = 1;
   std::map<AttemptKey, Held> attempts;
-  std::map<AttemptKey, int> starts;  // of user code, for ever
+  std::map<AttemptKey, int> starts;  // starts of user code, never cleared
   bool registered = false;
 
  private:

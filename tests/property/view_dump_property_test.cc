@@ -1,4 +1,4 @@
-// A dump of a view holds all that a plan depends on: read again it is the same state, and gives the same plan.
+// A dump of a view contains all that a plan depends on: read back it is the same state and gives the same plan.
 #include "proto/view_dump.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ ClusterState without_requests(ClusterState state) {
   return state;
 }
 
-TEST(ViewDump, ReadAgainGivesTheSameStateAndTheSamePlan) {
+TEST(ViewDump, RoundTripGivesTheSameStateAndPlan) {
   std::size_t waiting = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     World world(seed, 2 + static_cast<int>(seed % 4));
@@ -43,7 +43,7 @@ TEST(ViewDump, ReadAgainGivesTheSameStateAndTheSamePlan) {
   EXPECT_GT(waiting, 100u);
 }
 
-TEST(ViewDump, WhatIsDamagedIsRefused) {
+TEST(ViewDump, DamagedDumpIsRefused) {
   World world(3, 3);
   for (int step = 0; step < 300; ++step) world.step();
   proto::ViewDump dump;
@@ -52,7 +52,7 @@ TEST(ViewDump, WhatIsDamagedIsRefused) {
   EXPECT_EQ(proto::decode_view("#!/bin/sh\n").error().message,
             "it is no dump of a view; adiag dump-view makes one");
   ASSERT_GT(bytes.size(), 500u);
-  // Whatever is cut off or overwritten: an error or another state, never a crash.
+  // Truncated or changed at any place: an error or another state, never a crash.
   std::size_t refused = 0;
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     refused += !proto::decode_view(bytes.substr(0, at));

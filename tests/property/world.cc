@@ -62,7 +62,7 @@ ApplyConfig World::configuration() const {
 }
 
 void World::restart_controller() {
-  // What was decided and not committed dies unseen; what was committed and not sent must come again by itself.
+  // What was not committed is lost; what was committed and not sent must be sent again without another event.
   for (std::size_t n = 0; n < sessions_.size(); ++n) disconnect(n);
   registering_.clear();
   asked_.clear();
@@ -97,14 +97,14 @@ void World::commit() {
   give_out(std::move(out));
 }
 
-// Not a scheduler: it proposes at random, also what is not possible; the engine must take only what holds.
+// Not a scheduler: it proposes random starts, including impossible ones; the engine must accept only valid ones.
 void World::plan() {
   TakePlan take;
   const ClusterState& state = engine_->state();
   state.pending.for_each([&](const JobKey& key, const Lsn& version) {
     if (take.plan.groups.size() > 6 || chance(30)) return;
     const Job& job = *state.jobs.find(key);
-    if (calm_ && !job.waiting_for.empty()) return;  // else they keep the others from their turn
+    if (calm_ && !job.waiting_for.empty()) return;  // else they block the other jobs
     PlanGroup group;
     group.jobs.emplace_back(key, chance(5) ? Lsn{1} : version);
     Start start;
@@ -136,7 +136,7 @@ void World::plan() {
     if (above && chance(40)) evict_some(group);
     take.plan.groups.push_back(group);
   });
-  // Also those who cannot: their CPUs are another's, or a person suspended them.
+  // Also jobs that cannot resume: their CPUs are in use, or an operator suspended them.
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (job.state != JobState::suspended || chance(50)) return;
     PlanGroup group;
@@ -151,7 +151,7 @@ void World::plan() {
   handle({take});
 }
 
-// Proposes to end whoever is on the nodes of its start, and now and then somebody else or nobody.
+// Proposes to evict the jobs on the nodes of its start, sometimes others or none.
 void World::evict_some(PlanGroup& group) {
   const Start start = group.starts.front();
   ProposedClaim wanted{start.key, {}};

@@ -1,7 +1,7 @@
-// A random cluster: the production engine over pretended nodes, lossy sessions and a controller that restarts. Every step is drawn
-// from a seed, so that a failure can be run again. Its parts: world.cc the controller, its time and its scheduler; world_users.cc what is
-// asked of it; world_network.cc the sessions of its nodes; world_invariants.cc what must hold; world_rest.cc its end.
-// For tests only; single thread.
+// A random cluster: the production engine with simulated nodes, lossy sessions and a controller that
+// restarts. Every step is drawn from a seed, so that a failure can be reproduced. Its parts: world.cc
+// controller, time and scheduler; world_users.cc requests; world_network.cc sessions of nodes;
+// world_invariants.cc invariants; world_rest.cc the final phase. For tests only; single thread.
 #pragma once
 
 #include <deque>
@@ -26,16 +26,16 @@ class World {
   World(std::uint64_t seed, int nodes, bool limited = false);
 
   void step();
-  // No more accidents: everything that can end must end. Returns what did not.
+  // No more faults: everything that can end must end. Returns what did not.
   std::vector<std::string> come_to_rest();
 
-  // Empty while all properties hold; checked by every step.
+  // Empty while all properties hold; checked after every step.
   const std::vector<std::string>& problems() const { return problems_; }
   const ClusterState& state() const { return engine_->state(); }
-  // All that was ever committed, replayed on nothing.
+  // The replay of all committed events, from an empty state.
   ClusterState replayed() const;
   const ClusterState& committed() const { return committed_; }
-  // Sees every batch as it commits.
+  // Called with every batch when it commits.
   std::function<void(const core::EngineBatch&)> on_batch;
   // How often each alternative of EventBody was committed.
   std::map<std::size_t, int> events_by_kind() const;
@@ -83,20 +83,20 @@ class World {
   std::mt19937_64 random_;
   std::shared_ptr<const Policy> policy_;
   PreemptMode preempt_mode_;  // of the partition that most jobs are in
-  core::Bounds bounds_;       // so low that those who wait are told in many parts
+  core::Bounds bounds_;       // so low that notifications take many batches
   std::unique_ptr<core::Engine> engine_;
   core::LeaseMonitor monitor_;
   std::uint64_t epoch_ = 0;
   Time now_{std::chrono::hours{480'000}};
   std::vector<SimulatedNode> nodes_;
   std::vector<Session> sessions_;
-  std::map<std::size_t, Time> cut_off_;                // until then
+  std::map<std::size_t, Time> cut_off_;                // until this time
   std::vector<std::shared_ptr<const Event>> journal_;  // committed
   ClusterState committed_;
   core::Ticket ticket_ = 0;
-  std::map<core::Ticket, std::size_t> registering_;  // which node waits for this answer
+  std::map<core::Ticket, std::size_t> registering_;  // node that waits for this reply
   std::map<core::Ticket, std::string> asked_;        // request ids
-  std::map<std::string, JobKey> answered_;           // submissions acknowledged, by request id
+  std::map<std::string, JobKey> answered_;           // acknowledged submissions, by request id
   std::vector<std::pair<UserCommand, Time>> submitted_;
   int requests_ = 0;
   bool calm_ = false;

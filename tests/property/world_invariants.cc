@@ -1,4 +1,4 @@
-// What must hold after every step, and what must come again by itself.
+// Invariants after every step, and messages that must be sent again without another event.
 #include "property/world.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace ares::property {
 
 namespace {
 
-// What a message to a node is about. It is owed while that attempt's job is in the state given; none: until the node forgets.
+// Subject of a message to a node. It is expected while the job is in the state `during`; none: until the node forgets the attempt.
 struct ExpectedMessage {
   AttemptKey attempt;
   Fence fence;
@@ -39,14 +39,14 @@ struct ExpectedMessageOf {
                            m.suspended ? JobState::suspended : JobState::running};
   }
   Answer operator()(const Forget& m) const { return ExpectedMessage{m.attempt, m.fence, {}}; }
-  // A signal that is lost stays lost; the others answer what nodes say, and nodes say it again.
+  // A lost signal is not repeated; the others are replies to messages that nodes repeat.
   Answer operator()(const Signal&) const { return {}; }
   Answer operator()(const Welcome&) const { return {}; }
   Answer operator()(const HeartbeatAck&) const { return {}; }
   Answer operator()(const Refused&) const { return {}; }
 };
 
-// Whether `again` pays the debt of `sent`.
+// Whether `again` is a repetition of `sent`.
 bool fulfils(const ToNodeBody& sent, const ToNodeBody& again, const ClusterState& state) {
   if (sent.index() != again.index()) return false;
   const ExpectedMessage a = *std::visit(ExpectedMessageOf{}, sent),
@@ -78,7 +78,7 @@ bool is_owed(const ExpectedMessage& debt, NodeId node, const ClusterState& state
   });
 }
 
-// What the node says while it waits for the message.
+// What the node reports while it waits for the message.
 std::vector<AttemptReport> reports(const ExpectedMessage& debt) {
   if (debt.during) return {};
   AttemptReport r;
@@ -90,7 +90,7 @@ std::vector<AttemptReport> reports(const ExpectedMessage& debt) {
 
 }  // namespace
 
-// Whatever is sent while it is still owed must also come out of the state alone.
+// Each message that is sent while it is expected must also follow from the state alone.
 void World::check_resent(const Effects& effects) {
   const ClusterState& state = engine_->state();
   for (const Effect& sent : effects) {
@@ -105,7 +105,7 @@ void World::check_resent(const Effects& effects) {
   }
 }
 
-// The events lead by lawful transitions to what the engine holds.
+// The events lead by allowed transitions to the state of the engine.
 void World::check_replay(const core::EngineBatch& batch) {
   ClusterState replay = batch.before;
   for (const auto& event : batch.events) {

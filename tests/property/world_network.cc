@@ -1,4 +1,4 @@
-// Sessions between the controller and its nodes, which lose and repeat what they carry.
+// Sessions between the controller and its nodes, which lose and repeat messages.
 #include "property/world.h"
 
 namespace ares::property {
@@ -60,7 +60,7 @@ void World::node_tick() {
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     std::deque<FromNodeBody> answers;
     nodes_[n].step(random_, answers);
-    if (!nodes_[n].registered) continue;  // what it did is told when it registers
+    if (!nodes_[n].registered) continue;  // its progress is reported when it registers
     for (FromNodeBody& a : answers) sessions_[n].up.push_back(std::move(a));
     if (chance(30)) sessions_[n].up.push_back(nodes_[n].heartbeat(now_));
   }

@@ -1,11 +1,11 @@
-// The end of all accidents: what can end, ends.
+// The final phase without faults: everything that can end must end.
 #include <algorithm>
 
 #include "property/world.h"
 
 namespace ares::property {
 
-// What held something back, or out of service, is taken away.
+// Releases holds and suspensions, and puts nodes into service.
 void World::release_everything() {
   UserCommand command;
   command.who = {UserId{0}, GroupId{0}, "root", "here"};
@@ -59,9 +59,9 @@ std::vector<std::string> World::unfinished() const {
   std::vector<std::string> left;
   engine_->state().jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_terminal(job.state) || job.dependency_failed) return;
-    // Waits for a job whose own dependency failed, or for tasks whose dependency did.
+    // It waits for a job whose own dependency failed, or for tasks whose dependency failed.
     if (job.state == JobState::pending && !job.waiting_for.empty()) return;
-    // Or for a reservation that is over, or was taken away.
+    // Or for a reservation that is over or was deleted.
     const auto& asked = job.spec->reservations;
     if (job.state == JobState::pending && !asked.empty() &&
         std::none_of(asked.begin(), asked.end(), [&](const std::string& name) {
@@ -91,7 +91,7 @@ std::vector<std::string> World::unfinished() const {
     }
   }
   if (!left.empty()) {
-    // What stands in the way, for whoever looks into it.
+    // The state of the nodes, to help find the cause.
     engine_->state().nodes.for_each([&](NodeId, const Node& node) {
       left.push_back(node.name + ": admin " + std::to_string(static_cast<int>(node.admin)) +
                      ", contact " + std::to_string(static_cast<int>(node.contact)) + ", charges " +

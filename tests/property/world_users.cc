@@ -1,4 +1,4 @@
-// What users and operators ask of the cluster, sensible or not.
+// Requests of users and operators, valid and invalid ones.
 #include "property/world.h"
 
 namespace ares::property {
@@ -20,7 +20,7 @@ JobKey World::some_job() {
   return key;
 }
 
-// One that stands still, if any does; else those.
+// A suspended job, if there is one; else `otherwise`.
 JobSelector World::some_suspended(JobSelector otherwise) {
   std::vector<JobKey> found;
   engine_->state().jobs.for_each([&](const JobKey& key, const Job& job) {
@@ -52,18 +52,18 @@ void World::submit(UserId uid, bool again) {
       s.array->insert(0, static_cast<std::uint32_t>(1 + draw(5)));
       if (chance(50)) s.array_throttle = static_cast<std::uint32_t>(1 + draw(2));
     }
-    if (!s.array && chance(20)) {  // the name says the terms, so that they agree
+    if (!s.array && chance(20)) {  // the name determines the terms, so that members agree
       const auto which = static_cast<std::uint32_t>(draw(4));
       s.gang = GangRequest{"g" + std::to_string(which), 2 + which / 2, which % 2 * (1 + which / 2),
                            Seconds{20 + 10 * which}};
     }
     if (chance(15)) s.reservations = {"r" + std::to_string(draw(3))};
     if (chance(20)) s.begin = now_ + Seconds{draw(20)};
-    if (chance(20)) {  // a pretended node has two of these
+    if (chance(20)) {  // a simulated node has two of these
       s.gpu_alternatives = {{{{"a100", 2}}, 1000}, {{{"", 1}}, 1500}};
       s.gpus_per_node = s.gpu_alternatives[0].gpus;
     }
-    if (chance(40)) {  // a short limit, so that shares of it are used
+    if (chance(40)) {  // a short limit, so that shares of it elapse
       s.mail_types = static_cast<std::uint32_t>(draw(1 << 10));
       s.time_limit = Seconds{2 + draw(20)};
     }
@@ -74,7 +74,7 @@ void World::submit(UserId uid, bool again) {
     submitted_.emplace_back(command, now_);
     if (submitted_.size() > 20) submitted_.erase(submitted_.begin());
   }
-  // A retry long after retention is a new request: this client gives up before.
+  // A retry long after the retention would be a new request: this client gives up before.
   for (const auto& [first, at] : submitted_) {
     if (first.request_id == command.request_id && now_ - at > Seconds{120}) return;
   }
@@ -131,7 +131,7 @@ void World::user_command() {
   handle({command});
 }
 
-// Partitions change by command, and configurations come that put them back.
+// Changes partitions by command, and applies configurations that undo the changes.
 void World::administer() {
   UserCommand command;
   command.who = {UserId{0}, GroupId{0}, "root", "here"};
@@ -163,7 +163,7 @@ void World::administer() {
   handle({command});
 }
 
-// One account, that users come into and leave while their jobs wait and run.
+// One account, whose users join and leave while their jobs wait and run.
 UserBody World::keep_accounts() {
   if (chance(15)) {
     ResetUsage reset;
@@ -207,7 +207,7 @@ UserBody World::keep_accounts() {
   return change;
 }
 
-// Few names and nodes, so that they stand in one another's way and in that of jobs.
+// Few names and nodes, so that reservations conflict with each other and with jobs.
 UserBody World::reserve() {
   const std::string name = "r" + std::to_string(draw(3));
   if (chance(30)) return DeleteReservations{{name}};
@@ -223,7 +223,7 @@ UserBody World::reserve() {
   return create;
 }
 
-// Operators and owners ask for whatever comes to their minds: the engine refuses what cannot be.
+// Operators and owners request random changes: the engine refuses impossible ones.
 UpdateJob World::change_spec(JobSelector jobs) {
   JobSpec values;
   values.comment = "changed " + std::to_string(draw(3));

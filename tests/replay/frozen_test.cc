@@ -58,7 +58,7 @@ void add_journal(Lines& out) {
 
 // --- numbers in stored messages that stand for a word
 
-// Enumerators are named here by what was released; one that is renamed in the code keeps its word.
+// The word of each enumerator as it was released; an enumerator renamed in the code keeps its word.
 #define ARES_WORD(Type, enumerator, word)                                                      \
   out.insert("stored " #Type " " +                                                             \
              number(static_cast<std::size_t>(static_cast<unsigned>(Type::enumerator))) + " " + \
@@ -142,7 +142,7 @@ AttemptKey array_task() {
   return {{JobId(12), TaskIndex{3}}, AttemptNo(1)};
 }
 
-// Every field that may be left out is there.
+// Every optional field is set.
 node::StepSpec full_step_spec() {
   auto job = std::make_shared<JobSpec>();
   job->memory_per_node = Bytes(1);
@@ -436,7 +436,7 @@ std::vector<std::string> missing(const Lines& released, const Lines& now) {
   return out;
 }
 
-TEST(Frozen, NamesOfEveryReleaseAreStillThere) {
+TEST(Frozen, NamesOfEveryReleaseStillExist) {
   int releases = 0;
   const Lines now = names_of_this_version();
   for (const auto& entry : fs::directory_iterator(ARES_SOURCE_DIR "/tests/replay")) {

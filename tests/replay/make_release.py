@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the folder tests/replay/<release> from the programs of that release. Run once when a release is tagged, as root:
+"""Creates the folder tests/replay/<release> with the programs of that release. Run once when a release is tagged, as root:
 
   git checkout <tag> && cmake --preset release && cmake --build --preset release
   git checkout main -- tests/replay            # if the release is older than this script
@@ -7,13 +7,13 @@
   git add tests/replay/v0.2.0
 
 It runs a scenario through the real commands on a private cluster: jobs of all kinds and states, accounts, limits, reservations,
-changed partitions and nodes. In the end some jobs run, some are about to start, and two end while the controller is away. Then it dumps
-the database and copies the spools (see restored.py), restores both with the same programs, and writes down what they make of it. Later
-releases have to come to the same.
+changed partitions and nodes. In the end some jobs run, some are about to start, and two end while the controller is down. Then it dumps
+the database and copies the spools (see restored.py), restores both with the same programs, and stores their output. Later releases must
+have the same output.
 test_replay of the same build (in $ARES_TEST_PROGRAMS, else build/release/tests) adds events.txt, records.txt and frozen.txt. Nothing
-depends on the machine but times, boot ids and numbers of processes; a second run gives another folder of the same content.
+depends on the machine except times, boot ids and process ids; a second run creates a folder with the same content.
 
-The scenario grows with the product: what a new release stores belongs into it before the release is made.
+The scenario grows with the product: everything that a new release stores is added to it before the release is made.
 """
 
 import gzip
@@ -30,8 +30,8 @@ import time
 from restored import (BIN, HERE, TEST_PROGRAMS, Cluster, Restored, attempts_that_ran, in_queue, listings, outcome, stop, until,
                       views_columns)
 
-# `history` is the time of leases that run out and records that are forgotten; after it nothing happens by time alone, whenever the
-# database is restored.
+# `history` sets short times, so that leases and records expire during the scenario. LASTING is used later, so that nothing expires
+# whenever the database is restored.
 CONFIG = """
 cluster: release
 controller: {{operators: [root], mail_program: /bin/true}}
@@ -61,16 +61,16 @@ partitions:
 FIRST_LIFE = "lease: 3\n  min_job_age: 2\n  request_retention: 2"
 LASTING = "lease: 300\n  min_job_age: 2000000000\n  request_retention: 2000000000\n  prepare_timeout: 2000000000"
 
-# Written before user code does anything else; the folder of the attempt leads to that of the cluster.
+# Runs before all other user code; the path of the attempt's folder contains that of the cluster.
 STARTS = 'echo "${ARES_ATTEMPT_DIR##*/}" >> "${ARES_ATTEMPT_DIR%/spool/*}/runs"; '
-# A second attempt ends at once, as all do that start after `again` has been made.
+# A second attempt ends at once.
 UNTIL_REQUEUED = STARTS + '[ "${ARES_RESTART_COUNT:-0}" = 0 ] || exit 0; exec sleep 100000'
-# Ends with the code in the file `end-JOB`, in the cluster's folder.
+# Ends with the code in the file `end-JOB` in the cluster's folder.
 UNTIL_TOLD = (STARTS + 'end="${ARES_ATTEMPT_DIR%/spool/*}/end-$ARES_JOB_ID"; while [ ! -s "$end" ]; do sleep 0.1; done; exit $(cat "$end")')
 
 
 class PlainCluster(Cluster):
-    """One whose users have nothing in their environment that tells of this machine: it is stored with their jobs."""
+    """A cluster whose users have no variables of this machine in the environment, which is stored with their jobs."""
 
     def environment(self, **more):
         return {"ARES_CONF": str(self.dir / "ares.yaml"), "HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
@@ -81,7 +81,7 @@ class Scenario:
     def __init__(self):
         self.cluster = PlainCluster("--no-supervise", config=CONFIG.format(history=FIRST_LIFE))
         self.processes = []
-        self.jobs = {}  # by what they are for
+        self.jobs = {}  # by role
 
     def submit(self, role, script, *words):
         self.jobs[role] = self.cluster.wrap(STARTS + script if not script.startswith(STARTS) else script, "-o", "/dev/null", "-D", "/tmp",
@@ -106,7 +106,7 @@ class Scenario:
             self.manager(line)
 
     def life_with_losses(self):
-        """A node falls silent: its attempt is fenced, runs elsewhere, and the late node is cleared. Records are forgotten."""
+        """A node stops answering: its attempt is fenced and runs on another node, and the node is cleared later. Records expire."""
         cluster = self.cluster
         lost = self.submit("fenced", UNTIL_REQUEUED, "--requeue", "-w", "n2")
         cluster.wait_state(lost, "RUNNING")
@@ -121,7 +121,7 @@ class Scenario:
         return set(self.cluster.psql("SELECT DISTINCT kind FROM journal").split())
 
     def history(self):
-        """Jobs that have ended in every way, and changes of everything that commands change."""
+        """Jobs that end in every way, and changes of everything that commands can change."""
         cluster = self.cluster
         for role, script, words in (("good", "true", ["-J", "good", "-c2", "--comment=a comment"]), ("bad", "exit 3", ["--wckey=moon"]),
                                     ("array", "exit $((ARES_ARRAY_TASK_ID == 2))", ["--array=0-3"]),
@@ -168,7 +168,7 @@ class Scenario:
         self.manager("reset usage account biology")
 
     def lasting(self):
-        """What is there when the dump is taken, beside what runs."""
+        """The records in the dump, apart from running jobs."""
         cluster = self.cluster
         cluster.run("actl", "create", "reservation", "far", "Nodes=n3", "StartTime=2097-01-01T00:00", "Duration=60", "Users=root")
         cluster.run("actl", "create", "reservation", "weekly", "Nodes=n5", "StartTime=2097-02-01T00:00", "Duration=60", "Accounts=physics",
@@ -198,7 +198,7 @@ class Scenario:
         self.running("suspended", UNTIL_REQUEUED, "--requeue", "-w", "n1")
         cluster.run("actl", "suspend", self.jobs["suspended"])
         until(lambda: cluster.queue(array, "%T").split().count("RUNNING") == 2)
-        # Accepted by n4, whose supervisors never come so far as to be elected.
+        # Accepted by n4, whose step supervisors never get as far as their election.
         idle = cluster.top / "idle"
         idle.write_text('#!/bin/sh\nwhile [ -d "$1" ]; do sleep 0.5; done\n')
         idle.chmod(0o755)
@@ -210,7 +210,7 @@ class Scenario:
         until(lambda: "5 of 5 nodes answer" in cluster.run("actl", "ping").stdout)
         self.submit("accepted", UNTIL_REQUEUED.replace("exec sleep 100000", "exit 0"), "--requeue", "-w", "n4")
         until(lambda: self.records("n4", "accepted") >= {"spec", "intent"})
-        # Ready on n1, where its gate stays closed because n3 does not answer.
+        # Ready on n1, where it does not start because n3 does not answer.
         os.kill(cluster.pid("aresd@n3"), signal.SIGSTOP)
         self.submit("ready", UNTIL_REQUEUED.replace("exec sleep 100000", "exit 0"), "--requeue", "-w", "n1,n3", "-N2", "-t", "1-0")
         until(lambda: self.records("n1", "ready") >= {"spec", "intent", "started", "task"})
@@ -226,12 +226,12 @@ class Scenario:
         return {path.name for path in folder.iterdir()} if folder.exists() else set()
 
     def wait_quiet(self):
-        """Until what runs is all that will."""
+        """Waits until no further job will start."""
         self.cluster.wait_state(self.jobs["suspended"], "SUSPENDED")
         until(lambda: {self.cluster.queue(self.jobs[role]) for role in ("ready", "accepted")} == {"CONFIGURING"})
 
     def end_unseen(self):
-        """The controller stops; two jobs end, which it does not know then."""
+        """Stops the controller, and then lets two jobs end."""
         cluster = self.cluster
         stop(cluster.pid("aresctld"))
         for node, code in (("n1", 7), ("n2", 5)):
@@ -242,7 +242,7 @@ class Scenario:
         for process in self.processes:
             process.kill()
             process.wait()
-        # Stopped ones would not end.
+        # Stopped processes would not end.
         for role in ("aresd@n2", "aresd@n3"):
             try:
                 os.kill(self.cluster.pid(role), signal.SIGCONT)
@@ -252,7 +252,7 @@ class Scenario:
 
 
 def write_compressed(path, content):
-    """The same bytes for the same content."""
+    """Writes the same bytes for the same content."""
     with open(path, "wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
         packed.write(content)
 
@@ -260,7 +260,7 @@ def write_compressed(path, content):
 def dump_database(cluster, path):
     words = cluster.database()
     text = cluster.postgres("pg_dump", *words[:-2], words[-1], "--no-owner")
-    # Lines that differ from one dump to the next, or that older servers do not know.
+    # Lines that differ between dumps, or that older servers do not know.
     of_this_dump = ("-- Dumped ", "\\restrict", "\\unrestrict", "SET transaction_timeout")
     kept = [line for line in text.split("\n") if not line.startswith(of_this_dump)]
     write_compressed(path, ("\n".join(kept) + "\n").encode())
@@ -271,7 +271,7 @@ def copy_spools(cluster, path):
     spool = cluster.dir / "spool"
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for file in sorted(spool.rglob("*")):
-            # Sockets and locks belong to processes; a file set aside holds nothing but room.
+            # Sockets and locks belong to processes; `.reserved` files only reserve space.
             if file.is_socket() or file.name in ("lock", "log") or file.name.endswith(".reserved"):
                 continue
             if "free" in file.relative_to(spool).parts:
@@ -289,7 +289,7 @@ def copy_spools(cluster, path):
 
 
 def made_by_this_release(folder):
-    """Restores what was written with the same programs, and returns what they say and do."""
+    """Restores the folder with the programs of this release, and returns their output and the outcome of the jobs."""
     meta = json.loads((folder / "expected.json").read_text())
     restored = Restored(folder)
     try:

@@ -1,6 +1,6 @@
-// Events and records written by released versions must load for ever. Each release keeps in its folder lines of
-// "kind version hex": events.txt has every kind of event, records.txt every kind of record, with every field filled.
-// `ARES_WRITE_REPLAY=FOLDER test_replay` writes those of this version there; make_release.py does.
+// Events and records written by released versions must always load. The folder of each release has lines
+// of "kind version hex": events.txt has every kind of event, records.txt every kind of record, with every
+// field set. `ARES_WRITE_REPLAY=FOLDER test_replay` writes those of this version; make_release.py does so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ std::vector<fs::path> releases() {
   return folders;
 }
 
-// Nothing an older release wrote is dropped: written again it reads back as the same value.
+// Nothing an older release stored is lost: encoded again, it decodes to the same value.
 template <class T, class Decode, class Encode>
 void expect_kept(const Line& line, const Decode& decode, const Encode& encode) {
   const Result<T> value = decode(line.version, line.body);
@@ -72,7 +72,7 @@ void expect_kept(const Line& line, const Decode& decode, const Encode& encode) {
   EXPECT_GE(written.size(), line.body.size()) << line.kind << " lost something";
 }
 
-// The kinds of records that are stored beside events: how one is made up, and how one that was read is checked.
+// The kinds of records stored besides events: how one is generated, and how one that was read is checked.
 struct RecordRow {
   std::string name;
   std::function<std::string(testing::RandomModel&)> make;
@@ -87,7 +87,7 @@ RecordRow record(std::string name, Encode encode, Decode decode) {
 }
 
 const std::vector<RecordRow>& record_rows() {
-  // The specification of a job is stored apart from it.
+  // A job is stored without its specification.
   static const auto decode_bare_job = [](std::uint32_t version, std::string_view bytes) {
     return decode_job(version, bytes, std::make_shared<const JobSpec>());
   };
@@ -139,7 +139,7 @@ std::map<std::string, int> count_kinds(const char* file) {
   return kinds;
 }
 
-TEST(Replay, TheFirstReleaseHasEveryKindItKnew) {
+TEST(Replay, FirstReleaseCoversAllItsKinds) {
   const auto events = count_kinds("events.txt");
   EXPECT_EQ(events.size(), 43u);
   for (const auto& [kind, count] : events) EXPECT_GE(count, 3) << kind;

@@ -1,15 +1,15 @@
-"""A private cluster made from the files of a release in tests/replay/<release>: its database and its nodes' spools.
+"""A private cluster restored from the files of a release in tests/replay/<release>: its database and the spools of its nodes.
 
 The folder of a release holds
   base.yaml         configuration of the cluster, as given to acluster
   database.sql.gz   pg_dump of its database, taken while its controller and some of its nodes were stopped
   spool.tar.gz      spool directories of its nodes at that moment
-  expected.json     what the commands of that release said about the restored database, and what became of its jobs
+  expected.json     output of that release's commands for the restored database, and the outcome of its jobs
   columns.txt       columns of ares_views
   events.txt, records.txt, frozen.txt   written by test_replay
 
 make_release.py writes them, test_upgrade.py reads them. Both restore a release in the same way: `Restored` starts the controller on the
-database first, without any node, so that all records can be compared; then start_nodes() starts the node daemons on the spools.
+database, without nodes, so that all records can be compared; then start_nodes() starts the node daemons on the spools.
 """
 
 import gzip
@@ -30,13 +30,13 @@ from cluster import BIN, ROOT, Cluster, until  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_PROGRAMS = pathlib.Path(os.environ.get("ARES_TEST_PROGRAMS") or ROOT / "build/release/tests")
 
-# To these nodes the machine seems to have been up since their spools were written; for all others it seems to have been restarted.
+# For these nodes the machine seems to have run since their spools were written; for all others it seems to have been restarted.
 SAME_BOOT = ["n1", "n4"]
 OTHER_BOOT_ID = "00000000-0000-4000-8000-000000000000"
-# Greater than every number of a process can be on Linux: processes of the spool's attempts are not there, and no other has their number.
+# Greater than every process id on Linux: the processes of the spool's attempts do not exist, and no other process has their id.
 NO_PROCESS = "4999999"
 
-# Commands that print all there is as JSON. Their output is compared, and the names in it are frozen.
+# Commands that print all records as JSON. Their output is compared, and the names in it are frozen.
 LISTINGS = {
     "jobs": ["aqueue", "--json"],
     "nodes": ["ainfo", "--json"],
@@ -67,7 +67,7 @@ def boot_id():
 
 
 def stop(pid, number=signal.SIGTERM):
-    """Ends a process that is not ours to wait for, and returns when it has gone."""
+    """Ends a process that is not a child of ours, and returns when it no longer exists."""
     def gone():
         try:
             return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -78,7 +78,7 @@ def stop(pid, number=signal.SIGTERM):
 
 
 def attempts_that_ran(cluster):
-    """Every start of user code, as JOB.ATTEMPT: job scripts of the scenario write a line before they do anything else."""
+    """Every start of user code, as JOB.ATTEMPT: the job scripts of the scenario begin by writing a line."""
     file = cluster.dir / "runs"
     return file.read_text().split() if file.exists() else []
 
@@ -88,7 +88,7 @@ def views_columns(cluster):
 
 
 def listings(cluster, at):
-    """What the commands print; reports are of the time before `at`, so that they stay the same."""
+    """Output of the commands; reports end at `at`, so that they stay the same."""
     def ask(words):
         return json.loads(cluster.run(*[word.format(until=at) for word in words], env={"TZ": "UTC"}).stdout)
     shown = {name: ask(words) for name, words in LISTINGS.items()}
@@ -97,7 +97,7 @@ def listings(cluster, at):
 
 
 def json_names(value, prefix=""):
-    """Paths of all names in a JSON value; members of lists have the same."""
+    """Paths of all names in a JSON value; all members of a list have the same path."""
     if isinstance(value, list):
         return set().union(*(json_names(item, prefix) for item in value)) if value else set()
     if not isinstance(value, dict):
@@ -121,7 +121,7 @@ def outcome(cluster, jobs):
 
 
 def in_queue(cluster):
-    """Jobs that have not ended; of arrays the array's number."""
+    """Jobs that have not ended; of an array the array's id."""
     return {job.split("_")[0] for job in cluster.run("aqueue", "-h", "-o", "%i").stdout.split()}
 
 
@@ -166,10 +166,18 @@ class Restored:
         cluster.postgres("dropdb", *server, "--force", name)
         cluster.postgres("createdb", *server, "-O", "ares", name)
         statements = gzip.decompress((self.folder / "database.sql.gz").read_bytes()).decode()
+        # The controller knows a node by its uuid and the boot id of its machine. The dump has both within values of type bytea.
+        statements = statements.replace(self.boot_id_of_release().encode().hex(), boot_id().encode().hex())
         cluster.postgres("psql", "-XAtq1", "-v", "ON_ERROR_STOP=1", *cluster.database(), "-o", "/dev/null", input=statements)
-        # Asked before a controller purges what is older than it keeps.
+        # Read before the controller purges old records.
         self.journal_kinds = set(cluster.psql("SELECT DISTINCT kind FROM journal").split())
-        shutil.rmtree(cluster.dir / "state")  # which remembers the database that was there before
+        shutil.rmtree(cluster.dir / "state")  # it has data about the previous database
+
+    def boot_id_of_release(self):
+        """Boot id of the machine on which the release wrote the spools."""
+        with tarfile.open(self.folder / "spool.tar.gz") as archive:
+            identity = archive.extractfile(f"{SAME_BOOT[0]}/identity").read().decode()
+        return re.search(r"(?m)^boot_id (.*)$", identity).group(1)
 
     def restore_spools(self):
         spool = self.cluster.dir / "spool"
@@ -186,7 +194,7 @@ class Restored:
                 path.write_text(re.sub(r"(?m)^cgroups .*$", "cgroups ", text))
 
     def check_state(self):
-        """Loads the state from the database and checks the invariants of the engine; returns the number of records of each kind."""
+        """Loads the state from the database and checks the engine's invariants; returns the number of records of each kind."""
         host, port, user, name = (self.cluster.database()[i] for i in (1, 3, 5, 7))
         done = subprocess.run([TEST_PROGRAMS / "check_state", host, port, name, user], text=True, capture_output=True, timeout=60)
         assert done.returncode == 0, done.stderr
@@ -201,7 +209,7 @@ class Restored:
         until(lambda: not in_queue(self.cluster) & set(jobs), 60)
 
     def start_nodes(self):
-        """Controller and node daemons, as acluster starts them; returns when all nodes answer."""
+        """Restarts the controller and starts the node daemons, with acluster; returns when all nodes answer."""
         self.stop_controller()
         self.cluster.up("--no-supervise")
 

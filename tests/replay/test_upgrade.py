@@ -1,4 +1,4 @@
-"""Every release's database and spools, taken over by the programs of this build: nothing is lost, changed, or run twice."""
+"""Database and spools of every release, used by the programs of this build: nothing is lost or changed, and no attempt runs twice."""
 
 import collections
 import json
@@ -10,7 +10,7 @@ from restored import Restored, attempts_that_ran, json_names, listings, outcome,
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the jobs in the spools are root's, which only root's node daemons take")
 
-# What depends on the moment of the question, by name in the output; everything else has to be as the release itself showed it.
+# Names of values that depend on the time of the query; all others must be as the release itself showed them.
 OF_THE_MOMENT = {
     "now", "lsn", "moved", "last_heard", "expected_start",
     # Usage decays, and ages grow.
@@ -29,7 +29,7 @@ def taken_over(request):
 
 
 def same(then, now, path, found):
-    """Puts a line into `found` for everything that was there then and is another now. Names that came since are no difference."""
+    """Appends a line to `found` for every value that is missing or has changed. Added names are no difference."""
     if isinstance(then, dict) and isinstance(now, dict):
         for name, value in then.items():
             if name in OF_THE_MOMENT:
@@ -47,8 +47,8 @@ def same(then, now, path, found):
         found.append(f"{path} is {now!r}, not {then!r}")
 
 
-def test_all_records_are_there_and_consistent(taken_over):
-    """The controller alone has taken the database over: what it shows is what the release showed."""
+def test_all_records_are_kept_and_consistent(taken_over):
+    """Only the controller has been started: its output is that of the release."""
     assert taken_over.check_state() == taken_over.expected["records"]
     shown = listings(taken_over.cluster, taken_over.expected["dumped_at"])
     found = []
@@ -67,13 +67,13 @@ def test_views_for_sites_have_the_columns_of_the_release(taken_over):
     assert not missing, f"ares_views no longer has {sorted(missing)}; columns stay where they are (CONTRIBUTING.md, Frozen names)"
 
 
-def test_the_journal_of_the_release_is_rich(taken_over):
+def test_journal_of_the_release_has_at_least_forty_kinds(taken_over):
     assert taken_over.journal_kinds == set(taken_over.expected["journal_kinds"])
     assert len(taken_over.journal_kinds) >= 40
 
 
-def test_attempts_of_the_release_are_settled_and_none_runs_twice(taken_over):
-    """Node daemons of this build take the spools over. This is the last of the tests: the others need the state that was dumped."""
+def test_attempts_of_the_release_end_and_none_runs_twice(taken_over):
+    """Node daemons of this build use the spools. This test must be the last: the others need the state of the dump."""
     cluster, expected = taken_over.cluster, taken_over.expected
     jobs = expected["jobs"]
     taken_over.start_nodes()
@@ -83,13 +83,13 @@ def test_attempts_of_the_release_are_settled_and_none_runs_twice(taken_over):
     ended = outcome(cluster, attempts)
     assert ended == expected["outcome"]
     for node, code in (("n1", 7), ("n2", 5)):
-        # Its record `exit` was on the disk, whatever became of the machine: no second attempt.
+        # Its record `exit` was on the disk: no second attempt, even if the machine was restarted.
         assert ended[jobs[f"ends-{node}"]] == [[1, "FAILED", f"{code}:0"]]
-        # Lost; one may run again, which it does once, the other may not.
+        # Both attempts are lost; the first job may be requeued and runs once more, the other may not.
         lost, again = ended[jobs[f"requeueable-{node}"]]
         assert lost[:2] != again[:2] and again[:2] == [2, "COMPLETED"]
         assert [state for _, state, _ in ended[jobs[f"once-{node}"]]] == ["NODE_FAIL"]
-    # Accepted and not begun: begun now.
+    # Accepted but not started: started now.
     assert [state for _, state, _ in ended[jobs["accepted"]]][-1] == "COMPLETED"
     assert [state for _, state, _ in ended[jobs["ready"]]][-1] == "COMPLETED"
 

@@ -127,7 +127,7 @@ void Clients::random_submission(Instant when) {
   spec.cpus_per_task = static_cast<std::uint32_t>(random.between(1, 4));
   spec.requeue = random.percent(70);
   spec.hold = random.percent(5);
-  if (random.percent(2)) spec.uid = UserId(4711);  // nobody the nodes know
+  if (random.percent(2)) spec.uid = UserId(4711);  // a user that does not exist on the nodes
   if (random.percent(20)) spec.time_limit = Seconds(random.between(1, 8));
   const auto shape = random.below(100);
   if (shape < 25) {
@@ -138,11 +138,11 @@ void Clients::random_submission(Instant when) {
     tasks.insert(1, static_cast<std::uint32_t>(random.between(1, 3)));
     spec.array = tasks;
   } else if (shape < 55 && !submitted_.empty()) {
-    // What it waits for is known only if that was answered by then: see deliver().
+    // The target is a job whose submission was acknowledged by then: see send().
     Dependency dependency;
     dependency.kind = static_cast<DependencyKind>(random.below(4));
     spec.dependencies = {dependency};
-  } else if (shape >= 92) {  // of two, or of three one of whom may be lost
+  } else if (shape >= 92) {  // a pair, or three of which one may be lost
     spec.gang = shape < 96 ? GangRequest{"pair", 2, 0, Seconds{10}}
                            : GangRequest{"three", 3, 2, Seconds{15}};
   }
@@ -150,7 +150,7 @@ void Clients::random_submission(Instant when) {
   submit(when, std::move(spec), program);
 }
 
-// The file is edited and read again; the next controller finds it as it was.
+// The file is edited and applied; the next controller starts with the original one.
 Reconfigure Clients::other_lease() {
   Policy policy = *world_.policy();
   policy.lease = Seconds(stage_.random.between(11, 60));
@@ -215,7 +215,7 @@ std::optional<JobKey> Clients::job_of(std::uint64_t submission) const {
   return operation.reply.jobs.front();
 }
 
-// Sends until an answer comes.
+// Sends repeatedly until a reply comes.
 void Clients::send(std::uint64_t number) {
   Operation& operation = operations_[number];
   if (operation.answered) return;
@@ -238,7 +238,7 @@ void Clients::send(std::uint64_t number) {
   } else if (auto* submit = std::get_if<Submit>(&operation.command.body);
              submit && !submit->spec->dependencies.empty() &&
              submit->spec->dependencies.front().target.job.value() == 0) {
-    // The same request must keep its content: chosen once.
+    // The same request must keep its content: the target is chosen once.
     JobSpec spec = *submit->spec;
     std::optional<JobKey> target;
     for (const std::uint64_t candidate : submitted_)
@@ -272,7 +272,7 @@ void Clients::answered(std::uint64_t number, const core::Reply& reply) {
       return operation.command.request_id + (reply.failed ? ": " + reply.error.message : "");
     });
     if (operation.answered) {
-      // A refusal that changed nothing is not kept: asked again, the same may be granted.
+      // A refusal that changed nothing is not recorded: a repeated request may be granted.
       if (operation.reply.failed || reply.failed) return;
       const std::vector<JobKey>& jobs = operation.reply.jobs;
       const bool gone = !jobs.empty() && world_.observer().is_gone(jobs.front());
@@ -286,7 +286,7 @@ void Clients::answered(std::uint64_t number, const core::Reply& reply) {
       if (reply.jobs.size() != 1) throw Violation{"a submission was answered without its job"};
       world_.observer().acknowledged(reply.jobs.front());
     }
-    // A person who did not see the answer asks again.
+    // A user who did not see the reply asks again.
     if (stage_.random.percent(10))
       stage_.timeline.after(stage_.random.between(Duration(1ms), Duration(10s)), Timeline::world(),
                             [this, number] { deliver(number); });

@@ -1,5 +1,5 @@
-// Clients: people at their commands: they submit, cancel, hold, release and requeue, lose answers
-// and ask again under the same request id. Owned by the World; one thread.
+// Clients: users who submit, cancel, hold, release and requeue, lose replies and repeat requests
+// with the same request id. Owned by the World; one thread.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ class Clients {
  public:
   Clients(Stage& stage, World& world) : stage_(stage), world_(world) {}
 
-  // A random operation at `when`.
+  // Plans a random operation at `when`.
   void plan_operation(Instant when);
-  // Fixed ones, for scenarios in which every crash point is tried.
+  // Fixed operations, for scenarios in which every crash point is tried.
   std::uint64_t submit(Instant when, JobSpec spec, Program program);
   std::uint64_t act(Instant when, std::uint64_t submission, UserBody body);
-  // Makes the account of plain_job(), with its user in it and the limits given, and the QOS that a partition has where there are limits:
-  // usage is charged from then on.
+  // Creates the account of plain_job() with its user and these limits, and the QOS of the partition
+  // if there are limits: usage is charged from then on.
   void found_account(Instant when, const std::optional<Limits>& limits);
 
-  // Frees whatever only a person can free, so that everything can end.
+  // Releases whatever needs an operator, so that everything can end.
   void tidy_up();
 
   void answered(std::uint64_t operation, const core::Reply& reply);
@@ -44,7 +44,7 @@ class Clients {
   struct Operation {
     UserCommand command;
     bool operates_on_job = false;
-    std::uint64_t submission = 0;  // whose job it acts on
+    std::uint64_t submission = 0;  // the submission whose job it acts on
     bool answered = false;
     core::Reply reply;
   };

@@ -1,5 +1,5 @@
-// Clock: how one machine sees time: a wall clock that is off and may jump, a boot clock that runs a
-// little fast or slow. A value; one thread.
+// Clock: the time as one machine sees it: a wall clock with an offset that may jump, and a boot
+// clock that runs a little fast or slow. A value; one thread.
 #pragma once
 
 #include "node/moment.h"

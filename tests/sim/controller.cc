@@ -1,5 +1,6 @@
 #include "sim/controller.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/sched/pass/plan.h"
@@ -10,10 +11,10 @@
 namespace ares::sim {
 namespace {
 
-// For how long a commit or a check is proof that this controller is the one: as the daemon has it.
+// How long a commit or check proves that this controller holds the epoch; the value of the daemon.
 constexpr Duration kConfirmationLifetime = 1s;
 
-// So low that a crash often comes while jobs have still to be told of what they wait for.
+// So low that crashes often occur while dependency notifications are pending.
 constexpr core::Bounds kBounds{.notification_events = 1, .notification_records = 3};
 
 }  // namespace
@@ -48,8 +49,10 @@ void Controller::open() {
   committer_.emplace(journal_, journal_epoch_);
   const bool knows_last_position = world_.acceptance().seen || world_.acceptance().accept_rollback;
   if (!knows_last_position)
-    roll_call_ = core::RollCall(opened->state, wall() + core::kRollCallPatience);
+    roll_call_ = core::RollCall(opened->state, clock_.wall(stage_.now()) + core::kRollCallPatience);
   world_.opened(*opened, holder_);
+  const Time start = std::max(opened->state.now, clock_.wall(stage_.now()));
+  slewed_.emplace(start, clock_.boot(stage_.now()).time_since_epoch());
   engine_.emplace(std::move(opened->state), world_.policy(), kBounds);
   handle(Command{Activate{journal_epoch_, "host-" + std::to_string(life_.slot)}}, 0);
   handle(Command{world_.configuration()}, 0);
@@ -57,7 +60,12 @@ void Controller::open() {
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
 }
 
-// --- what arrives -------------------------------------------------------------------------------
+// As the daemon's clock: follows the wall clock of its machine but never jumps.
+Time Controller::now() {
+  return slewed_->at(clock_.wall(stage_.now()), clock_.boot(stage_.now()).time_since_epoch());
+}
+
+// --- incoming messages -----------------------------------------------------------------------
 
 void Controller::received(const std::shared_ptr<Session>& session, FromNode message) {
   stage_.timeline.after(Duration(20us), life_, [this, session, message = std::move(message)] {
@@ -71,7 +79,7 @@ void Controller::received(const std::shared_ptr<Session>& session, FromNode mess
       if (peer.session && peer.session != session) command.rival_heard = peer.last_message_at;
       posted.registering = session;
     } else if (peer.session == session) {
-      peer.last_message_at = wall();
+      peer.last_message_at = now();
     }
     posted.command = Command{std::move(command)};
     post(std::move(posted));
@@ -106,7 +114,7 @@ void Controller::post(PostedCommand posted) {
 void Controller::handle(const Command& command, core::Ticket ticket) {
   boundary();
   const Lsn before = engine_->state().lsn;
-  engine_->handle(command, wall(), ticket);
+  engine_->handle(command, now(), ticket);
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
   if (engine_->objection() && !std::exchange(objected_, true))
     world_.objected(life_, *engine_->objection());
@@ -123,7 +131,7 @@ void Controller::continue_notifications() {
   if (!engine_->has_notifications()) return;
   boundary();
   const Lsn before = engine_->state().lsn;
-  engine_->continue_notifications(wall());
+  engine_->continue_notifications(now());
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
 }
 
@@ -143,7 +151,7 @@ void Controller::drain_inbox() {
       const ClusterState& state = engine_->state();
       const NodeId* id = state.node_ids.find(from->message.node);
       const Node* node = id ? state.nodes.find(*id) : nullptr;
-      if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, wall());
+      if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, now());
       if (id && std::holds_alternative<Register>(from->message.body)) roll_call_.heard(*id);
     }
     if (ticket != 0) waiting_.emplace(ticket, Waiting{std::move(posted), engine_->state().lsn});
@@ -155,13 +163,13 @@ void Controller::drain_inbox() {
 void Controller::tick() {
   boundary();
   if (!engine_->full()) {
-    for (const NodeSilent& silent : leases_.due(engine_->state(), *engine_->policy(), wall()))
+    for (const NodeSilent& silent : leases_.due(engine_->state(), *engine_->policy(), now()))
       handle(Command{silent}, 0);
     handle(Command{Tick{}}, 0);
   }
   drain_inbox();
   advance();
-  if (wake_ && *wake_ <= wall()) plan();
+  if (wake_ && *wake_ <= now()) plan();
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
 }
 
@@ -188,7 +196,7 @@ void Controller::advance() {
                         [this] { commit(); });
 }
 
-// What needs no commit leaves only while this controller is known to be the one.
+// Output that needs no commit is released only while this controller is confirmed to hold the epoch.
 void Controller::defer(core::Outgoing outgoing) {
   if (outgoing.effects.empty() && outgoing.replies.empty()) return;
   const Instant now = stage_.now();
@@ -219,7 +227,7 @@ void Controller::commit() {
   if (!deferred_) world_.observer().batch_committed(*after_);
   if (!deferred_ && !objected_)
     world_.committed(std::get<store::Committer::Committed>(step).epoch, *after_);
-  // The engine's thread wakes a little later, or much later where the process stands still.
+  // The engine's thread wakes up a little later, or much later if the process is paused.
   stage_.timeline.after(
       Duration(20us), life_,
       [this, epoch = std::get<store::Committer::Committed>(step).epoch] { committed(epoch); });
@@ -241,7 +249,7 @@ void Controller::committed(Epoch epoch) {
   advance();
 }
 
-// --- what leaves --------------------------------------------------------------------------------
+// --- outgoing messages -----------------------------------------------------------------------
 
 void Controller::release(core::Outgoing outgoing) {
   if (outgoing.snapshot) publish(outgoing.snapshot);
@@ -286,7 +294,7 @@ void Controller::registered(const std::shared_ptr<Session>& session, const core:
   }
   Peer& peer = peers_[name];
   peer.session = session;
-  peer.last_message_at = wall();
+  peer.last_message_at = now();
 }
 
 void Controller::deliver(Effect effect) {
@@ -309,7 +317,7 @@ void Controller::deliver(Effect effect) {
       const Error& error = (script ? environment : script).error();
       if (error.code != ErrorCode::unavailable)
         throw Violation{"the script of an acknowledged job is gone"};
-      return;  // owed still: the node's next heartbeat asks again
+      return;  // still expected: it is sent again after the node's next heartbeat
     }
     prepare->script = *script;
     prepare->environment = *environment;
@@ -335,7 +343,7 @@ void Controller::publish(std::shared_ptr<const ClusterState> snapshot) {
 void Controller::plan() {
   if (planning_ || !view_) return;
   planned_ = view_->lsn;
-  Plan plan = planner_.plan(*view_, *world_.policy(), core::Budget{}, wall());
+  Plan plan = planner_.plan(*view_, *world_.policy(), core::Budget{}, now());
   wake_ = plan.wake;
   plan.pending = {};
   if (plan.groups.empty() && plan.accruing.empty()) return;

@@ -1,5 +1,5 @@
 // Controller: one aresctld process: the production engine, lease monitor, committer and planner,
-// wired as the daemon wires them but on one thread and over virtual things. Owned by the World.
+// connected like in the daemon but on one thread and with virtual I/O. Owned by the World.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/slewed_clock.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/cluster/roll_call.h"
 #include "core/engine/engine.h"
@@ -70,7 +71,7 @@ class Controller {
   void handle(const Command& command, core::Ticket ticket);
   bool must_wait(const PostedCommand& posted) const;
   void continue_notifications();
-  Time wall() const { return clock_.wall(stage_.now()); }
+  Time now();
   void boundary() { stage_.boundaries.at(Actor::controller, life_, Boundaries::kNoMachine); }
 
   Stage& stage_;
@@ -80,6 +81,7 @@ class Controller {
   DatabaseLink journal_;
   std::optional<store::Committer> committer_;
   std::optional<core::Engine> engine_;
+  std::optional<SlewedClock> slewed_;
   core::LeaseMonitor leases_;
   core::RollCall roll_call_;
   bool objected_ = false;
@@ -91,8 +93,8 @@ class Controller {
 
   bool in_flight_ = false;
   std::optional<ClusterState> after_;          // of the batch in flight
-  std::optional<core::Outgoing> deferred_;     // leaves after the check in flight
-  std::optional<Instant> epoch_confirmed_at_;  // the epoch was this controller's then or later
+  std::optional<core::Outgoing> deferred_;     // released after the check in flight
+  std::optional<Instant> epoch_confirmed_at_;  // the epoch was held at this time
   Instant handed_over_at_{};                   // when the commit or check in flight began
   Epoch journal_epoch_;
 

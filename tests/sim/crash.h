@@ -1,5 +1,5 @@
-// Crash: where processes die. A boundary is any point at which a kill would be noticed; reaching an
-// armed one throws Killed through the production code, up to the loop, which then buries the
+// Crash: where processes die. A boundary is any point at which a kill has a visible effect. An
+// armed boundary throws Killed through the production code up to the loop, which then removes the
 // process: what it had not written or sent never happens. One thread.
 #pragma once
 
@@ -26,7 +26,7 @@ struct Killed {
 struct PowerLost {
   std::uint32_t machine = 0;
 };
-// An invariant does not hold.
+// An invariant is violated.
 struct Violation {
   std::string what;
 };
@@ -35,9 +35,9 @@ class Boundaries {
  public:
   static constexpr std::uint32_t kNoMachine = ~0u;
 
-  // Dies at the nth boundary of the actor from now.
+  // Kills at the nth boundary of the actor from now.
   void arm(Actor actor, std::uint64_t nth) { left_[index(actor)] = nth; }
-  // The power fails at the nth boundary after the next record of an end was written.
+  // The power fails at the nth boundary after the next exit record is written.
   void arm_after_exit(std::uint64_t nth) { after_exit_ = nth; }
   void exit_written() {
     if (after_exit_ != 0) arm(Actor::power, std::exchange(after_exit_, 0));
@@ -45,12 +45,12 @@ class Boundaries {
   void disarm() { left_.fill(0), after_exit_ = 0; }
   std::uint64_t passed(Actor actor) const { return passed_[index(actor)]; }
 
-  // A process of `actor` on `machine` (none: the controller's) is at a boundary.
+  // A process of `actor` on `machine` (kNoMachine for the controller) is at a boundary.
   void at(Actor actor, Life process, std::uint32_t machine) {
     if (machine != kNoMachine && reached(Actor::power)) throw PowerLost{machine};
     if (reached(actor)) throw Killed{process};
   }
-  // Counts without anybody to kill: the caller acts on true.
+  // Counts without throwing: the caller acts if it returns true.
   bool reached(Actor actor) {
     ++passed_[index(actor)];
     std::uint64_t& left = left_[index(actor)];

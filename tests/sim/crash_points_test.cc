@@ -1,5 +1,5 @@
-// Every crash point of a small scenario: it runs once undisturbed to count the boundaries of each
-// kind of process, then once for each of them, with a death exactly there.
+// Every crash point of a small scenario: it runs once without faults to count the boundaries of
+// each kind of process, then once for each boundary, with a crash exactly there.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ constexpr std::uint64_t kStride = 3;
 
 class CrashPoints : public testing::TestWithParam<Actor> {};
 
-TEST_P(CrashPoints, BreakNoPromise) {
+TEST_P(CrashPoints, ViolateNoInvariant) {
   std::uint64_t tried = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Options options;
@@ -45,8 +45,8 @@ INSTANTIATE_TEST_SUITE_P(Actors, CrashPoints,
                                          Actor::power, Actor::database),
                          [](const auto& p) { return std::string(name_of(p.param)); });
 
-// Two at once, of any two kinds: chosen at random, because all pairs would be too many.
-TEST(CrashPoints, PairsBreakNoPromise) {
+// Two crashes in one run, of any two kinds: chosen at random, because there are too many pairs.
+TEST(CrashPoints, PairsViolateNoInvariant) {
   Options options;
   options.fixed_scenario = true;
   const Outcome undisturbed = run(options);

@@ -50,7 +50,7 @@ void Database::cut_off(std::optional<Life> controller) {
 
 void Database::remember(const Event& event) {
   if (std::holds_alternative<Submitted>(event.body)) ++held_.submissions;
-  // Also of a job that ends and is forgotten within one batch, which has no image then.
+  // Includes jobs that end and are removed within one batch and therefore have no image.
   if (const auto* e = std::get_if<Ended>(&event.body)) held_.last_states[e->key] = e->state;
   if (const auto* e = std::get_if<Started>(&event.body)) held_.started.insert(e->attempt);
   if (const auto* e = std::get_if<NodeFenced>(&event.body)) held_.fenced.insert(e->attempt);

@@ -1,6 +1,6 @@
-// Database: the server that holds the only truth, and DatabaseLink, a controller's connection to it
-// (a store::Journal). Rows are kept as the batches' images say, the journal is replayed beside them,
-// and the two are compared. Owned by the World (a link by its controller); one thread.
+// Database: the server with the durable state, and DatabaseLink, a controller's connection to it (a
+// store::Journal). Rows are kept from the images of the batches, the journal is replayed beside
+// them, and the two are compared. Owned by the World (a link by its controller); one thread.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ class Database {
  public:
   explicit Database(Stage& stage);
 
-  // Every connection breaks; what had not committed is gone.
+  // All connections break; what was not committed is lost.
   void stop();
   void start();
   bool up() const { return up_; }
-  // This one controller cannot reach it, or can again; none: everybody can.
+  // Only this controller cannot reach the database; none: all controllers can.
   void cut_off(std::optional<Life> controller);
 
-  // How often a connection breaks during a commit, in thousandths.
+  // Probability that a connection breaks during a commit, in thousandths.
   void set_doubt(unsigned per_mille) { doubt_ = per_mille; }
 
   // Everything durable. A copy is a backup.
@@ -56,7 +56,7 @@ class Database {
     return found == held_.events.end() ? nullptr : found->second.get();
   }
   const std::map<Lsn, std::shared_ptr<const Event>>& events() const { return held_.events; }
-  // The journal from its beginning through apply().
+  // The journal from its beginning, applied by apply().
   const ClusterState& replayed() const { return held_.replayed; }
   const std::map<AttemptKey, Attempt>& attempts() const { return held_.attempts; }
   const std::map<JobKey, JobState>& last_states() const { return held_.last_states; }
@@ -64,7 +64,7 @@ class Database {
   bool fenced(const AttemptKey& key) const { return held_.fenced.contains(key); }
   std::uint64_t submissions() const { return held_.submissions; }
 
-  // The rows as a controller finds them.
+  // The rows that a controller loads.
   ClusterState load() const;
   void compare_rows() const;
 
@@ -78,7 +78,7 @@ class Database {
   std::uint32_t generation_ = 0;  // of connections
   unsigned doubt_ = 0;
   std::optional<Life> cut_off_;
-  Life holder_;  // the controller that took the last epoch by opening
+  Life holder_;  // the controller that took the last epoch by open()
   Contents held_;
 };
 

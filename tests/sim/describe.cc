@@ -1,4 +1,4 @@
-// Words for the trace and for violations.
+// Texts for the trace and for violations.
 #include <type_traits>
 
 #include "node/records.h"
@@ -95,7 +95,7 @@ std::string text_of(const AttemptKey& key) {
 }
 
 std::string text_of(const ToNodeBody& body) {
-  struct Visitor {
+  struct Text {
     std::string operator()(const Prepare& m) { return "Prepare " + text_of(m.launch.attempt); }
     std::string operator()(const Go& m) { return "Go " + text_of(m.attempt); }
     std::string operator()(const Kill& m) { return "Kill " + text_of(m.attempt); }
@@ -111,11 +111,11 @@ std::string text_of(const ToNodeBody& body) {
     }
     std::string operator()(const Refused& m) { return "Refused: " + m.why; }
   };
-  return std::visit(Visitor{}, body);
+  return std::visit(Text{}, body);
 }
 
 std::string text_of(const FromNodeBody& body) {
-  struct Visitor {
+  struct Text {
     std::string operator()(const Register& m) {
       return "Register " + std::to_string(m.incarnation) + words(m.attempts);
     }
@@ -127,7 +127,7 @@ std::string text_of(const FromNodeBody& body) {
       return "LaunchRefused " + text_of(m.attempt) + ": " + m.cause;
     }
   };
-  return std::visit(Visitor{}, body);
+  return std::visit(Text{}, body);
 }
 
 std::string Observer::describe(const Event& event) const {

@@ -15,7 +15,7 @@ std::size_t index(node::Record record) {
 
 }  // namespace
 
-// What was not synced may have reached the disk or not, each record for itself.
+// What was not synced may have reached the disk or not, independently for each record.
 void Disk::lose_unsynced(Random& random) {
   for (auto& [key, directory] : removed)
     if (!directories.contains(key) && random.percent(50)) directories[key] = directory;
@@ -28,7 +28,7 @@ void Disk::lose_unsynced(Random& random) {
     it = !directory.synced && random.percent(50) ? directories.erase(it) : std::next(it);
   }
   if (random.percent(50)) forgotten.clear();
-  // What is left has been read back from the disk.
+  // What remains has been read from the disk.
   for (auto& [key, directory] : directories) {
     directory->synced = true;
     for (auto& record : directory->records)

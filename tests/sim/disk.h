@@ -1,5 +1,5 @@
-// Disk: a node's spool as the machine keeps it. Everything written is there for every process of
-// the machine; only what was synced is there after a power loss. Owned by its Machine; one thread.
+// Disk: a node's spool. Everything written is visible to all processes of the machine; only what
+// was synced survives a power loss. Owned by its Machine; one thread.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Directory {
     bool synced = false;
   };
   std::array<std::optional<Written>, node::kRecordCount> records;
-  bool synced = false;         // its own name
+  bool synced = false;         // its directory entry
   std::optional<Life> holder;  // of the lock
 };
 
@@ -31,12 +31,12 @@ struct Disk {
   std::optional<std::string> identity;
   std::vector<std::pair<AttemptKey, Fence>> forgotten;
   bool full = false;
-  bool forgets_to_sync = false;  // planted bug: durable records are not
+  bool forgets_to_sync = false;  // planted bug: durable records are not synced
 
   void lose_unsynced(Random& random);
 };
 
-// Who touches the disk: boundaries are charged to this process.
+// The process that uses the disk: boundaries are counted for it.
 struct DiskClient {
   Boundaries* boundaries = nullptr;
   Actor actor = Actor::aresd;

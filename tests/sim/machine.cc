@@ -36,7 +36,7 @@ Machine::Machine(Stage& stage, Network& network, std::uint32_t index, Traits tra
 
 Machine::~Machine() = default;
 
-// --- life and death -----------------------------------------------------------------------------
+// --- start and death ------------------------------------------------------------------------
 
 void Machine::start_aresd() {
   if (!powered_ || aresd_) return;
@@ -146,12 +146,12 @@ StepProcess* Machine::find_step(Life life) {
   return nullptr;
 }
 
-// Also when it is killed: the kernel lets go of its lock, and its processes see that it is gone.
+// Also called when it is killed: the kernel releases its lock, and its processes notice the end.
 void Machine::step_exits(Life life) {
   const auto found =
       std::find_if(steps_.begin(), steps_.end(), [&](const auto& s) { return s->life() == life; });
   if (found == steps_.end()) return;
-  // Destroyed later: the caller may be one of its own functions.
+  // Destroyed later: the caller may be one of its member functions.
   std::shared_ptr<StepProcess> gone(std::move(*found));
   steps_.erase(found);
   stage_.timeline.close(life);

@@ -1,5 +1,5 @@
-// Machine: a node's hardware and kernel: disk, clock, and the processes on it (one aresd, a
-// supervisor and user processes an attempt). Owned by the World; one thread.
+// Machine: a node's hardware and kernel: disk, clock, and the processes on it (one aresd, and a
+// supervisor and user processes for each attempt). Owned by the World; one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Network;
 class NodeDaemon;
 class StepProcess;
 
-// The user's own code, and how it behaves.
+// The user's code and its behaviour.
 struct Program {
   Duration runs{};
   std::int32_t exit_code = 0;
@@ -40,7 +40,7 @@ struct UserTree {
   bool frozen = false;
   Instant ends_at{};
   Duration left{};         // while frozen
-  std::uint64_t plan = 0;  // of the end: an older plan is void
+  std::uint64_t plan = 0;  // of the end: events of an older plan are ignored
 };
 
 class Machine {
@@ -49,7 +49,7 @@ class Machine {
     std::string name;
     std::uint32_t cpus = 4;
     bool can_freeze = true;       // and its process trees die with their supervisor
-    bool trial_may_fail = false;  // each start of aresd may take it for a machine that cannot
+    bool trial_may_fail = false;  // aresd may find at a start that it cannot freeze
   };
 
   Machine(Stage& stage, Network& network, std::uint32_t index, Traits traits);
@@ -59,10 +59,10 @@ class Machine {
   void kill_aresd();
   void kill_step(Life life);
   bool kill_some_step();
-  void lose_power();  // everything dies, what was not synced is gone; power_on() brings a new boot
+  void lose_power();  // all processes die and unsynced data is lost; power_on() begins a new boot
   void power_on();
   void pause(Instant until);
-  // Whoever it was of this machine's processes.
+  // Ends this process of the machine, of any kind; false if it is not one of this machine's.
   bool end_life(Life life);
 
   bool powered() const { return powered_; }
@@ -81,9 +81,9 @@ class Machine {
     return {&stage_.boundaries, actor, process, index_};
   }
 
-  // --- what processes ask of the kernel ---
+  // --- kernel interface of the processes ---
   Life spawn_step(const AttemptKey& key, Life parent);
-  StepProcess* step_of(const AttemptKey& key);  // the one that holds the lock
+  StepProcess* step_of(const AttemptKey& key);  // the supervisor that holds the lock
   StepProcess* find_step(Life life);
   void step_exits(Life life);
 

@@ -30,7 +30,7 @@ void Network::stall(std::uint32_t machine, bool up, bool down, Instant until) {
   if (down) links_[machine].down_until = until;
 }
 
-// Each side finds out by itself that nothing comes through.
+// Each side detects separately that no messages pass.
 void Network::watch(const SessionPtr& session) {
   const auto look = [this, session] { return links_[session->machine].cut; };
   stage_.timeline.after(stage_.random.between(Duration(2s), Duration(20s)), Timeline::world(),
@@ -78,7 +78,7 @@ void Network::from_node(std::uint32_t machine, FromNode message) {
   const SessionPtr session = links_[machine].session;
   if (!session || !session->node_open) return;
   if (stage_.random.per_mille(duplicates_)) {
-    // Once more, long after it mattered.
+    // The message is delivered again much later.
     stage_.timeline.after(stage_.random.between(Duration(10ms), Duration(40s)), Timeline::world(),
                           [this, session, message] {
                             if (Controller* c = world_.controller_of(session->controller))
@@ -104,7 +104,7 @@ void Network::deliver_up(const SessionPtr& session) {
   session->up.pop_front();
   Controller* controller = world_.controller_of(session->controller);
   if (!session->controller_open || !controller)
-    return node_notices_end(session, latency());  // the far end answers with a reset
+    return node_notices_end(session, latency());  // the other end answers with a reset
   controller->received(session, std::move(message));
 }
 

@@ -1,5 +1,5 @@
 // Network: sessions between node daemons and controllers: messages of one session arrive in order
-// or not at all, late, and sometimes once more after the session has ended. Owned by the World; one
+// or not at all, late, and sometimes again after the end of the session. Owned by the World; one
 // thread.
 #pragma once
 
@@ -19,7 +19,7 @@ class World;
 struct Session {
   std::uint64_t id = 0;
   std::uint32_t machine = 0;
-  Life node;  // the aresd
+  Life node;  // the aresd process
   Life controller;
   bool node_open = true;
   bool controller_open = true;
@@ -33,15 +33,15 @@ class Network {
   Network(Stage& stage, World& world) : stage_(stage), world_(world) {}
   void add_machine() { links_.emplace_back(); }
 
-  // Nothing passes between the machine and any controller until healed.
+  // No messages pass between the machine and any controller until it is healed.
   void cut(std::uint32_t machine, bool cut);
   bool is_cut(std::uint32_t machine) const { return links_[machine].cut; }
-  // What is sent waits until then, in one direction or both.
+  // Messages are delayed until then, in one direction or both.
   void stall(std::uint32_t machine, bool up, bool down, Instant until);
   void break_session(std::uint32_t machine);
   void set_duplicates(unsigned per_mille) { duplicates_ = per_mille; }
 
-  void dial(std::uint32_t machine);  // by the machine's aresd: connected() follows sooner or later
+  void dial(std::uint32_t machine);  // called by aresd: connected() follows eventually
   void from_node(std::uint32_t machine, FromNode message);
   void to_node(const std::shared_ptr<Session>& session, ToNode message);
   void close_by_controller(const std::shared_ptr<Session>& session);
@@ -52,7 +52,7 @@ class Network {
   struct Link {
     bool cut = false;
     Instant up_until{}, down_until{};
-    std::shared_ptr<Session> session;  // of the node's present daemon
+    std::shared_ptr<Session> session;  // of the current daemon of the node
   };
   using SessionPtr = std::shared_ptr<Session>;
 

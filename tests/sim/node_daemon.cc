@@ -119,7 +119,7 @@ void NodeDaemon::connect(const AttemptKey& key) {
   stage_.timeline.after(stage_.soon(), life_, [this, key] {
     boundary();
     StepProcess* step = machine_.step_of(key);
-    // A supervisor that has only just taken the lock does not listen yet.
+    // A supervisor that has just taken the lock may not listen yet.
     if (!step || stage_.random.percent(5)) {
       supervisors_->closed(key, machine_.moment());
     } else {

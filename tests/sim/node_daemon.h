@@ -1,4 +1,4 @@
-// NodeDaemon: one aresd process: the production NodeAgent and Supervisors over virtual disk,
+// NodeDaemon: one aresd process: the production NodeAgent and Supervisors with virtual disk,
 // network and processes. Owned by its Machine; one thread.
 #pragma once
 
@@ -29,7 +29,7 @@ class NodeDaemon final : public node::Uplink, public node::Users, public node::S
   void noticed(const AttemptKey& key, Life step, node::StepNotice notice);
   void closed(const AttemptKey& key, Life step);
 
-  // What its brain believes to be here, for the end of a schedule.
+  // The attempts that its agent knows, for the end of a schedule.
   std::size_t attempts() const { return agent_->attempts().size(); }
   std::vector<AttemptReport> reports() const { return agent_->attempts(); }
 
@@ -54,7 +54,7 @@ class NodeDaemon final : public node::Uplink, public node::Users, public node::S
   std::unique_ptr<node::Supervisors> supervisors_;
   std::unique_ptr<node::Executor> mutated_;  // a planted bug in between
   std::map<AttemptKey, Life> channels_;
-  Instant channel_tail_{};  // what is sent over a socket arrives in order
+  Instant channel_tail_{};  // messages over a socket arrive in order
   std::optional<BootTime> armed_;
 };
 

@@ -26,7 +26,7 @@ bool is_live(SharePhase phase) {
 
 // --- user code ----------------------------------------------------------------------------------
 
-// No other attempt of the job may run beside this one.
+// No other attempt of the job may run at the same time.
 void Observer::check_alone(const AttemptKey& key, const char* what) const {
   const auto newest = newest_.find(key.job);
   if (newest != newest_.end() && newest->second.first > key.attempt &&
@@ -44,7 +44,8 @@ void Observer::user_started(const AttemptKey& key, Fence fence, std::uint32_t ma
                             std::uint32_t cpus_in_use, std::uint32_t cpus) {
   stage_.note("USER CODE STARTS", number_of(key), machine,
               [&] { return text_of(key) + " on machine " + std::to_string(machine); });
-  // Of what a rollback took back the database knows nothing; it may be asked for again, which ares-backup(7) says.
+  // Of what a rollback took back the database knows nothing; it may be asked for again, which
+  // ares-backup(7) says.
   const bool expected = !rolled_back(fence);
   if (expected) {
     if (++starts_[{key, fence}] > 1) throw Violation{text_of(key) + " started user code twice"};
@@ -128,7 +129,7 @@ void Observer::job_given(JobKey key, const RequestKey& request) {
     throw Violation{"the number " + std::to_string(key.job.value()) + " is given twice"};
 }
 
-// What was not synced is gone, and with it what the node can know.
+// Unsynced data is lost, and with it what the node can know.
 void Observer::power_lost(std::uint32_t machine) {
   std::erase_if(ready_, [&](const Place& place) { return place.second == machine; });
   std::erase_if(started_on_, [&](const auto& start) { return start.first.second == machine; });
@@ -145,13 +146,13 @@ void Observer::said(std::uint32_t machine, const AttemptReport& report) {
                     text_of(report.attempt)};
   if (report.phase == AttemptPhase::done) announced_[place] = report;
   if (report.phase == AttemptPhase::ready) ready_.insert(place);
-  // Of the node that runs the script: the others of a gang may never have come that far.
+  // Applies to the node that runs the script: other nodes of the job may never have started.
   if (report.phase == AttemptPhase::never_ran && started_on_.contains({place, report.fence}))
     throw Violation{"machine " + std::to_string(machine) + " says that " + text_of(report.attempt) +
                     " never ran, and it did"};
 }
 
-// Everything it has: also every end that it announced and was not yet told to forget.
+// A complete list: it must include every end that was reported and not yet forgotten.
 void Observer::listed(std::uint32_t machine, const std::vector<AttemptReport>& reports) {
   for (const AttemptReport& report : reports) said(machine, report);
   for (const auto& [place, end] : announced_) {
@@ -170,7 +171,7 @@ void Observer::node_said(std::uint32_t machine, const FromNode& message) {
   if (const auto* m = std::get_if<Heartbeat>(&message.body)) listed(machine, m->attempts);
   if (const auto* m = std::get_if<Progress>(&message.body)) said(machine, m->report);
   if (const auto* m = std::get_if<LaunchRefused>(&message.body))
-    // After Forget it may: a launch that was delayed for longer than the attempt lived.
+    // Allowed after Forget: a launch that was delayed for longer than the attempt existed.
     if (starts_.contains({m->attempt, m->fence}) && ready_.contains({m->attempt, machine}) &&
         !forgotten_.contains({m->attempt, machine}))
       throw Violation{"a node refuses " + text_of(m->attempt) + ", which has run"};
@@ -183,7 +184,7 @@ void Observer::node_told(std::uint32_t machine, const ToNode& message) {
     announced_.erase({forget->attempt, machine}), forgotten_.insert({forget->attempt, machine});
 }
 
-// Judged by the database alone, whatever the controller believes.
+// Judged by the database alone, independently of the controller.
 void Observer::effect_leaves(const Effect& effect) {
   stage_.note("effect leaves", effect.node.value(), effect.body.index(), [&] {
     return text_of(effect.body) + " to node " + std::to_string(effect.node.value());
@@ -229,7 +230,7 @@ void Observer::reply_leaves(const RequestKey& key, Lsn relies_on, const core::Re
 
 // --- the controller's state ---------------------------------------------------------------------
 
-// "Nothing ran, so it may run again" must be true: whatever a node said.
+// An event that allows a job to run again must be correct, whatever a node reported.
 void Observer::journaled(const Event& event, const ClusterState& after) const {
   const auto* began = std::get_if<EndingBegan>(&event.body);
   if (!began || !began->ending.requeue) return;

@@ -1,5 +1,5 @@
-// Observer: sees everything that happens in a simulation and knows what must never happen. Throws
-// Violation. Owned by the World; one thread.
+// Observer: sees all events of a simulation and checks its invariants. Throws Violation. Owned by
+// the World; one thread.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ class Observer {
   void watch(Database& database) { database_ = &database; }
 
   // --- user code ---
-  // Whether the attempt has given its CPUs to others: it is suspended, or was when its end began.
+  // Whether the attempt has released its CPUs: it is suspended, or was when its end began.
   bool has_released_cpus(const AttemptKey& key) const;
   void user_started(const AttemptKey& key, Fence fence, std::uint32_t machine,
                     std::uint32_t cpus_in_use, std::uint32_t cpus);
-  void user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit);  // by itself
+  void user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit);  // not killed
   void user_killed(const AttemptKey& key, std::uint32_t machine);
   void user_frozen(const AttemptKey& key, std::uint32_t machine);
   void user_thawed(const AttemptKey& key, std::uint32_t machine);
@@ -35,8 +35,8 @@ class Observer {
   void power_lost(std::uint32_t machine);
 
   // --- restored databases ---
-  // The database is an older copy of `lost` now. Whether a record is left that goes beyond it, so that a controller must
-  // refuse it before it acknowledges anything.
+  // The database is an older copy of `lost` now. `must_refuse`: a record is left that goes beyond
+  // it, so that a controller must refuse it before it acknowledges anything.
   void database_restored(const Database::Contents& lost, bool must_refuse);
   // A controller said that the database is an older copy.
   void refused();
@@ -49,7 +49,7 @@ class Observer {
   // --- messages ---
   void node_said(std::uint32_t machine, const FromNode& message);
   void node_told(std::uint32_t machine, const ToNode& message);
-  // At the moment at which a controller lets it go.
+  // Called when a controller releases it.
   void effect_leaves(const Effect& effect);
   void reply_leaves(const RequestKey& key, Lsn relies_on, const core::Reply& reply);
 
@@ -57,26 +57,26 @@ class Observer {
   void journaled(const Event& event, const ClusterState& after) const;
   void state_changed(const ClusterState& state);
   void batch_committed(const ClusterState& after);
-  // Whatever was sent must be found again from state alone.
+  // Each effect that was sent must also follow from the state alone.
   void regenerates(const Effect& effect, const ClusterState& state);
 
   // --- clients ---
   void acknowledged(JobKey key);
 
-  // A controller that was asked something learned from its check that it is not the one any more.
+  // A controller found by its check that another one has taken over.
   void stopped_by_check() { ++stopped_by_check_; }
   std::uint64_t controllers_stopped_by_check() const { return stopped_by_check_; }
 
   void database_dies() { ++database_deaths_; }
   std::uint32_t take_database_deaths() { return std::exchange(database_deaths_, 0); }
 
-  // Acknowledged jobs that are not terminal yet, in words; empty when all are.
+  // Acknowledged jobs that are not terminal yet, as text; empty if all are.
   std::string unfinished() const;
   std::size_t acknowledged_jobs() const { return acknowledged_.size(); }
   std::uint64_t user_starts() const { return starts_.size(); }
   std::uint64_t freezes() const { return freezes_; }
   void check_accounting() const;
-  // With a half-life of 0, by which nothing decays.
+  // With a half-life of 0, that is without decay.
   void check_usage() const;
 
   std::string describe(const Event& event) const;
@@ -91,12 +91,13 @@ class Observer {
     Lsn copy, lost;
   };
   using Place = std::pair<AttemptKey, std::uint32_t>;
-  // What runs on an account, counted from the jobs, is within the account's limits.
+  // The running jobs of an account are within its limits.
   void check_limits(const ClusterState& state) const;
   void said(std::uint32_t machine, const AttemptReport& report);
   void listed(std::uint32_t machine, const std::vector<AttemptReport>& reports);
   void check_alone(const AttemptKey& key, const char* what) const;
-  // The allocation is not in the copy that was restored: the database knows nothing of that attempt.
+  // The allocation is not in the copy that was restored: the database knows nothing of that
+  // attempt.
   bool rolled_back(Fence fence) const;
 
   Stage& stage_;
@@ -106,7 +107,7 @@ class Observer {
   std::map<JobKey, std::pair<AttemptNo, Fence>> newest_;  // attempt that has started user code
   std::map<Place, Live> live_;
   std::map<AttemptKey, ExitStatus> ends_;
-  std::map<Place, AttemptReport> announced_;  // done, and not yet told to forget it
+  std::map<Place, AttemptReport> announced_;  // done, and not yet forgotten
   std::set<Place> forgotten_;
   std::set<Place> ready_;                         // since the machine was last switched on
   std::set<std::pair<Place, Fence>> started_on_;  // likewise

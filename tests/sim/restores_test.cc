@@ -1,6 +1,7 @@
-// Older copies of the database, restored under a cluster that goes on: nothing that was acknowledged disappears without a refusal, no
-// number is given twice, nothing that the copy knows to have started starts again, and everything ends. ARES_SIM_SEED, ARES_SIM_SCHEDULES
-// and ARES_SIM_TRACE as in schedules_test.cc.
+// Older copies of the database, restored under a cluster that goes on: nothing that was
+// acknowledged disappears without a refusal, no number is given twice, nothing that the copy knows
+// to have started starts again, and everything ends. ARES_SIM_SEED, ARES_SIM_SCHEDULES and
+// ARES_SIM_TRACE as in schedules_test.cc.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// What happens in a schedule: the faults of a random one, and the small fixed one whose crash
-// points are tried one by one.
+// The events of a schedule: random faults, and the small fixed scenario whose crash points are
+// tried one by one.
 #include <algorithm>
 
 #include "core/cluster/heard_position.h"
@@ -9,7 +9,7 @@
 
 namespace ares::sim {
 
-// Long jobs, and one node that is not heard for longer than its lease.
+// Long jobs, and one node that is silent for longer than its lease.
 void World::plan_silence() {
   Random& random = stage_.random;
   const auto jobs = random.between(1, static_cast<std::int64_t>(machines_.size()));
@@ -22,11 +22,11 @@ void World::plan_silence() {
   const auto m = static_cast<std::uint32_t>(random.below(machines_.size()));
   Instant when = random.between(Duration(4s), Duration(12s));
   if (machines_[m]->traits().trial_may_fail) {
-    // The daemon says something else of its node than it said when the jobs began, and is not heard any more after that.
+    // The daemon restarts with another result of its freezer check than when the jobs began, and is silent after that.
     stage_.timeline.at(when, Timeline::world(), [this, m] { machines_[m]->kill_aresd(); });
     when += 7s;
   }
-  // Half the time the answers to the last heartbeats that were heard come late.
+  // In half of the schedules the replies to the last received heartbeats come late.
   const Duration late = random.between(Duration(8s), Duration(14s));
   const Duration heard = random.between(Duration(1s), Duration(5500ms));
   const Instant until = when + random.between(Duration(45s), Duration(80s));
@@ -44,8 +44,8 @@ void World::plan_silence() {
   stage_.timeline.at(until + 1s, Timeline::world(), [this] { heal(); });
 }
 
-// A standby takes over from a controller that lives on: it may stand still meanwhile, or be the one
-// that cannot reach the database. Nodes stay with it until it falls silent or their session breaks.
+// A standby takes over from a controller that keeps running: it may be paused meanwhile, or cut off
+// from the database. Nodes stay with it until it is silent or their session breaks.
 void World::take_over(Duration stands_still, Duration cut_off) {
   if (controllers_.empty()) return;
   const Life old = controllers_.back()->life();
@@ -59,7 +59,7 @@ void World::take_over(Duration stands_still, Duration cut_off) {
 }
 
 // Long jobs, and a takeover that only some of the nodes notice: the old controller has nothing to
-// commit and is still asked.
+// commit but still gets requests.
 void World::plan_takeover() {
   Random& random = stage_.random;
   const auto jobs = random.between(1, static_cast<std::int64_t>(machines_.size()));
@@ -85,7 +85,8 @@ void World::plan_takeover() {
                      [this] { heal(); });
 }
 
-// If the controller's mark or a node goes beyond the copy, it must be refused before anything is acknowledged again.
+// If the controller's mark or a node goes beyond the copy, it must be refused before anything is
+// acknowledged again.
 void World::restore(const Database::Contents& copy, bool with_mark) {
   if (controllers_.empty() || healed_) return;
   kill_controller(controllers_.back()->life());
@@ -107,8 +108,8 @@ void World::restore(const Database::Contents& copy, bool with_mark) {
   observer_.database_restored(lost, known);
 }
 
-// Copies are taken while the cluster works, and restored later: with the directory that the controller keeps its mark in or without it,
-// once or twice.
+// Copies are taken while the cluster works, and restored later: with the directory that the
+// controller keeps its mark in or without it, once or twice.
 void World::plan_restores() {
   Random& random = stage_.random;
   const Instant copied = random.between(Duration(1s), Duration(12s));
@@ -144,7 +145,7 @@ void World::plan_restores() {
 
 void World::plan_faults(Instant end) {
   Random& random = stage_.random;
-  // Which kinds happen at all differs from schedule to schedule, so that each is also seen alone.
+  // The kinds of faults differ between schedules, so that each also occurs alone.
   lost_calls_ = random.percent(40) ? 100 : 0;
   if (random.percent(30)) network_.set_duplicates(static_cast<unsigned>(random.between(5, 60)));
   if (random.percent(35)) database_.set_doubt(static_cast<unsigned>(random.between(5, 80)));
@@ -204,7 +205,7 @@ void World::plan_fault(Instant end) {
       const Duration late = random.between(Duration(1s), Duration(14s));
       if (random.percent(50)) {
         at(when, [this, m, up, down, until] { network_.stall(m, up, down, until); });
-      } else {  // the last answers come late, and nothing more is heard
+      } else {  // the last replies come late, and no more messages get through
         at(when, [this, m, late] {
           network_.stall(m, true, false, stage_.now() + 60s);
           network_.stall(m, false, true, stage_.now() + late);
@@ -213,7 +214,7 @@ void World::plan_fault(Instant end) {
       break;
     }
     case 14:
-      if (random.percent(50)) {  // a machine that stands still for less than the allowance
+      if (random.percent(50)) {  // a machine that pauses for less than the allowance
         const Duration stop = random.between(Duration(100ms), Duration(2s));
         at(when, [this, m, stop] { machines_[m]->pause(stage_.now() + stop); });
       } else {
@@ -231,7 +232,7 @@ void World::plan_fault(Instant end) {
   }
 }
 
-// A single job, a gang, an array, a failing one that is requeued by hand and one that is cancelled.
+// A single job, a gang, an array, a failing job that is requeued by an operator, and one that is cancelled.
 void World::plan_fixed_scenario() {
   const auto job = [] {
     JobSpec spec = Clients::plain_job();

@@ -1,6 +1,6 @@
-// Random schedules: faults of every kind at random moments over a random workload. ARES_SIM_SEED
-// (first seed), ARES_SIM_SCHEDULES (how many each of the four tests runs), ARES_SIM_FAILURES (how
-// many to go on to), ARES_SIM_MUTANT (with this planted bug) and ARES_SIM_TRACE=1.
+// Random schedules: faults of every kind at random moments with a random workload. ARES_SIM_SEED:
+// first seed; ARES_SIM_SCHEDULES: schedules of each of the four tests; ARES_SIM_FAILURES: failures
+// until it stops; ARES_SIM_MUTANT: with this planted bug; ARES_SIM_TRACE=1: the whole trace.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -34,7 +34,7 @@ constexpr std::uint64_t kSchedules = 500;
 
 class Schedules : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(Schedules, HoldEveryPromise) {
+TEST_P(Schedules, ViolateNoInvariant) {
   const std::uint64_t count = from_environment("ARES_SIM_SCHEDULES", kSchedules);
   const std::uint64_t first = from_environment("ARES_SIM_SEED", 1 + GetParam() * 1'000'000'000);
   std::uint64_t starts = 0, steps = 0, jobs = 0, freezes = 0, checks = 0, failed = 0;
@@ -49,7 +49,7 @@ TEST_P(Schedules, HoldEveryPromise) {
     ADD_FAILURE() << report(options, outcome);
     if (++failed == from_environment("ARES_SIM_FAILURES", 1)) return;
   }
-  // What would make the whole exercise hollow.
+  // The test is void if these never happen.
   EXPECT_GT(jobs, count);
   EXPECT_GT(starts, count / 2);
   EXPECT_TRUE(checks > 0 || count < 100);
@@ -60,12 +60,12 @@ TEST_P(Schedules, HoldEveryPromise) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Schedules, testing::Values(0, 1, 2, 3));
 
-TEST(Schedules, TheSameSeedGivesTheSameSchedule) {
+TEST(Schedules, AreReproducibleFromTheSeed) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Options options;
     options.seed = seed;
     const Outcome once = run(options);
-    options.verbose = true;  // looking on changes nothing
+    options.verbose = true;  // the trace must not change the schedule
     const Outcome again = run(options);
     EXPECT_EQ(once.trace_hash, again.trace_hash) << "seed " << seed;
     EXPECT_EQ(once.steps, again.steps) << "seed " << seed;

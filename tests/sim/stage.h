@@ -1,5 +1,5 @@
-// Stage: what every actor of a simulation shares: chance, time, the trace, the boundaries at which
-// processes die, and the observer that knows what must never happen. Owned by the World; one thread.
+// Stage: shared by all actors of a simulation: random numbers, time, the trace, the boundaries at
+// which processes die, and the observer that checks invariants. Owned by the World; one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace ares::sim {
 
 class Observer;
 
-// Bugs planted on purpose, each in a thin wrapper of the simulation, to show that it finds them.
+// Planted bugs, each in a thin wrapper of the simulation, to show that the simulation finds them.
 enum class Mutant : std::uint8_t {
   none,
   reply_before_commit,
   forgotten_fsync,       // of the exit record
-  missing_fence,         // what was fenced is not refused: the node is never told to kill it
-  lost_outbox_entry,     // an effect is dropped and reconciliation sends nothing
-  lease_from_receipt,    // of the heartbeat's answer instead of from its sending
-  idle_acknowledgement,  // what needs no commit leaves without a look whether another took over
+  missing_fence,         // the Kill for a fenced attempt is not sent
+  lost_outbox_entry,     // an effect is dropped and never sent again
+  lease_from_receipt,    // from the reply to a heartbeat instead of from its sending
+  idle_acknowledgement,  // output that needs no commit is released without a check of the epoch
 };
 inline constexpr Mutant kMutants[] = {Mutant::reply_before_commit, Mutant::forgotten_fsync,
                                       Mutant::missing_fence,       Mutant::lost_outbox_entry,
@@ -38,7 +38,7 @@ struct Stage {
   Trace trace;
   Boundaries boundaries;
   Mutant mutant;
-  Observer* observer = nullptr;  // set before anything runs
+  Observer* observer = nullptr;  // set before the first event
 
   Instant now() const { return timeline.now(); }
   void note(std::string_view what, std::uint64_t a = 0, std::uint64_t b = 0) {
@@ -48,7 +48,7 @@ struct Stage {
   void note(std::string_view what, std::uint64_t a, std::uint64_t b, Text&& text) {
     trace.note(now(), what, a, b, text);
   }
-  // Times at which nothing particular happens.
+  // A short random delay.
   Duration soon() { return random.between(50us, 3ms); }
 };
 

@@ -45,7 +45,7 @@ void StepProcess::deliver(const node::StepCommand& command) {
   if (!step_machine_) return early_.push_back(command);
   if (step_machine_->finished()) return;
   boundary();
-  // The packet as it goes over the socket.
+  // Encoded and decoded like over the socket.
   const auto packet = node::decode_step_command(node::encode(command));
   if (!packet) throw Violation{"a step command does not survive its own encoding"};
   step_machine_->receive(*packet, machine_.moment());

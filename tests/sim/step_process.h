@@ -1,5 +1,5 @@
-// StepProcess: one aresstepd: the production StepMachine over a virtual directory and virtual
-// processes, with the channel over which an aresd speaks to it. Owned by its Machine; one thread.
+// StepProcess: one aresstepd: the production StepMachine with a virtual directory and virtual
+// processes, and its channel to aresd. Owned by its Machine; one thread.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class StepProcess final : public node::ProcessTree {
   ~StepProcess() override;
 
   void start();
-  void deliver(const node::StepCommand& command);  // over the channel; the caller holds its far end
+  void deliver(const node::StepCommand& command);  // over the channel; the caller is its other end
   void task_ended(const ExitStatus& exit);
   void attach(Life aresd) { aresd_ = aresd; }
 
@@ -36,19 +36,19 @@ class StepProcess final : public node::ProcessTree {
 
  private:
   void notice(node::StepNotice notice);
-  void settle();  // after every event: exits when finished, sets the timer otherwise
+  void settle();  // after every event: exits when finished, else sets the timer
   void boundary() { disk_client_.boundary(); }
 
   Machine& machine_;
   Stage& stage_;
   AttemptKey key_;
   Life life_;
-  Life aresd_;  // the far end of the channel
+  Life aresd_;  // the other end of the channel
   DiskClient disk_client_;
   std::unique_ptr<node::AttemptDir> dir_;
   node::StepSpec spec_;
   std::unique_ptr<node::StepMachine> step_machine_;
-  std::vector<node::StepCommand> early_;  // on the channel before it reads
+  std::vector<node::StepCommand> early_;  // received before it reads the channel
   std::optional<BootTime> armed_;
 };
 

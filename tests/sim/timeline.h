@@ -1,5 +1,5 @@
-// Timeline: true time and everything that is going to happen, in order. A process that dies takes
-// what it was going to do with it. Owned by the World; one thread.
+// Timeline: true time and all future events, in order. The events of a process that dies are
+// dropped. Owned by the World; one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace ares::sim {
 
 using namespace std::chrono_literals;
 
-// True time since the schedule began. Machines see it through clocks of their own.
+// True time since the schedule began. Each machine sees it through its Clock.
 using Instant = Duration;
 
-// Names one life of something that can die: a process, a session, a machine between two power
-// losses.
+// Identifies one life of something that can die: a process, a session, or a machine between two
+// power losses.
 struct Life {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;
@@ -27,7 +27,7 @@ class Timeline {
  public:
   Timeline() { generations_.push_back(0), paused_until_.push_back({}); }
 
-  // Nothing ends the world's own events.
+  // Events of the world itself are never dropped.
   static constexpr Life world() { return {}; }
 
   Life open() {
@@ -40,7 +40,7 @@ class Timeline {
   }
   bool alive(Life life) const { return generations_[life.slot] == life.generation; }
 
-  // What `life` was going to do before `until` happens then, in the same order.
+  // Events of `life` before `until` are delayed until then, in the same order.
   void pause(Life life, Instant until) { paused_until_[life.slot] = until; }
 
   Instant now() const { return now_; }
@@ -51,7 +51,7 @@ class Timeline {
     at(now_ + delay, owner, std::move(run));
   }
 
-  // Does the next thing; false when nothing is left before `end`.
+  // Runs the next event; false if there is none before `end`.
   bool step(Instant end);
   std::uint64_t steps() const { return steps_; }
 

@@ -1,5 +1,5 @@
-// Trace: what happened in a schedule, as a hash always and as lines when somebody wants to read it.
-// The same seed gives the same hash. Owned by the World; one thread.
+// Trace: the events of a schedule, always as a hash, and as lines if verbose. The same seed gives
+// the same hash. Owned by the World; one thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Trace {
   void note(Instant at, std::string_view what, std::uint64_t a = 0, std::uint64_t b = 0) {
     note(at, what, a, b, [] { return std::string(); });
   }
-  // `text` is called only when lines are kept.
+  // `text` is called only if lines are kept.
   template <class Text>
   void note(Instant at, std::string_view what, std::uint64_t a, std::uint64_t b, Text&& text) {
     for (const char c : what) mix(static_cast<unsigned char>(c));

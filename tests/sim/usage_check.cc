@@ -1,4 +1,4 @@
-// That usage is what ran, reckoned again from the journal, attempt by attempt; and that limits were kept all along.
+// Checks that usage equals what ran, recomputed from the journal attempt by attempt, and that limits were never exceeded.
 #include <cmath>
 #include <map>
 #include <set>
@@ -20,7 +20,7 @@ struct Ran {
   std::optional<Time> still_since;
   Duration still{};
   int charged = 0;
-  bool owed = false;  // there was somebody to charge when it began
+  bool owed = false;  // there were accounting records when it began
 
   void go_on(Time at) {
     if (still_since) still += std::max(Duration{}, Duration{at - *still_since});
@@ -28,7 +28,7 @@ struct Ran {
   }
 };
 
-class Reckoning {
+class UsageRecount {
  public:
   double cpu_seconds = 0, qos_cpu_seconds = 0;
 
@@ -69,7 +69,7 @@ class Reckoning {
   void operator()(const Other&) {}
 
  private:
-  // What held something has been charged by now, from when on there was somebody to charge.
+  // An attempt that ends must have been charged if there were accounting records at its start.
   void close(const JobKey& key) {
     const auto found = current_.find(key);
     if (found == current_.end()) return;
@@ -82,28 +82,28 @@ class Reckoning {
   bool kept_ = false;
   std::set<AssociationId> qos_;
   std::map<AttemptKey, Ran> attempts_;
-  std::map<JobKey, AttemptKey> current_;  // of those that hold something
+  std::map<JobKey, AttemptKey> current_;  // of jobs that hold resources
 };
 
 }  // namespace
 
 void Observer::check_usage() const {
-  Reckoning reckoning;
+  UsageRecount recount;
   for (const auto& [lsn, event] : database_->events()) {
-    reckoning.at(event->at);
-    std::visit(reckoning, event->body);
+    recount.at(event->at);
+    std::visit(recount, event->body);
   }
   double stored = 0, of_qos = 0;
   database_->replayed().usage.for_each([&](AssociationId id, const AssociationUsage& usage) {
-    (reckoning.is_of_qos(id) ? of_qos : stored) += core::fairness::to_double(core::usage_at(
+    (recount.is_of_qos(id) ? of_qos : stored) += core::fairness::to_double(core::usage_at(
         usage, "cpu", usage.settled_at + Seconds(1), core::rules_of(policy_).half_life, Time{}));
   });
-  if (std::abs(stored - reckoning.cpu_seconds) > 1e-3)
+  if (std::abs(stored - recount.cpu_seconds) > 1e-3)
     throw Violation{"usage is " + std::to_string(stored) + " CPU-seconds, and " +
-                    std::to_string(reckoning.cpu_seconds) + " ran"};
-  if (std::abs(of_qos - reckoning.qos_cpu_seconds) > 1e-3)
+                    std::to_string(recount.cpu_seconds) + " ran"};
+  if (std::abs(of_qos - recount.qos_cpu_seconds) > 1e-3)
     throw Violation{"usage of QOS is " + std::to_string(of_qos) + " CPU-seconds, and " +
-                    std::to_string(reckoning.qos_cpu_seconds) + " ran"};
+                    std::to_string(recount.qos_cpu_seconds) + " ran"};
 }
 
 void Observer::check_limits(const ClusterState& state) const {
@@ -112,7 +112,7 @@ void Observer::check_limits(const ClusterState& state) const {
   if (!account) return;
   std::uint64_t jobs = 0, cpus = 0, aging = 0;
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
-    // A task that left its array has what that had gained.
+    // A task with a record of its own continues with the accrual of its array.
     if (job.spec->account == account->name && job.accrues && key.task.is_none() && is_queued(job))
       ++aging;
     if (job.spec->account != account->name || !job.allocation || !holds_resources(job.state))

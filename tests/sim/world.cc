@@ -10,7 +10,7 @@
 namespace ares::sim {
 namespace {
 
-constexpr Instant kPatience = 300s;  // after the last fault, until everything has ended
+constexpr Instant kPatience = 300s;  // time after the last fault within which everything must end
 
 std::shared_ptr<const Policy> make_policy(Random& random, bool limited) {
   Policy policy;
@@ -28,7 +28,7 @@ std::shared_ptr<const Policy> make_policy(Random& random, bool limited) {
   policy.launch_backoff = Seconds(1);
   policy.launch_backoff_max = Seconds(8);
   auto shares = std::make_shared<Fairness>();
-  shares->half_life = Seconds(0);  // so that usage is what ran
+  shares->half_life = Seconds(0);  // so that usage equals what ran
   policy.fairness.value = std::move(shares);
   policy.preemption = {.min_age = Seconds(1), .grace = Seconds(3), .per_hour = 6, .per_day = 8};
   if (limited) policy.accounting.enforce = Enforce::limits;
@@ -44,12 +44,13 @@ World::World(const Options& options)
       observer_(stage_, *policy_),
       database_(stage_),
       network_(stage_, *this),
-      clients_(stage_, *this) {
+      clients_(stage_, *this),
+      clocks_(options.seed * 31 + 7) {
   stage_.observer = &observer_;
   observer_.watch(database_);
   const std::uint32_t count =
       options.fixed_scenario ? 2 : static_cast<std::uint32_t>(stage_.random.between(2, 4));
-  // Apart, so that schedules without such a machine stay what they were.
+  // A separate generator, so that schedules without such a machine do not change.
   Random trials(~options.seed);
   for (std::uint32_t i = 0; i < count; ++i) {
     network_.add_machine();
@@ -94,6 +95,10 @@ ApplyConfig World::configuration() const {
 void World::start_controller() {
   Clock clock;
   clock.wall_offset = stage_.random.between(Duration(-5s), Duration(5s));
+  // In some worlds the clock of a controller's machine is days off, before or after.
+  if (has_clock_jumps() && clocks_.percent(50))
+    clock.wall_offset +=
+        clocks_.between(Duration(-std::chrono::days(3)), Duration(std::chrono::days(3)));
   controllers_.push_back(
       std::make_unique<Controller>(stage_, *this, stage_.timeline.open(), clock));
   controllers_.back()->start();
@@ -120,14 +125,14 @@ Controller* World::controller_of(Life life) {
   return nullptr;
 }
 
-// The newest, and now and then one that it has taken over from.
+// The newest controller, and sometimes one that it has taken over from.
 Controller* World::found_by_nodes() {
   if (controllers_.size() > 1 && stage_.random.percent(5)) return endpoint();
   return controllers_.empty() || !controllers_.back()->active() ? nullptr
                                                                 : controllers_.back().get();
 }
 
-// Calls may still reach a controller that another has taken over from.
+// Calls may still reach a controller that another one has taken over from.
 Controller* World::endpoint() {
   Controller* last = nullptr;
   for (const auto& controller : controllers_) {
@@ -176,7 +181,7 @@ void World::objected(Life controller, const core::Objection& objection) {
 
 // --- faults -------------------------------------------------------------------------------------
 
-// The same entry every time: an outbox that loses it and nothing that finds it again.
+// Always the same entries: an outbox that loses them, without repetition.
 bool World::loses(const Effect& effect) {
   if (std::holds_alternative<Welcome>(effect.body) ||
       std::holds_alternative<HeartbeatAck>(effect.body))
@@ -239,7 +244,7 @@ void World::look_whether_done() {
 
 // --- the run ------------------------------------------------------------------------------------
 
-// What a death unwinds to: the dead are buried outside of their own functions.
+// Removes a process that was killed, outside of its own functions.
 template <class Event>
 void World::guarded(Event&& event) {
   try {
@@ -256,7 +261,7 @@ void World::guarded(Event&& event) {
   }
 }
 
-// With limits before anything is submitted, for then nobody runs without an account. Every single job is within them.
+// With limits the account exists before any submission, because jobs need it. Every single job is within the limits.
 void World::found_account() {
   if (has_limits())
     clients_.found_account(Duration(0), Limits{{LimitKind::grp_jobs, "", 3},
@@ -271,7 +276,7 @@ Outcome World::run() {
   try {
     guarded([&] { start_controller(); });
     for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
-    // In half of the schedules, early or while jobs run.
+    // In half of the schedules: early, or while jobs run.
     if (!options_.fixed_scenario && options_.seed % 2 == 0) found_account();
     if (options_.restores) {
       plan_restores();

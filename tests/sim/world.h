@@ -1,6 +1,6 @@
-// World: one whole simulated cluster: machines, network, database, controllers, clients and the
-// faults that befall them. Built from a seed, run once. One thread; many worlds may run side by
-// side.
+// World: one simulated cluster: machines, network, database, controllers, clients and
+// faults. Built from a seed, run once. One thread; several worlds may run at the same
+// time.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace ares::sim {
 
 class Controller;
 
-// A crash at one known place of a scenario that is otherwise free of faults.
+// A crash at one boundary of a scenario that has no other faults.
 struct CrashPoint {
   Actor actor = Actor::controller;
   std::uint64_t nth = 0;
@@ -32,7 +32,7 @@ struct Options {
   std::uint64_t seed = 1;
   bool verbose = false;
   Mutant mutant = Mutant::none;
-  bool fixed_scenario = false;      // no chance in what happens, only in how long it takes
+  bool fixed_scenario = false;      // fixed events; only their durations are random
   std::vector<CrashPoint> crashes;  // of the fixed scenario
   bool restores = false;            // of older copies of the database
 };
@@ -43,16 +43,16 @@ struct Outcome {
   std::uint64_t steps = 0;
   std::uint64_t user_starts = 0;
   std::uint64_t freezes = 0;
-  std::uint64_t stopped_by_check = 0;  // controllers that were taken over from
+  std::uint64_t stopped_by_check = 0;  // controllers that were superseded
   std::uint64_t jobs = 0;
   std::uint64_t refusals = 0;  // of older copies of the database
   std::uint64_t events = 0;    // journaled
   std::uint64_t boundaries[kActors] = {};
-  std::vector<std::string> trace;  // when verbose
+  std::vector<std::string> trace;  // if verbose
 };
 
 Outcome run(const Options& options);
-// Runs it again with a trace if it failed; what a person needs to find the bug.
+// If the run failed, runs it again with a trace: the information needed to find the bug.
 std::string report(const Options& options, const Outcome& outcome);
 
 class World {
@@ -62,13 +62,13 @@ class World {
 
   Outcome run();
 
-  // --- what the actors of the world find each other by ---
+  // --- access for the actors of the world ---
   Machine& machine(std::uint32_t index) { return *machines_[index]; }
   std::uint32_t machines() const { return static_cast<std::uint32_t>(machines_.size()); }
   Network& network() { return network_; }
   Database& database() { return database_; }
   Observer& observer() { return observer_; }
-  Controller* endpoint();  // whom a call reaches; null: nobody
+  Controller* endpoint();  // the controller that a call reaches; null: none
   Controller* found_by_nodes();
   Controller* controller_of(Life life);
   void answer(std::uint64_t operation, const core::Reply& reply) {
@@ -83,9 +83,11 @@ class World {
   void objected(Life controller, const core::Objection& objection);
 
   const std::shared_ptr<const Policy>& policy() const { return policy_; }
-  // Whether jobs of a second partition preempt those of the first: in every fourth world, without drawing.
+  // Whether jobs of a second partition preempt those of the first: in every fourth world, without a random draw.
   bool has_tiers() const { return options_.seed % 4 == 3; }
   bool has_limits() const { return !options_.fixed_scenario && options_.seed % 4 == 0; }
+  // Whether the clocks of controllers may be off by days, in every fifth world.
+  bool has_clock_jumps() const { return !options_.fixed_scenario && options_.seed % 5 == 1; }
   ApplyConfig configuration() const;
   Duration tick_interval() const { return 1s; }
   unsigned lost_calls() const { return lost_calls_; }
@@ -119,7 +121,8 @@ class World {
   Clients clients_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Controller>> controllers_;  // newest last
-  std::vector<std::unique_ptr<Controller>> graveyard_;    // destroyed when nothing of theirs runs
+  std::vector<std::unique_ptr<Controller>> graveyard_;    // destroyed once none of them runs
+  Random clocks_;  // of its own, so that other worlds draw as before
   unsigned lost_calls_ = 0;
   std::optional<store::HighWaterMark> mark_;  // as MarkKeeper keeps it
   bool accept_rollback_ = false;              // at the next start

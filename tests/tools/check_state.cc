@@ -1,4 +1,4 @@
-// Loads the state of a cluster from its database, as a controller does at its start, and checks what must hold of every state.
+// Loads the state of a cluster from its database, as a starting controller does, and checks the invariants of every state.
 // Prints the number of records of each kind; each violation is a line on standard error, and the program then exits with 1.
 // Used by tests/replay/test_upgrade.py and make_release.py. The controller may run or not: it only reads.
 //

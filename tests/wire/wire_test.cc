@@ -1,6 +1,6 @@
-// What released programs say and store must be understood by later ones: each NAME.desc beside this file is the
-// descriptor set of a release (in libcommon/proto: protoc --descriptor_set_out=NAME.desc *.proto), and the messages of
-// today may add to it but take nothing away.
+// Later programs must understand what released ones send and store: each NAME.desc in this folder
+// is the descriptor set of a release (in libcommon/proto: protoc --descriptor_set_out=NAME.desc
+// *.proto). The current messages may have additions, but must have everything that is in it.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ Problems broken_promises(const pb::FileDescriptorSet& then, const pb::Descriptor
 
 pb::FileDescriptorSet today() {
   pb::FileDescriptorSet files;
-  accounts::Record::descriptor()->file()->CopyTo(files.add_file());  // which the next one imports
+  accounts::Record::descriptor()->file()->CopyTo(files.add_file());  // imported by the next file
   api::Request::descriptor()->file()->CopyTo(files.add_file());
   api::NodeUp::descriptor()->file()->CopyTo(files.add_file());
   return files;
@@ -116,9 +116,9 @@ pb::DescriptorProto& message(pb::FileDescriptorSet& files, const std::string& na
   std::abort();
 }
 
-TEST(Wire, KeepsThePromisesOfEveryRelease) {
+TEST(Wire, MessagesStayCompatibleWithEveryRelease) {
   int releases = 0;
-  ASSERT_TRUE(storage::EventBody::descriptor());  // linked in, so that its file is in the pool
+  ASSERT_TRUE(storage::EventBody::descriptor());  // adds its file to the pool
   for (const auto& entry : std::filesystem::directory_iterator(ARES_SOURCE_DIR "/tests/wire")) {
     if (entry.path().extension() != ".desc") continue;
     ++releases;
@@ -177,7 +177,7 @@ const Breach kBreaches[] = {
      "call ares.api.Ares.Attach was removed or changed"},
 };
 
-TEST(Wire, NoticesEveryKindOfBreach) {
+TEST(Wire, DetectsEveryIncompatibleChange) {
   for (const Breach& breach : kBreaches) {
     pb::FileDescriptorSet changed = today();
     breach.commit(changed);

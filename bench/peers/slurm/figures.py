@@ -1,4 +1,4 @@
-"""Every figure that workloads report, and its goal: one row each. Reports are printed in this order."""
+"""Table of all figures that workloads report, with their goals. Reports have the same order."""
 import dataclasses
 from typing import Callable, Optional
 
@@ -6,7 +6,7 @@ from typing import Callable, Optional
 @dataclasses.dataclass(frozen=True)
 class Goal:
     text: str
-    # (Ares's value, the best of Slurm's or None, all values by system) -> met; None where it cannot be told.
+    # (Ares's value, the best of Slurm's or None, all values by system) -> met; None if it cannot be decided.
     met: Callable[[float, Optional[float], dict], Optional[bool]]
 
 
@@ -40,7 +40,7 @@ def against_loop(factor, part):
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    key: str  # as workloads return it
+    key: str  # the key in the results of workloads
     workload: str
     text: str
     unit: str

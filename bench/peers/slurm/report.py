@@ -1,4 +1,4 @@
-"""From raw rounds to a table: medians over rounds, ratios to the better of Slurm's settings, goals."""
+"""Makes a table from raw rounds: medians over rounds, ratios to the better of Slurm's settings, goals."""
 import statistics
 
 from figures import FIGURES
@@ -8,7 +8,7 @@ SLURM = ["slurm", "slurm-tuned"]
 
 
 def medians(rounds):
-    """key -> system -> median over the rounds that gave it."""
+    """key -> system -> median over the rounds that have the figure."""
     samples = {}
     for one in rounds:
         for key, value in one.get("figures", {}).items():
@@ -18,8 +18,8 @@ def medians(rounds):
 
 
 def rows(rounds):
-    """One dict a figure that was measured: values by system, Slurm's best, the ratio (above 1: Ares is better), the goal, and whether
-    it is met (None: cannot be told)."""
+    """One dict for each measured figure: values by system, Slurm's best, the ratio (above 1: Ares is better), the goal, and whether it
+    is met (None: cannot be decided)."""
     found = medians(rounds)
     out = []
     for figure in FIGURES:
@@ -45,7 +45,7 @@ def number(value):
 
 
 def table(rounds):
-    """The report as text."""
+    """Returns the report as text."""
     head = ["", "unit", *COLUMNS, "ratio", "goal", ""]
     lines, workload = [head], None
     for row in rows(rounds):

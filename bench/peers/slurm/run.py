@@ -45,7 +45,7 @@ WORKLOADS = {
     "stress": (exactly_once.stress, SCHEDULERS),
     "kill": (exactly_once.kill, SCHEDULERS),
 }
-# name, size for a quick look, size that counts, what it is
+# name, size of a quick run, size of a full run, description
 SIZES = [
     ("rounds", 1, 3, "how often everything is done; medians are reported"),
     ("true-jobs", 200, 5000, "true: jobs"),
@@ -110,7 +110,7 @@ def revision():
 
 
 def one(name, system_name, number, args, top, group):
-    """One workload on one system, just started and ended again."""
+    """Runs one workload on one system, which is started before and stopped afterwards."""
     work, _ = WORKLOADS[name]
     row = {"workload": name, "system": system_name, "round": number}
     directory = top / f"{name}-{system_name}-{number}"
@@ -127,7 +127,7 @@ def one(name, system_name, number, args, top, group):
         row["raw"] = figures.pop("raw", {})
         row["figures"] = figures
         row["took_seconds"] = time.monotonic() - begin
-    except Exception as error:  # one failure must not cost the other figures
+    except Exception as error:  # a failure must not lose the other figures
         row["error"] = f"{type(error).__name__}: {error}"
         print(f"{name} on {system_name} failed: {row['error']}", file=sys.stderr)
         traceback.print_exc()
@@ -141,7 +141,7 @@ def one(name, system_name, number, args, top, group):
 
 
 def in_turn(name, number, args):
-    """The systems that this workload runs on; another one begins in each round."""
+    """The systems on which this workload runs. Each round begins with another one."""
     names = [system for system in WORKLOADS[name][1] if not args.system or system not in SCHEDULERS or system in args.system]
     first = number % len(names)
     return names[first:] + names[:first]
@@ -159,7 +159,7 @@ def skipped(rows):
 
 
 def kept(rows):
-    """Configurations differ by folder and ports only: one of each system is enough."""
+    """Keeps one configuration per system, because those of one system differ only in folder and ports."""
     configurations = {}
     for row in rows:
         if "configuration" in row:
@@ -170,7 +170,7 @@ def kept(rows):
 def main():
     args = arguments()
     complain_early(args)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("run.py: told to stop"))  # by way of every finally
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("run.py: told to stop"))  # runs every finally block
     top = pathlib.Path(tempfile.mkdtemp(prefix="ares-peers-", dir=args.dir))
     top.chmod(0o755)
     group = CpuGroup()

@@ -6,7 +6,7 @@
 # Runs as root, or uses sudo. The harness starts private daemons of its own; nothing below /etc is configured.
 set -eu
 
-# mariadb-server-core is the server without the service that mariadb-server would bring.
+# mariadb-server-core contains the server without the service of mariadb-server.
 packages="slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins libslurm-dev mariadb-server-core mariadb-client-core munge gcc libc6-dev"
 
 if [ "${1-}" = --help ]; then sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0; fi
@@ -15,7 +15,7 @@ if [ $# -gt 0 ]; then echo "setup.sh: takes no \"$1\"; try --help" >&2; exit 2; 
 find_missing "$packages"
 [ -n "$missing" ] || exit 0
 
-# Packages ask this program before they start a service. What was there before comes back at the end, however this script ends.
+# Packages call this program before they start a service. The previous file is restored when this script exits.
 policy=/usr/sbin/policy-rc.d
 work=$(mktemp -d)
 restore() {

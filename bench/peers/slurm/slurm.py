@@ -1,7 +1,7 @@
 """A private Slurm of Debian's packages under one folder: munged, MariaDB, slurmdbd, slurmctld, and slurmd for one host.
 
-Everything runs as root (slurmd must, to become the users), listens on loopback only, on ports that were free at the start, and is
-ended by its pid. Jobs run as whoever submits them.
+All daemons run as root (slurmd needs it to become the users), listen only on loopback, on ports that were free at the start, and are
+ended by their pid. Jobs run as the submitting user.
 """
 import contextlib
 import os
@@ -43,12 +43,12 @@ def until(what, condition, patience=PATIENCE):
 
 
 class Slurm:
-    """The daemons. start() returns when the node is idle; stop() leaves no process."""
+    """The daemons of a Slurm cluster. start() returns when the node is idle; stop() leaves no process."""
 
     def __init__(self, directory, tuned):
         self.dir, self.tuned = pathlib.Path(directory), tuned
         self.conf = self.dir / "etc/slurm.conf"
-        # Every process of this Slurm, jobs too, carries SLURM_CONF: how stop() finds what is left.
+        # Every process of this Slurm, also of jobs, has SLURM_CONF in its environment, by which stop() finds remaining processes.
         self.env = dict(os.environ, SLURM_CONF=str(self.conf), MYSQL_UNIX_PORT=str(self.dir / "run/maria.sock"),
                         PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
         for name in [name for name in self.env if name.startswith(("SBATCH_", "SQUEUE_", "SACCT_", "SRUN_", "SCANCEL_"))]:
@@ -109,7 +109,7 @@ class Slurm:
 
     @staticmethod
     def connects(path):
-        """Whether somebody listens on this socket."""
+        """Whether a process listens on this socket."""
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as one:
             return one.connect_ex(str(path)) == 0
 
@@ -132,7 +132,7 @@ class Slurm:
         process.wait()
 
     def stop(self):
-        """Its data is not kept, so nobody is given long to save any. Supervisors and jobs outlive slurmd and come last."""
+        """Stops the daemons with a short grace, as their data is not kept. Step daemons and jobs outlive slurmd and are killed last."""
         for role in ("slurmctld", "slurmd", "slurmdbd", "mariadbd", "munged"):
             process = self.running.pop(role, None)
             if not process:
@@ -146,7 +146,7 @@ class Slurm:
         until("ends of jobs", lambda: not self.kill_marked(), 30)
 
     def kill_marked(self):
-        """Kills every process of this Slurm; the pids found."""
+        """Kills every process of this Slurm. Returns their pids."""
         mark = f"SLURM_CONF={self.conf}".encode()
         found = []
         for entry in pathlib.Path("/proc").iterdir():

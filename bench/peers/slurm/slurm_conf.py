@@ -1,14 +1,14 @@
 """Configuration files of the private Slurm: one host with 64 slots, accounting on. Pure text, no processes.
 
-Two settings. `default` is what the packages do when told only the shape of the cluster; `tuned` adds what guides to high
-throughput recommend, each line with what it is for.
+Two settings: `default` configures only the shape of the cluster; `tuned` adds what guides for high throughput recommend, each line
+with its purpose.
 """
 
 SLOTS = 64
 MEMORY_MIB = 65536
 
-# What any site must say: names, places, and the shape that Ares gets too. Array and job counts are raised for both settings,
-# as the workloads need it.
+# What every site must configure: names, paths and the same shape of cluster as for Ares. Array and job limits are raised in both
+# settings, because the workloads need it.
 COMMON = """\
 ClusterName=bench
 SlurmctldHost={host}(127.0.0.1)
@@ -30,7 +30,7 @@ SelectTypeParameters=CR_CPU
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
-# The 64 slots are pretended: keep what is configured, not what the machine has.
+# The machine has fewer than 64 cores: use the configured number.
 SlurmdParameters=config_overrides
 ReturnToService=2
 AccountingStorageType=accounting_storage/slurmdbd
@@ -44,21 +44,21 @@ NodeName={host} NodeAddr=127.0.0.1 CPUs={slots} RealMemory={memory} State=UNKNOW
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
-# (line, what it is for)
+# (line, purpose)
 TUNED = [
     ("SchedulerParameters=" + ",".join([
-        "batch_sched_delay=0",           # look for a place for a batch job at once (3 s by default)
-        "sched_min_interval=100000",     # but walk the queue at most ten times a second
-        "sched_interval=5",              # and every 5 s without an occasion (60)
-        "default_queue_depth=200",       # how far down the queue an occasion looks (100)
+        "batch_sched_delay=0",           # try to start a batch job at once (default 3 s)
+        "sched_min_interval=100000",     # but run the scheduler at most ten times a second
+        "sched_interval=5",              # and every 5 s without a trigger (60)
+        "default_queue_depth=200",       # jobs examined after a trigger (100)
         "partition_job_depth=200",
-        "sched_max_job_start=0",         # as many starts in one walk as fit
-        "bf_interval=30",                # backfill has nothing to find among equal jobs: let it run seldom,
-        "bf_max_job_test=100",           # look at few of them,
+        "sched_max_job_start=0",         # no limit on starts per pass
+        "bf_interval=30",                # backfill cannot help with equal jobs: run it rarely,
+        "bf_max_job_test=100",           # examine few jobs,
         "bf_resolution=600",             # in coarse steps,
-        "bf_continue",                   # and go on where it yielded
+        "bf_continue",                   # and continue where it yielded
         "bf_yield_interval=1000000",
-        "max_rpc_cnt=0",                 # never put scheduling off because many clients ask
+        "max_rpc_cnt=0",                 # never defer scheduling because of many RPCs
     ]), "scheduling"),
     ("PriorityType=priority/basic", "first come, first served: no priorities to work out again"),
     ("MinJobAge=10", "forget finished jobs soon, so that walks over the job table stay short (300)"),
@@ -71,7 +71,7 @@ TUNED = [
     ("GroupUpdateForce=0", "do not read group membership again every ten minutes"),
 ]
 
-# What the manual of slurmdbd and MariaDB's offer to those who would rather be fast than keep the last second of accounting.
+# Options in the manuals of slurmdbd and MariaDB that trade the last second of accounting for speed.
 TUNED_DBD = "# Commit once a second, not after each message.\nCommitDelay=1\n"
 TUNED_MARIADB = "# Write to the disk once a second, not at each commit.\ninnodb_flush_log_at_trx_commit=2\n"
 
@@ -89,7 +89,7 @@ StorageLoc=slurm_acct_db
 PidFile={dir}/run/slurmdbd.pid
 """
 
-# Slurm's manual asks for more memory and patience than MariaDB's defaults.
+# Slurm's manual recommends more memory and longer lock timeouts than MariaDB's defaults.
 MARIADB = """\
 [mariadbd]
 datadir={dir}/db
@@ -112,7 +112,7 @@ def slurm_conf(tuned, **places):
 
 
 def files(tuned, **places):
-    """Name -> text of every file that the daemons read."""
+    """File name -> text of every configuration file."""
     return {"slurm.conf": slurm_conf(tuned, **places),
             "slurmdbd.conf": DBD.format(**places) + (TUNED_DBD if tuned else ""),
             "my.cnf": MARIADB.format(**places) + (TUNED_MARIADB if tuned else ""),

@@ -1,4 +1,4 @@
-"""The two systems behind one face. Their commands take the same options, so that workloads are written once."""
+"""Both systems behind one interface. Their commands take the same options, so each workload is written once."""
 import json
 import os
 import pathlib
@@ -16,35 +16,35 @@ from lib.process import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIVE = "PENDING,CONFIGURING,RUNNING,COMPLETING"
-SINCE = ("-S", "now-2hours")  # of a cluster that is minutes old: everything
-# Slurm lists jobs that never became eligible only to those who ask for their state within two times.
+SINCE = ("-S", "now-2hours")  # includes everything, as clusters are minutes old
+# Slurm lists jobs that never became eligible only for queries with a state and an interval.
 CANCELLED = ("-s", "CA", "-E", "now")
-BATCH = 500  # jobs in one call of the library, of which four are under way
+BATCH = 500  # jobs per call of the library; four calls are in flight
 ARES_CONFIG = "policy: {max_array_size: 100001}\n"
 
 
 def settings_of(path):
-    """What a configuration file sets, without its comments."""
+    """Returns the settings of a configuration file, without comments."""
     lines = (line.split("#", 1)[0].rstrip() for line in path.read_text().splitlines())
     return "".join(f"{line}\n" for line in lines if line)
 
 
 class Skip(Exception):
-    """A measurement that this system cannot take; the text says why."""
+    """This system does not support the measurement; the text says why."""
 
 
 class StillLive(RuntimeError):
-    """Jobs did not end in time; args[1] says how many."""
+    """Jobs did not end in time; args[1] is their number."""
 
 
 class System:
-    """One private system in one folder. start() returns when its node takes jobs; stop() leaves no process."""
+    """One private system in one folder. start() returns when its node accepts jobs; stop() leaves no process."""
     submit_program = queue_program = account_program = cancel_program = ""
 
     def __init__(self, name, directory, user):
         self.name, self.dir, self.user = name, pathlib.Path(directory), user
-        self.work = self.dir / "work"  # where clients and jobs run and leave things
-        # What every client has in its environment, and so every job: little, and the same for both.
+        self.work = self.dir / "work"  # working directory of clients and jobs
+        # Environment of every client, and so of every job: small, and the same for both systems.
         self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.work), "USER": user, "LOGNAME": user,
                     "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
         self.dir.mkdir(parents=True)
@@ -73,7 +73,7 @@ class System:
     def job_id(text):
         return text.strip().split(";")[0]
 
-    # --- driving them ---------------------------------------------------------------------------------------------------
+    # --- running them ---------------------------------------------------------------------------------------------------
     def run(self, argv):
         return run(*argv, env=self.env, cwd=self.work, user=self.user if os.geteuid() == 0 else None)
 
@@ -81,7 +81,7 @@ class System:
         return burst(clients, count, argv_of, self.env, self.work, self.user, keep)
 
     def warm_up(self):
-        """One job of root's, so that nothing that happens once (first walk of the queue, first connections) is measured."""
+        """Runs one job as root, so that one-time costs (first scheduling pass, first connections) are not measured."""
         script = self.script("warm-up.sh", "#!/bin/sh\ntrue\n")
         run(*self.submit(script), env=self.env, cwd=self.work)
         self.wait_done()
@@ -91,17 +91,17 @@ class System:
         return self.run(self.queue("-h", "-r", "-t", LIVE, "-o", "%i")).split()
 
     def names(self):
-        """Name -> id of what has not ended."""
+        """Job name -> id of the jobs that have not ended."""
         lines = self.run(self.queue("-h", "-t", LIVE, "-o", "%i %j")).splitlines()
         return {name: job for job, name in (line.split() for line in lines)}
 
     def ended(self, *filters):
-        """State of every job that accounting knows, as a list."""
+        """List of the states of all jobs in accounting."""
         text = self.run(self.account("-n", "-P", *SINCE, *filters, "-o", "State"))
         return [line.split(" ")[0] for line in text.splitlines()]
 
     def wait_done(self, patience=600):
-        """Until nothing is live. Asks seldom while much is left, so that asking costs little of what is measured."""
+        """Waits until no job is live. Polls rarely while many are left, so that polling hardly affects the measurement."""
         deadline = time.monotonic() + patience
         before, then = None, time.monotonic()
         while left := len(self.live()):
@@ -113,7 +113,7 @@ class System:
             time.sleep(min(2.0, max(0.02, 0.4 * left / rate)) if rate else 0.1)
 
     def wait_accounted(self, count, state, *filters, patience=120):
-        """Until accounting knows `count` jobs in this state."""
+        """Waits until accounting has `count` jobs in this state."""
         deadline = time.monotonic() + patience
         while (found := self.ended(*filters).count(state)) < count:
             if time.monotonic() > deadline:
@@ -141,11 +141,11 @@ class Ares(System):
         self.env["ARES_CONF"] = self.cluster.env["ARES_CONF"]
 
     def api(self, count, parallel):
-        """`parallel` submissions under way over one connection; every acknowledgement is durable."""
+        """Submits with `parallel` requests in flight on one connection; every acknowledgement is durable."""
         return self.bench_submit(str(count), str(parallel))
 
     def api_batch(self, count):
-        """Many jobs in one call. Skip, if this bench_submit does not know it."""
+        """Submits many jobs per call. Raises Skip if this bench_submit does not support it."""
         usage = subprocess.run([self.bench()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
         if "[BATCH]" not in usage:
             raise Skip("this bench_submit submits one job a call")
@@ -161,7 +161,7 @@ class Ares(System):
         return json.loads(self.run([self.bench(), self.env["ARES_CONF"], *words]))
 
     def kill_controller(self):
-        """SIGKILL; acluster's supervisor starts it again. Returns when it is dead, so that nobody talks to one that is dying."""
+        """Sends SIGKILL, after which acluster restarts the controller. Returns when the killed process has ended."""
         pid = self.cluster.pid("aresctld")
         descriptor = os.pidfd_open(pid)
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
@@ -169,7 +169,7 @@ class Ares(System):
         os.close(descriptor)
 
     def wait_controller(self):
-        """Until it listens again and answers. A command started before that would wait for its own next try instead."""
+        """Waits until the controller listens and answers. A command started earlier would include its own retry interval."""
         slurm.until("aresctld", lambda: slurm.Slurm.connects(self.dir / "c/run/aresctld.sock"))
         self.live()
 
@@ -198,7 +198,7 @@ class SlurmSystem(System):
         self.slurm.start()
 
     def api(self, count, parallel):
-        """`parallel` processes, each with one submission under way."""
+        """Submits from `parallel` processes, each with one request in flight."""
         if not self.client.exists():
             run("cc", "-O2", "-o", self.client, HERE / "submit_api.c", "-lslurm")
         return json.loads(self.run([self.client, str(count), str(parallel)]))
@@ -223,7 +223,7 @@ class SlurmSystem(System):
 
 
 class Loops:
-    """No scheduler at all: loops that only fork and run the script, one loop or one for each core."""
+    """A baseline without scheduler: loops that only fork and run the script, one loop or one per core."""
 
     def __init__(self, name, directory, user, loops):
         self.name, self.dir, self.user, self.loops = name, pathlib.Path(directory), user, loops

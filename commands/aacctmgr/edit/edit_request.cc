@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "aacctmgr/edit/expand.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 
@@ -43,11 +44,11 @@ Error unknown_property(Entity entity, const std::string& word) {
       if (names.back().starts_with(typed)) begun.push_back(row.name);
     }
   if (begun.size() > 1)
-    return {ErrorCode::invalid_argument, "\"" + word + "\" could be " + cli::join(begun, ", ")};
+    return {ErrorCode::invalid_argument, quote(word) + " could be " + cli::join(begun, ", ")};
   if (names.empty())
     return {ErrorCode::invalid_argument, "nothing can be set of a " + name_of(entity)};
   return {ErrorCode::invalid_argument,
-          "unknown \"" + word + "\" of a " + name_of(entity) + config::suggestion(typed, names)};
+          "unknown " + quote(word) + " of a " + name_of(entity) + config::suggestion(typed, names)};
 }
 
 // Finds the property by its exact name, or by a prefix that matches in only one of the record
@@ -131,7 +132,7 @@ Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line) {
   edit.where = std::move(*where);
   if (modifies && line.set.empty())
     return bad("modify what? modify " + name_of(entity) + " where NAME=VALUE set NAME=VALUE");
-  if (!modifies && line.has_set) return bad("set has no place behind delete");
+  if (!modifies && line.has_set) return bad("delete takes no set");
   for (const Term& term : line.set) {
     auto setting = setting_of(entity, term);
     if (!setting) return fail(setting.error());

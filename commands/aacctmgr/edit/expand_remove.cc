@@ -55,7 +55,7 @@ Result<Records> without_coordinators(const Snapshot& snapshot, const Where& wher
     if (std::erase_if(copy.coordinators, is_chosen) > 0) changed.push_back(std::move(copy));
   });
   if (changed.empty())
-    return fail(ErrorCode::not_found, "nobody named there coordinates such an account");
+    return fail(ErrorCode::not_found, "no such account has one of these coordinators");
   for (Account& account : changed) {
     const RecordKey key = key_of(account);
     records.set(key, AccountingRecord(std::move(account)));

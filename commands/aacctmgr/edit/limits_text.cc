@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
@@ -40,7 +41,7 @@ void take(Limits& limits, LimitKind kind, std::string_view tres) {
 
 Result<std::uint64_t> count(const LimitRow& row, std::string_view value) {
   const auto number = cli::parse_number(value, kMost);
-  if (!number) return bad(row, "\"" + std::string(value) + "\" is no whole number; -1 is no limit");
+  if (!number) return bad(row, quote(value) + " is no whole number; -1 is no limit");
   return *number;
 }
 
@@ -68,7 +69,7 @@ Status check_tres(const LimitRow& row, const std::string& name) {
   std::string meant = config::suggestion(cli::lower(name), known);
   if (cli::lower(name) == "gpu" || cli::lower(name) == "gpus")
     meant = "; did you mean \"gres/gpu\"?";
-  return bad(row, "\"" + name + "\" is nothing that can be limited" +
+  return bad(row, quote(name) + " is nothing that can be limited" +
                       (meant.empty() ? "; " + cli::join(known, ", ") + " can" : meant));
 }
 
@@ -77,7 +78,7 @@ Status set_amounts(Limits& limits, const LimitRow& row, std::string_view value) 
   for (const std::string& item : cli::split(value, ',')) {
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0)
-      return bad(row, "\"" + item + "\": expected TRES=AMOUNT, such as cpu=100,gres/gpu=4");
+      return bad(row, quote(item) + ": expected TRES=AMOUNT, such as cpu=100,gres/gpu=4");
     const std::string name = item.substr(0, equals), amount = item.substr(equals + 1);
     if (Status ok = check_tres(row, name); !ok) return ok;
     if (clears(amount)) {

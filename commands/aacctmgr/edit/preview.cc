@@ -4,13 +4,14 @@
 #include <array>
 
 #include "aacctmgr/edit/properties.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 
 namespace ares::aacctmgr {
 namespace {
 
 std::string value_text(const Property& property, const std::string& value) {
-  if (!value.empty()) return cli::printable(value);
+  if (!value.empty()) return printable(value);
   return property.usual.empty() ? "(none)" : property.usual;
 }
 
@@ -45,8 +46,7 @@ std::string preview(const std::vector<Change>& changes, std::size_t most) {
   std::string out;
   for (std::size_t i = 0; i < changes.size() && i < most; ++i) {
     const Change& change = changes[i];
-    out +=
-        "  " + std::string(word(change.verb)) + " " + cli::printable(describe(change.key)) + "\n";
+    out += "  " + std::string(word(change.verb)) + " " + printable(describe(change.key)) + "\n";
     if (change.verb != Change::Verb::remove) add_properties(change, out);
   }
   if (changes.size() > most)
@@ -56,7 +56,7 @@ std::string preview(const std::vector<Change>& changes, std::size_t most) {
   });
   if (ends)
     out +=
-        "Jobs that run with what is removed finish; those that wait go on waiting, with the reason "
+        "Running jobs that use a removed record finish; waiting ones keep waiting, with the reason "
         "InvalidAccount or InvalidQOS, until they are changed or cancelled.\n";
   return out;
 }

@@ -102,7 +102,8 @@ std::vector<Property> account_rows() {
   std::vector<Property> rows = {
       text_of("parent", {}, "ACCOUNT", "the account above it", &Account::parent),
       text_of("description", {}, "TEXT", "what it is", &Account::description),
-      text_of("organization", {}, "TEXT", "to whom it belongs", &Account::organization),
+      text_of("organization", {}, "TEXT", "the organization that it belongs to",
+              &Account::organization),
       {.name = "coordinators",
        .aliases = {},
        .argument = "USERS",

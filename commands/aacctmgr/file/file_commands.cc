@@ -6,6 +6,7 @@
 
 #include "aacctmgr/command.h"
 #include "aacctmgr/file/tree_file.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 
@@ -49,7 +50,7 @@ Result<int> dump(Context& context, const Words& operands) {
   if (!out) return bad(path + ": cannot be written");
   if (!context.flags.quiet)
     std::printf("%s: %zu records of cluster %s\n", path.c_str(), snapshot->records.size(),
-                cli::printable(snapshot->cluster).c_str());
+                printable(snapshot->cluster).c_str());
   return 0;
 }
 
@@ -62,7 +63,7 @@ Result<int> load(Context& context, const Words& operands) {
     } else if (path.empty()) {
       path = word.starts_with("file=") ? word.substr(5) : word;
     } else {
-      return bad("unexpected \"" + word + "\" behind the file; only clean may follow");
+      return bad("unexpected " + quote(word) + " behind the file; only clean may follow");
     }
   }
   if (path.empty()) return bad("load: missing file operand (a file written by dump, or -)");
@@ -76,9 +77,10 @@ Result<int> load(Context& context, const Words& operands) {
   if (!snapshot) return fail(snapshot.error());
   if (!file->cluster.empty() && file->cluster != snapshot->cluster && !context.flags.quiet)
     std::fprintf(stderr, "aacctmgr: the file is of cluster %s, this one is %s\n",
-                 cli::printable(file->cluster).c_str(), cli::printable(snapshot->cluster).c_str());
+                 printable(file->cluster).c_str(), printable(snapshot->cluster).c_str());
   if (path == "-" && !context.flags.immediate && !context.flags.dry_run)
-    return bad("standard input holds the file, so nobody can be asked: add -i, or --dry-run");
+    return bad(
+        "the file is read from standard input, so no question can be asked: add -i or --dry-run");
   return context.change(*snapshot, merged(snapshot->records, file->records, clean));
 }
 

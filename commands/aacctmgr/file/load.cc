@@ -3,6 +3,7 @@
 #include "aacctmgr/edit/properties.h"
 #include "aacctmgr/file/tree_file.h"
 #include "aacctmgr/selection.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 #include "config/yaml_tree.h"
@@ -50,7 +51,7 @@ class Reader {
         read = each(entry, [&](const Entry& one) { return user(one); });
       else
         read = bad(entry.line,
-                   "unknown \"" + entry.key + "\"; there are cluster, qos, accounts and users");
+                   "unknown " + quote(entry.key) + "; there are cluster, qos, accounts and users");
       if (!read) return read;
     }
     return {};
@@ -70,7 +71,7 @@ class Reader {
     if (!property || entry.key == "parent") {
       std::vector<std::string> names;
       for (const Property& one : properties(kind)) names.push_back(one.name);
-      return bad(entry.line, describe(key_of(record)) + ": unknown \"" + entry.key + "\"" +
+      return bad(entry.line, describe(key_of(record)) + ": unknown " + quote(entry.key) +
                                  config::suggestion(entry.key, names));
     }
     std::string value = entry.value.text;
@@ -84,7 +85,7 @@ class Reader {
         items.push_back(item.key + "=" + item.value.text);
       value = cli::join(items, ",");
     }
-    if (cli::find_control(value) != std::string::npos)
+    if (has_control(value))
       return bad(entry.line, entry.key + ": the value holds a control character");
     if (Status done = set_property(*property, record, Op::set, value); !done)
       return bad(entry.line, describe(key_of(record)) + ": " + done.error().message);

@@ -6,6 +6,7 @@
 
 #include "aacctmgr/edit/limits_text.h"
 #include "aacctmgr/edit/properties.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -185,7 +186,7 @@ std::vector<Field> all_fields() {
        [](R r) { return r.qos ? property("gracetime", *r.qos) : ""; }},
       {"LimitFactor", "LimitFactor", 11, "how much wider accounts' limits on TRES are for its jobs",
        [](R r) { return r.qos ? property("limitfactor", *r.qos) : ""; }},
-      {"UsageThreshold", "UsageThres", 10, "fair share below which nobody starts jobs with it",
+      {"UsageThreshold", "UsageThres", 10, "fair share below which a user starts no jobs with it",
        [](R r) { return r.qos ? property("usagethreshold", *r.qos) : ""; }},
       {"UsageFactor", "UsageFactor", 11, "what usage is multiplied by",
        [](R r) { return r.qos ? property("usagefactor", *r.qos) : ""; }},
@@ -227,9 +228,9 @@ Result<const Field*> find_field(const std::string& word) {
   if (begun.size() == 1) return begun[0];
   const std::string meant = config::suggestion(word, names);
   return fail(ErrorCode::invalid_argument,
-              begun.empty() ? "unknown field \"" + word + "\"" +
+              begun.empty() ? "unknown field " + quote(word) +
                                   (meant.empty() ? "; the manual lists them under FIELDS" : meant)
-                            : "the field \"" + word + "\" could be " + begun[0]->name + " or " +
+                            : "the field " + quote(word) + " could be " + begun[0]->name + " or " +
                                   begun[1]->name);
 }
 
@@ -264,7 +265,7 @@ Result<std::vector<SelectedField>> parse_fields(const std::string& list) {
     if (percent != std::string::npos) {
       const auto width = cli::parse_integer(item.substr(percent + 1), -1000, 1000);
       if (!width || *width == 0)
-        return fail(ErrorCode::invalid_argument, "field \"" + item + "\": expected NAME%WIDTH");
+        return fail(ErrorCode::invalid_argument, "field " + quote(item) + ": expected NAME%WIDTH");
       one.width = static_cast<int>(*width);
       one.fixed = true;
     }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "aacctmgr/show/rows.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"
@@ -92,7 +93,7 @@ Result<int> show_archive(Context& context) {
   if (!chosen) return fail(chosen.error());
   put(table(context, archived.files(), &Row::file, *chosen));
   if (archived.busy() && !context.flags.quiet)
-    std::fprintf(stderr, "aacctmgr: under way: %s\n", cli::printable(archived.text()).c_str());
+    std::fprintf(stderr, "aacctmgr: under way: %s\n", printable(archived.text()).c_str());
   return 0;
 }
 
@@ -118,7 +119,7 @@ Result<int> run_archive(Context& context, const api::Archive& what) {
     return fail(ErrorCode::unavailable,
                 "the controller was started again meanwhile: the same command does the rest");
   if (done.failed()) return fail(ErrorCode::failed_precondition, done.text());
-  if (!context.flags.quiet) std::printf("%s\n", cli::printable(done.text()).c_str());
+  if (!context.flags.quiet) std::printf("%s\n", printable(done.text()).c_str());
   return 0;
 }
 
@@ -215,7 +216,7 @@ Result<int> archive(Context& context, const Words& operands) {
     what.set_path(operands[1].starts_with("file=") ? operands[1].substr(5) : operands[1]);
     return run_archive(context, what);
   }
-  return bad("archive \"" + verb + "\"? show, dump or load");
+  return bad("archive " + quote(verb) + "? show, dump or load");
 }
 
 }  // namespace ares::aacctmgr

@@ -3,7 +3,9 @@
 #include <cstdlib>
 
 #include "aacctmgr/show/rows.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {
@@ -30,7 +32,7 @@ std::vector<Cells> cells_of(const std::vector<Row>& rows,
   lines.reserve(rows.size());
   for (const Row& row : rows) {
     Cells& line = lines.emplace_back();
-    for (const SelectedField& one : chosen) line.push_back(cli::printable(one.field->text(row)));
+    for (const SelectedField& one : chosen) line.push_back(printable(one.field->text(row)));
   }
   return lines;
 }
@@ -38,7 +40,8 @@ std::vector<Cells> cells_of(const std::vector<Row>& rows,
 std::string delimited(const std::vector<Cells>& lines, bool behind_last) {
   std::string out;
   for (const Cells& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) out.append(i ? "|" : "").append(line[i]);
+    for (std::size_t i = 0; i < line.size(); ++i)
+      out.append(i ? "|" : "").append(cli::delimited_cell(line[i], "|"));
     out += behind_last ? "|\n" : "\n";
   }
   return out;

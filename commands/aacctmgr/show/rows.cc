@@ -182,8 +182,8 @@ void add_missing_qos(const Records& records, const Association& one,
   if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return;
   found.push_back("jobs of user " + one.key.user + " in account " + one.key.account +
                   " that name no QOS are refused: " +
-                  (name.empty() ? "there is no default one" : "the default one, " + name + ",") +
-                  (name.empty() ? ", and he may use " : " is not among those he may use, ") +
+                  (name.empty() ? "there is no default QOS" : "the default QOS, " + name + ",") +
+                  (name.empty() ? "; allowed are " : " is not one of those allowed, ") +
                   cli::join(allowed, ","));
 }
 

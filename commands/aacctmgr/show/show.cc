@@ -4,6 +4,7 @@
 #include "aacctmgr/command.h"
 #include "aacctmgr/show/maintenance.h"
 #include "aacctmgr/show/rows.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {
@@ -34,7 +35,7 @@ Result<Switches> take_switches(const Words& operands) {
       switches.format = word.substr(7);
     } else if (plain == "withdeleted" || plain == "withrawqoslevel" || plain == "wopinfo" ||
                plain == "woplimits" || plain == "onlydefaults" || plain == "withsubaccounts") {
-      return bad(word + " is not supported yet");
+      return bad(excerpt(word) + " is not supported yet");
     } else {
       switches.rest.push_back(word);
     }
@@ -63,7 +64,7 @@ Result<int> show(Context& context, const Words& operands) {
   if (!switches) return fail(switches.error());
   const auto line = parse_line(switches->rest);
   if (!line) return fail(line.error());
-  if (line->has_set) return bad("set has no place behind show; modify changes records");
+  if (line->has_set) return bad("show takes no set; modify changes records");
   const auto where = where_of(*entity, *line);
   if (!where) return fail(where.error());
   const auto chosen = parse_fields(format_of(context, *entity, *switches));

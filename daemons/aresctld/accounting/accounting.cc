@@ -5,6 +5,7 @@
 
 #include "aresctld/accounting/waiting_rows.h"
 #include "base/interval_set.h"
+#include "base/printable.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -17,15 +18,15 @@ std::vector<Value> list(const Field& field) {
   return {field.begin(), field.end()};
 }
 
-// Beside the states of a job there is one of an attempt alone.
+// Accepts REQUEUED in addition to the states of jobs: it exists only for attempts.
 Result<std::string> state_name(const std::string& text) {
   if (text == "REQUEUED" || text == "RQ") return std::string("REQUEUED");
   const auto state = parse_job_state(text);
-  if (!state) return fail(ErrorCode::invalid_argument, "unknown job state \"" + text + "\"");
+  if (!state) return fail(ErrorCode::invalid_argument, "unknown job state " + quote(text));
   return std::string(to_string(*state));
 }
 
-// A user is looked for by number, which has an index; a name that nobody has any more by name.
+// Users are searched by uid, which is indexed; names that no longer exist by name.
 void add_people(const api::Accounting& query, Identity& identity, store::AccountingFilter& filter) {
   for (const std::string& name : query.users()) {
     if (const auto uid = identity.uid_of(name))
@@ -40,7 +41,7 @@ Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity
   add_people(query, identity, filter);
   for (const std::string& name : query.groups()) {
     const auto gid = identity.gid_of(name);
-    if (!gid) return fail(ErrorCode::invalid_argument, "unknown group \"" + name + "\"");
+    if (!gid) return fail(ErrorCode::invalid_argument, "unknown group " + quote(name));
     filter.gids.push_back(gid->value());
   }
   for (const auto& ref : query.jobs()) {
@@ -73,7 +74,7 @@ Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity
   filter.all_attempts = query.all_attempts();
   filter.limit = query.limit();
   filter.fields = list<std::uint32_t>(query.fields());
-  if (!filter.fields.empty()) {  // what is looked at here
+  if (!filter.fields.empty()) {  // needed by merge() and read()
     filter.fields.push_back(Row::kSupersededFieldNumber);
     if (std::find(filter.fields.begin(), filter.fields.end(), Row::kGroupFieldNumber) !=
         filter.fields.end())
@@ -87,12 +88,12 @@ Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity
   return filter;
 }
 
-// Keys come from to_api(), so they are sound.
+// The keys come from to_api() and need no checks.
 JobKey key_of(const api::JobRef& ref) {
   return {JobId(ref.job()), ref.has_task() ? TaskIndex{ref.task()} : TaskIndex{}};
 }
 
-// Takes those tasks out of an array's waiting ones that have a row of their own by now. False: none is left.
+// Removes tasks that have their own row by now from an array's waiting tasks. False: none left.
 bool without_started(Row& array, const api::AccountingRows& stored, int next) {
   const std::size_t percent = array.array_tasks().find('%');
   auto waiting = parse_interval_set(array.array_tasks().substr(0, percent));
@@ -115,7 +116,7 @@ bool without_started(Row& array, const api::AccountingRows& stored, int next) {
 
 api::AccountingRows merge(api::AccountingRows waiting, api::AccountingRows stored) {
   if (waiting.rows().empty() && !waiting.more()) return stored;
-  // Up to where both were looked at.
+  // Last key that both inputs cover.
   std::optional<JobKey> end;
   for (const auto* side : {&waiting, &stored})
     if (side->more() && (!end || store::row_before(key_of(side->last()), *end)))
@@ -147,7 +148,7 @@ Result<api::AccountingRows> AccountingReader::read(const api::Accounting& query,
   auto filter = to_filter(query, identity_);
   if (!filter) return fail(filter.error());
   filter->limit = store::accounting_page(*filter);
-  // In this order: what leaves the queue in between has its row by then, and nothing is missed.
+  // In this order no job is missed: one that leaves the queue in between has its row by then.
   api::AccountingRows waiting = waiting_rows(views_.read(), *filter, filter->limit);
   auto stored = accounting_.query(*filter);
   if (!stored) return fail(stored.error());

@@ -36,7 +36,7 @@ Status sync_folder(const std::string& path) {
   return {};
 }
 
-// All folders that are missing; they are nobody else's business.
+// Creates all missing folders, accessible only to the controller's user.
 Status make_folder(const std::string& path) {
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string part = path.substr(0, at);
@@ -151,7 +151,7 @@ Result<std::string> ArchiveWriter::finish() {
   if (std::fflush(file_.get()) != 0 || fsync(fileno(file_.get())) != 0)
     return cannot("write", part());
   file_.reset();
-  // What is there may hold what is nowhere else: it is never replaced.
+  // An existing file may hold the only copy of its rows, so it is never replaced.
   for (int number = 1;; ++number) {
     const std::string name = stem_ + (number > 1 ? "-" + std::to_string(number) : "") + ".json";
     const std::string path = folder_ + "/" + name;
@@ -180,7 +180,7 @@ Result<ArchiveContent> check_archive(const std::string& path) {
   if (!head) return fail(head.error());
   ArchiveContent content{*std::move(head), 0};
   std::uint64_t digest = fnv1a("\n", fnv1a(line));
-  std::string held;  // the line before the next one is known: the last is no row
+  std::string held;  // one line behind, because the last line is not a row
   std::getline(in, held);
   while (std::getline(in, line)) {
     digest = fnv1a("\n", fnv1a(held, digest));

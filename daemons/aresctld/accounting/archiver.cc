@@ -11,7 +11,7 @@
 namespace ares::aresctld {
 namespace {
 
-constexpr std::chrono::minutes kPollInterval{60};  // for months that have become old enough
+constexpr std::chrono::minutes kPollInterval{60};  // between checks for months that are old enough
 constexpr std::chrono::seconds kBusyRetryDelay{2}, kProgressWait{1};
 constexpr int kMaxBusyRetries = 150;
 constexpr int kMaxChangedRetries = 3;
@@ -123,7 +123,7 @@ Result<std::string> Archiver::dump(Time before, bool with_loaded) {
   return text;
 }
 
-// All rows of the month, in a file that is safe.
+// Writes all rows of the month to a file and makes it durable.
 Result<std::string> Archiver::write(store::Archive& archive, const std::string& system, Time month,
                                     store::ArchiveSum& sum) {
   auto writer =
@@ -238,7 +238,7 @@ Status Archiver::begin(const api::Archive& request) {
   return {};
 }
 
-// While something is under way: until it is over, or for a moment.
+// Waits a short time for the running request to end.
 void Archiver::await_progress() {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, kProgressWait, [this] { return stopping_ || !request_; });

@@ -36,7 +36,7 @@ Result<api::RunawayJobs> AccountingMaintenance::runaways(const Principal& caller
   }
   const auto ended = runaways.end(attempts, caller, epoch_(), now);
   if (!ended) return fail(ended.error());
-  // Its sums are made anew now, as far as that is quick; the rest before long.
+  // Recompute their sums now, as far as possible in a short time; the worker does the rest.
   api::Rollup rollup_request;
   rollup_request.set_what(api::Rollup::NEXT);
   if (const auto summed = rollup_worker_.on_demand(rollup_request); !summed)

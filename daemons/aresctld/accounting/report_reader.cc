@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/printable.h"
+
 namespace ares::aresctld {
 namespace {
 
@@ -11,7 +13,7 @@ std::vector<Value> list(const Field& field) {
   return {field.begin(), field.end()};
 }
 
-// A name that nothing has is more likely wrong than meant.
+// An unknown TRES is refused, because it is probably a mistake.
 Status check_tres(const api::Report& query, const ClusterState& state) {
   for (const std::string& name : query.tres()) {
     if (state.tres.find(name)) continue;
@@ -19,7 +21,7 @@ Status check_tres(const api::Report& query, const ClusterState& state) {
     state.tres.for_each(
         [&](const std::string& other, TresId) { known += (known.empty() ? "" : ", ") + other; });
     return fail(ErrorCode::invalid_argument,
-                "unknown TRES \"" + name + "\"; this cluster has " + known);
+                "unknown TRES " + quote(name) + "; this cluster has " + known);
   }
   return {};
 }

@@ -7,8 +7,8 @@
 namespace ares::aresctld {
 namespace {
 
-constexpr Seconds kBehindTheHour{20};  // so that what ended with the hour is committed
-constexpr Seconds kRetry{60};          // while the database is away
+constexpr Seconds kBehindTheHour{20};  // delay after an hour, so that its last events are committed
+constexpr Seconds kRetry{60};          // while the database is unreachable
 constexpr std::chrono::seconds kOnDemand{5};
 
 }  // namespace
@@ -36,7 +36,7 @@ bool RollupWorker::sleep_for(Duration time) {
   return !stopping_;
 }
 
-// All that can be summed up by now. False: the database is away.
+// Sums up everything that is complete by now. False: the database is unreachable.
 bool RollupWorker::roll_up_all(store::Rollup& rollup) {
   for (;;) {
     const auto more = rollup.next();

@@ -14,9 +14,9 @@ namespace ares::aresctld {
 namespace {
 
 constexpr int kMostShown = 1000;
-constexpr int kForgotten = 40;  // half-lives: what is older is less than a millionth of a millionth
+constexpr int kForgotten = 40;  // half-lives: older usage has decayed to less than 1e-12
 
-// What was over before counts for nothing.
+// Attempts that ended before this time no longer contribute to usage.
 Time horizon(const ClusterState& state, const Fairness& rules, Time now) {
   bool decays = rules.half_life > Seconds{0};
   state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
@@ -58,10 +58,10 @@ void UsageRebuilder::rebuild(const Principal& caller, const Policy& policy,
                              const api::Request& request, const OnDone& done) {
   if (!core::is_operator(policy, caller.uid))
     return done(fail(ErrorCode::permission_denied,
-                     "only operators and administrators may reckon usage again"));
-  // Corrections are held against what was read: another of them in between would be made twice.
+                     "only operators and administrators may recompute usage"));
+  // Only one rebuild at a time: two would apply the same corrections twice.
   if (busy_.exchange(true))
-    return done(fail(ErrorCode::unavailable, "usage is being reckoned again already: try later"));
+    return done(fail(ErrorCode::unavailable, "usage is already being recomputed: try later"));
   const OnDone finish = [this, done](Result<api::UsageRebuilt> result) {
     busy_ = false;
     done(std::move(result));

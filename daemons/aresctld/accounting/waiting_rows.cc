@@ -42,7 +42,7 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-std::uint32_t cpus_asked(const JobSpec& spec) {
+std::uint32_t requested_cpus(const JobSpec& spec) {
   return std::max(spec.tasks * spec.cpus_per_task, spec.min_nodes);
 }
 
@@ -70,7 +70,7 @@ class Filter {
         gids_(from.gids),
         states_(from.states) {}
 
-  // Whether any waiting job can pass at all.
+  // Whether any pending job can pass the filter.
   bool any() const { return states_.passes("PENDING") && from_.nodes.empty(); }
 
   bool passes(const ClusterState& state, const Job& job) const {
@@ -85,7 +85,7 @@ class Filter {
                      [&](const std::string& p) { return partitions_.contains(p); }))
       return false;
     if (from_.end && job.submitted > *from_.end) return false;
-    if (!within(from_.node_count, spec.min_nodes) || !within(from_.cpus, cpus_asked(spec)))
+    if (!within(from_.node_count, spec.min_nodes) || !within(from_.cpus, requested_cpus(spec)))
       return false;
     if (!from_.time_limit.least && !from_.time_limit.most) return true;
     const auto limit = time_limit(state, job);
@@ -99,7 +99,7 @@ class Filter {
   AnyOf<std::string> states_;
 };
 
-// A record that waits, and of an array's which of its tasks are asked for; none = all.
+// A pending record; of an array also the requested tasks. None = all tasks.
 struct Found {
   JobKey key;
   std::optional<IntervalSet> tasks;
@@ -109,7 +109,7 @@ struct InOrder {
   bool operator()(const JobKey& a, const JobKey& b) const { return store::row_before(a, b); }
 };
 
-// What single ids name among the records that wait.
+// Resolves job ids to pending records.
 class Named {
  public:
   Named(const ClusterState& state, const std::vector<JobKey>& ids) : state_(state) {
@@ -136,7 +136,7 @@ class Named {
       if (known == found_.end())
         found_[array_key] = IntervalSet{};
       else if (!known->second)
-        return true;  // all of it is asked for
+        return true;  // the whole array was requested
       found_[array_key]->insert(id.task.value);
       return true;
     }
@@ -153,7 +153,7 @@ class Named {
     return true;
   }
 
-  // The numbers of an array's tasks follow its own.
+  // The job ids of an array's tasks follow that of the array.
   void add_by_own_id(const std::vector<JobKey>& ids) {
     std::map<JobId, const Job*> arrays;
     state_.pending.for_each([&](const JobKey& key, const Lsn&) {
@@ -271,7 +271,7 @@ api::AccountingRows waiting_rows(const View& view, const store::AccountingFilter
     const Job* job = state.jobs.find(key);
     if (job && waits(*job) && test.passes(state, *job)) writer.write(*job, tasks, *out.add_rows());
   };
-  // Where to go on: behind all rows of the last job that was looked at.
+  // The next page starts after all rows of the last job examined.
   const auto full = [&](const JobKey& last) {
     if (static_cast<std::uint32_t>(out.rows_size()) < limit) return false;
     out.set_more(true);
@@ -289,7 +289,7 @@ api::AccountingRows waiting_rows(const View& view, const store::AccountingFilter
     return out;
   }
 
-  // A view has an array's own record behind its tasks, accounting before them.
+  // In a view an array's own record follows its tasks, in accounting it precedes them.
   std::vector<JobKey> group;
   const auto flush = [&] {
     std::sort(group.begin(), group.end(), InOrder{});
@@ -309,7 +309,7 @@ api::AccountingRows waiting_rows(const View& view, const store::AccountingFilter
     return true;
   });
   if (!stopped && flush()) {
-    out.set_more(false);  // it was the last
+    out.set_more(false);  // it was the last row
     out.clear_last();
   }
   return out;

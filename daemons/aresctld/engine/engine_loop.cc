@@ -9,14 +9,14 @@
 namespace ares::aresctld {
 namespace {
 
-// For how long a commit or check says that no other controller has taken over. Shorter than any kill allowance: a successor waits
-// lease + 5 % + allowance before it gives up what this one may have renewed last.
+// Time for which a commit or check proves that no other controller has taken over. Shorter than any kill allowance: a successor
+// waits for lease + 5 % + allowance before it gives up leases that this one may have renewed.
 constexpr auto kConfirmationLifetime = std::chrono::seconds(1);
 
-// How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
+// Interval for events that depend only on time: begin times, leases, retention.
 constexpr auto kTick = std::chrono::milliseconds(500);
 
-// What may wait: of one user a second or so of work. More would only wait in memory.
+// Bounds of the inbox: per user about a second of work. More would only use memory.
 constexpr InboxBounds kInboxBounds{
     .one_user = {.commands = 5'000, .jobs = 200'000, .bytes = std::size_t{64} << 20},
     .in_all = {.commands = 20'000, .jobs = 800'000, .bytes = std::size_t{512} << 20}};
@@ -48,8 +48,8 @@ EngineLoop::~EngineLoop() {
 }
 
 void EngineLoop::start() {
-  // What was recovered is durable, so it may be shown; and it must be, for a query may come before the first commit, and an empty
-  // queue would tell it that all jobs have ended.
+  // The recovered state is durable and must be published before the first commit: in an empty state queries would report that
+  // all jobs have ended.
   sinks_.publish(std::make_shared<const ClusterState>(engine_.state()));
   engine_thread_ = std::thread([this] { run_engine(); });
   journal_thread_ = std::thread([this] { run_journal(); });
@@ -94,7 +94,7 @@ void EngineLoop::stop() {
   journal_wake_.notify_all();
   if (engine_thread_.joinable()) engine_thread_.join();
   if (journal_thread_.joinable()) journal_thread_.join();
-  // Only when the database was away: what these asked for is not known to be there, and they may ask again.
+  // Only if the database was unreachable: the outcome is unknown, and clients may retry.
   for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
   for (const PostedCommand& posted : std::exchange(held_, {}))
     if (posted.on_reply) posted.on_reply(shutting_down());
@@ -136,7 +136,7 @@ void EngineLoop::run_engine() {
       tick_due = true;
       drop_abandoned();
     }
-    // Before what users sent: while many come, each batch is filled to its end. A full one leaves the tick due for the next.
+    // Before users' commands, which may fill each batch. If the batch is full the tick remains due.
     if (tick_due && !engine_.full()) {
       tick_due = false;
       const bool nodes_heard = drain_system_commands();
@@ -170,7 +170,7 @@ void EngineLoop::run_engine() {
   }
 }
 
-// Until the engine is full, and no more than waits when it begins: what comes meanwhile is of the next batch.
+// Stops if the engine is full, or after the commands queued at the start; the next batch follows.
 void EngineLoop::drain_inbox() {
   std::size_t waiting = 0;
   {
@@ -198,7 +198,7 @@ void EngineLoop::hold_or_handle(PostedCommand posted) {
     handle_command(std::move(posted));
 }
 
-// What is not a user's; whether that was all of it.
+// Handles the commands that do not belong to a user. True if all of them were handled.
 bool EngineLoop::drain_system_commands() {
   std::size_t waiting = 0;
   {
@@ -208,7 +208,7 @@ bool EngineLoop::drain_system_commands() {
   return drain_inbox(waiting) == 0;
 }
 
-// How many of them are left because the engine is full.
+// Returns how many are left because the engine is full.
 std::size_t EngineLoop::drain_inbox(std::size_t most) {
   for (; most > 0 && !engine_.full(); --most) {
     std::optional<PostedCommand> next;
@@ -221,7 +221,7 @@ std::size_t EngineLoop::drain_inbox(std::size_t most) {
   return most;
 }
 
-// A client that gives up and asks again would otherwise leave a copy each time while the database is away.
+// Otherwise clients that retry while the database is unreachable would add a copy each time.
 void EngineLoop::drop_abandoned() {
   std::vector<PostedCommand> dropped;
   {
@@ -241,8 +241,8 @@ void EngineLoop::handle_command(PostedCommand posted) {
   }
   const auto* from_node = std::get_if<NodeCommand>(&posted.command.body);
   engine_.handle(posted.command, now, ticket);
-  // After the engine has looked at it: what it refused (another incarnation, a second node of the
-  // name) is not a sign of life.
+  // After the engine has handled it: a refused message (another incarnation, a second node with the
+  // same name) does not prove that the node is alive.
   if (!from_node) return;
   const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
   const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
@@ -250,8 +250,8 @@ void EngineLoop::handle_command(PostedCommand posted) {
   if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
 }
 
-// What needs no commit may leave only while this controller is known to be the one: a successor may have fenced what an
-// acknowledged heartbeat would keep alive.
+// Effects without a commit are sent only while this controller certainly holds the epoch: a successor may have fenced
+// attempts that an acknowledged heartbeat would keep alive.
 void EngineLoop::defer(core::Outgoing outgoing) {
   if (outgoing.effects.empty() && outgoing.replies.empty()) return;
   const auto now = std::chrono::steady_clock::now();
@@ -266,9 +266,9 @@ void EngineLoop::defer(core::Outgoing outgoing) {
   journal_wake_.notify_one();
 }
 
-// Nobody is found silent while heartbeats wait here, which may be many after the database was away.
+// No node is declared silent while heartbeats may be queued here, as after a database outage.
 void EngineLoop::tick(Time now, bool nodes_heard) {
-  if (!engine_.active()) return;  // what is done but once would be refused and be taken for done
+  if (!engine_.active()) return;  // otherwise one-time events would be refused but considered done
   if (nodes_heard)
     for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
       engine_.handle(Command{silent}, now, 0);
@@ -282,8 +282,8 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
   begin_usage_period(now);
 }
 
-// A period that was on before periods were asked for takes nothing away; one that began while no controller ran does, if usage was
-// ever reset before.
+// A period that began before periods were configured does not reset usage. One that began while no controller
+// ran does, if usage has been reset before.
 void EngineLoop::begin_usage_period(Time now) {
   const auto& fairness = engine_.policy()->fairness.value;
   const auto began = fairness ? period_start(fairness->reset, now) : std::nullopt;
@@ -302,8 +302,8 @@ void EngineLoop::release(core::Outgoing outgoing) {
     waiting_.erase(found);
     on_reply(std::move(reply));
   }
-  // After the replies: accepting a node's session is one, and its welcome must find the session in
-  // place.
+  // After the replies, because one of them may register a node's session, to which the welcome is
+  // sent.
   if (!outgoing.effects.empty()) sinks_.send(std::move(outgoing.effects));
   if (!outgoing.notices.empty() && sinks_.notify) sinks_.notify(std::move(outgoing.notices));
 }
@@ -327,7 +327,7 @@ void EngineLoop::run_journal() {
     }
     const auto committed = commit(committer);
     if (!committed) {
-      // Nothing of this batch was acknowledged or sent: whether it is there shows at the next start.
+      // Nothing of this batch was acknowledged or sent. The next start finds out if it is durable.
       std::lock_guard lock(mutex_);
       abandoned_ = true;
       engine_wake_.notify_one();

@@ -1,6 +1,6 @@
-// EngineLoop: the engine's thread and the journal's thread, and the hand-over between them that
-// makes group commit natural: the next batch is whatever arrived while the last one committed.
-// post() may be called from any thread; the engine itself is touched by its own thread only.
+// EngineLoop: the engine's thread and the journal's thread. Commands that arrive during a commit
+// form the next batch (group commit).
+// post() may be called from any thread; only the engine thread uses the engine.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@
 
 namespace ares::aresctld {
 
-// How far the database has come.
+// Position that the database has reached.
 struct Committed {
   Epoch epoch;
   Lsn lsn;
@@ -41,16 +41,16 @@ class EngineLoop {
     std::function<void(std::shared_ptr<const ClusterState>)> publish;
     std::function<void(Effects)> send;  // must not block
     std::function<void(std::vector<core::Notice>)>
-        notify{};                                   // must not block; none: nobody is told anything
+        notify{};                                   // must not block; empty: no notices are sent
     std::function<void(const Committed&)> durable;  // after each commit, on the journal thread
     std::function<void(const Error&)> fatal;  // a commit that cannot be resolved; must not return
     std::function<void(bool waiting, const std::string& why)>
-        database;  // the journal began or ended waiting for it
+        database;  // the journal began or stopped waiting for the database
     std::function<void(const core::Objection&)>
         object{};  // once: the engine has stopped for this; on its thread
   };
 
-  // `journal` is open; `recovered` is what it returned. Nothing runs before start(), which has published it when it returns.
+  // `journal` is open and has returned `recovered`. start() first publishes it, then runs threads.
   EngineLoop(store::Journal& journal, ClusterState recovered, std::shared_ptr<const Policy> policy,
              Clock& clock, Sinks sinks);
   ~EngineLoop();
@@ -59,19 +59,20 @@ class EngineLoop {
 
   void start();
 
-  // Before start(): acknowledges nothing to users and starts no jobs until every node that was ever registered has been heard, or
-  // core::kRollCallPatience has passed. Returns how many nodes those are.
+  // Before start(): acknowledges nothing to users and starts no jobs until every node that was ever
+  // registered has been heard, or core::kRollCallPatience has passed. Returns how many nodes those
+  // are.
   std::size_t hear_nodes_first();
 
-  // A user who has too much waiting is answered `unavailable` at once; the client asks again. A command whose caller has gone
-  // before the engine has taken it is dropped.
+  // If a user has too many commands queued the reply is `unavailable` at once. A command is dropped
+  // if its caller disconnects before the engine handles it.
   void post(PostedCommand posted);
   void post(Command command, OnReply on_reply = {});
 
-  // Why a request of this user and size would be refused now; none: it would not. Spares reading a request that is.
+  // Why a request of this user and size is refused now; none: accepted. Call it before parsing.
   std::optional<std::string> refusal(UserId user, std::size_t bytes) const;
 
-  // Takes in nothing more, commits what was taken, joins. Callers whose commands were not taken get
+  // Accepts no more commands, commits those handled, joins. Callers of the others get
   // `unavailable`.
   void stop();
 
@@ -102,16 +103,16 @@ class EngineLoop {
   bool objected_ = false;            // engine thread
   std::vector<NextOccurrence>
       next_occurrences_;              // of recurring reservations; engine thread, during a tick
-  std::optional<Time> usage_period_;  // of usage, that was on at the last tick; engine thread
+  std::optional<Time> usage_period_;  // start of the usage period at the last tick; engine thread
   Clock& clock_;
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
   core::Ticket next_ticket_ = 1;                       // engine thread
-  std::vector<core::Outgoing> deferred_;  // engine thread: leaves after the check under way
+  std::vector<core::Outgoing> deferred_;  // engine thread: to be released after the current check
   std::chrono::steady_clock::time_point
-      epoch_confirmed_at_{};  // engine thread: the epoch was ours at this time or later
+      epoch_confirmed_at_{};  // engine thread: this controller held the epoch at this time
   std::chrono::steady_clock::time_point
-      handed_over_at_{};  // engine thread: when the commit or check under way was handed over
+      handed_over_at_{};  // engine thread: when the current commit or check was handed over
 
   mutable std::mutex mutex_;
   std::condition_variable engine_wake_;
@@ -124,7 +125,7 @@ class EngineLoop {
   std::optional<Epoch> new_epoch_;
   bool stopping_ = false;
   bool engine_done_ = false;
-  bool abandoned_ = false;  // stopped while the database was away
+  bool abandoned_ = false;  // stopped while the database was unreachable
   std::thread engine_thread_;
   std::thread journal_thread_;
 };

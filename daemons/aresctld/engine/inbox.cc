@@ -6,7 +6,7 @@
 namespace ares::aresctld {
 namespace {
 
-// The jobs that a command makes or names; what filters select is not known before its turn.
+// Number of jobs that a command creates or names. Jobs selected by filters are not known yet.
 struct JobCount {
   std::size_t operator()(const SubmitMany& c) const { return c.specs.size(); }
   template <class C>
@@ -43,8 +43,8 @@ InboxLoad load_of(const PostedCommand& posted) {
 }
 
 std::optional<std::string> Inbox::refusal(UserId user, const InboxLoad& more) const {
-  // One command of everybody may wait, however large it is and whatever others have sent. That needs a bound of its own, far
-  // above what a site's users come to.
+  // A user's first command is accepted whatever its size and the others' load. A separate total
+  // bound applies, far above what the users of a site need.
   constexpr std::size_t kReserve = 4;
   const auto found = users_.find(user);
   if (found != users_.end()) {

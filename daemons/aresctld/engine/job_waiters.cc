@@ -8,12 +8,12 @@ namespace ares::aresctld {
 namespace {
 
 constexpr auto kPollInterval =
-    std::chrono::milliseconds(500);  // how late a deadline may be answered
+    std::chrono::milliseconds(500);  // maximum delay of an answer after its deadline
 
 bool has_ended(const ClusterState& state, const JobKey& key) {
   if (const Job* job = state.jobs.find(key)) return is_terminal(job->state);
   if (key.task.is_none()) return true;
-  // A task that has not split off lives and ends with its array.
+  // A task without a record of its own ends with its array.
   const Job* array = state.jobs.find(JobKey{key.job, {}});
   return !array || is_terminal(array->state);
 }

@@ -45,8 +45,8 @@ void MarkKeeper::object(const JournalPosition& heard) {
   write(true);
 }
 
-// Under the lock. A disk that fails is told once: nothing is lost by it unless an older database is restored as well, and then the nodes
-// remember.
+// Under the lock. A disk that fails is told once: nothing is lost by it unless an older database is
+// restored as well, and then the nodes remember.
 void MarkKeeper::write(bool now) {
   Status saved = file_.write(mark_);
   if (saved && now) saved = file_.sync();

@@ -13,7 +13,7 @@ std::pair<int, int> time_of_day(Time at) {
   return {local.tm_hour, local.tm_min};
 }
 
-// So many days later at the same time of day; a time of day that is skipped then is taken as the C library does.
+// The same local time a number of days later. mktime() resolves times that daylight saving skips.
 Time days_later(Time from, int days) {
   const auto whole = std::chrono::floor<Seconds>(from);
   const std::time_t seconds = whole.time_since_epoch().count();
@@ -29,7 +29,7 @@ Time days_later(Time from, int days) {
 std::optional<Window> next_occurrence(const Reservation& r, Time now) {
   const int step = r.recurrence == Recurrence::weekly ? 7 : 1;
   Window next{r.start, r.end};
-  // Most of the way at once, so that the end of a long outage costs no more than that of a night.
+  // Skip most of the time at once, so that the cost does not depend on the length of an outage.
   int days = 0;
   if (now > r.end) {
     const auto passed = std::chrono::floor<std::chrono::days>(now - r.end).count();

@@ -10,11 +10,11 @@
 namespace ares::aresctld {
 namespace {
 
-// Between passes that nothing but time caused.
+// Minimum pause before a pass that is caused by time only.
 constexpr std::chrono::milliseconds kShortestPause{100};
-// Passes shorter than this may follow each other at once.
+// Shorter passes may follow each other without a pause.
 constexpr std::chrono::milliseconds kShortPass{1};
-// Expected starts of jobs that wait behind the first are for people: now and then is enough, at a twentieth of a core.
+// Expected starts without a planned start are for users only: computed rarely, with 1/20 of a core.
 constexpr std::chrono::seconds kEstimatesEvery{2};
 constexpr int kEstimatesShare = 20;
 
@@ -50,7 +50,7 @@ void SchedulerLoop::run() {
     const Time now = clock_.now();
     const auto begin = Steady::now();
     core::Budget budget;
-    budget.details = false;  // numbers are found when somebody asks for them
+    budget.details = false;  // computed on request
     const bool with_estimates = begin >= next_estimates;
     if (!with_estimates) budget.estimates = 0;
     Plan plan = planner.plan(*view.state, *config_.policy(), budget, now);
@@ -65,13 +65,13 @@ void SchedulerLoop::run() {
     views_.publish_pending(std::make_shared<const PendingInfos>(std::move(plan.pending)));
     plan.pending = {};
     if (!plan.groups.empty() || !plan.accruing.empty()) propose(std::move(plan));
-    // With a long queue a pass takes its time: half of a core is left to those who commit and answer.
+    // After a long pass sleep as long as it took, so that half of a core remains for other threads.
     if (cost > kShortPass && !views_.sleep_for(std::chrono::duration_cast<Duration>(cost))) return;
   }
 }
 
 void SchedulerLoop::propose(Plan plan) {
-  // Shared with the reply, which may come after this thread has been told to stop.
+  // Shared with the reply, which may be called after this thread has been stopped.
   auto settled = std::make_shared<std::promise<void>>();
   auto outcome = settled->get_future();
   engine_.post(Command{TakePlan{std::move(plan)}},

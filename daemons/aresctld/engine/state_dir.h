@@ -1,5 +1,5 @@
-// StateDir: the controller's own directory: its lock, and where it remembers how far the database had come.
-// Made by the main thread before anything else.
+// StateDir: the controller's directory: its lock file, and the file with the last database
+// position. Created by the main thread before anything else.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace ares::aresctld {
 
 class StateDir {
  public:
-  // Creates the directory if need be and takes its lock. failed_precondition: another controller runs on it.
+  // Creates the directory if necessary and locks it. failed_precondition: it is in use.
   static Result<StateDir> take(const std::string& path);
 
   StateDir(StateDir&& other) noexcept;
   StateDir& operator=(StateDir&&) = delete;
   ~StateDir();
 
-  // data_loss for a damaged file.
+  // data_loss if the file is damaged.
   Result<std::optional<store::HighWaterMark>> seen() const {
     return store::HighWater(high_water_).load();
   }

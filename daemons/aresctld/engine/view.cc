@@ -40,7 +40,7 @@ bool ViewHolder::wait_for_change(Lsn seen, std::uint64_t wakeups,
                                  std::optional<Duration> at_most) const {
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return stopped_ || view_.state->lsn > seen || view_.wakeups > wakeups; };
-  // Not for longer, because the library counts in nanoseconds, of which a few hundred years are too many.
+  // The library converts to nanoseconds, which overflow after about 292 years.
   constexpr Duration kLongest = std::chrono::hours(24);
   if (at_most)
     changed_.wait_for(lock, std::min(*at_most, kLongest), ready);

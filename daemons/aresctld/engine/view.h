@@ -1,4 +1,4 @@
-// View: what queries and the scheduler read. Immutable; a new one replaces it after every commit.
+// View: the data for queries and the scheduler. Immutable; replaced after every commit.
 // Published by the engine and scheduler threads; read by any thread without waiting for either.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace ares::aresctld {
 
 struct View {
   std::shared_ptr<const ClusterState> state;
-  // Why pending jobs wait, as the last pass found it. Not journaled: its loss is harmless because the next pass finds it again.
+  // Why jobs are pending, from the last pass. Not journaled: the next pass computes it again.
   std::shared_ptr<const PendingInfos> pending;
   std::uint64_t wakeups = 0;  // see ViewHolder::wake_waiters
 };
@@ -27,18 +27,18 @@ class ViewHolder {
 
   View read() const;
 
-  // A state older than the published one is ignored (replies may be gathered out of order).
+  // Ignores a state that is older than the published one (replies may arrive out of order).
   void publish_state(std::shared_ptr<const ClusterState> state);
   void publish_pending(std::shared_ptr<const PendingInfos> pending);
 
-  // What is read beside the view has changed, and the state that came with it may have been seen before: whoever waits for a
-  // newer one looks again.
+  // Wakes all waiters although the state has not changed: data outside the view has, such as the
+  // configuration.
   void wake_waiters();
 
-  // Waits for a state with a higher lsn than `seen`, for more than so many nudges, for stop(), but no longer than `at_most`.
+  // Waits for a state with an lsn above `seen`, a higher number of wakeups, stop() or `at_most`.
   // False after stop().
   bool wait_for_change(Lsn seen, std::uint64_t wakeups, std::optional<Duration> at_most) const;
-  // Waits for so long, or until stop(): false then.
+  // Waits for `time` or stop(); false after stop().
   bool sleep_for(Duration time) const;
   void stop();
 

@@ -20,7 +20,7 @@ tl::unexpected<Error> failed(const std::string& what, int error) {
               what + std::strerror(error));
 }
 
-// posix_spawn's two tables, which want to be destroyed.
+// Owns the two attribute objects of posix_spawn.
 struct Tables {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -36,7 +36,7 @@ struct Tables {
   Tables& operator=(const Tables&) = delete;
 };
 
-// The text as a file in memory: it is there whole before the program starts, so nobody waits for its reader.
+// Puts the text into a memfd: it is complete before the program starts, so no writer has to wait.
 Result<int> file_of(const std::string& text) {
   const int fd = ::memfd_create("ares-mail", MFD_CLOEXEC);
   if (fd < 0) return failed("", errno);
@@ -64,7 +64,7 @@ void describe_child(Tables& tables, int input) {
   sigset_t pipe;
   sigemptyset(&none);
   sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);  // the controller ignores it
+  sigaddset(&pipe, SIGPIPE);  // ignored by the controller
   ::posix_spawnattr_setsigmask(&tables.attributes, &none);
   ::posix_spawnattr_setsigdefault(&tables.attributes, &pipe);
   ::posix_spawnattr_setpgroup(&tables.attributes, 0);
@@ -72,7 +72,7 @@ void describe_child(Tables& tables, int input) {
       &tables.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-// What the controller's user has set up for its own mail is not meant here, nor shall undelivered mail pile up in its home.
+// Excludes mail settings of the controller's user; undelivered mail must not fill its home.
 constexpr const char* kEnvironment[] = {
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME=/",

@@ -1,4 +1,4 @@
-// MailProgram: one run of the site's mail program, with a text on its standard input and nothing else of the controller's.
+// MailProgram: one run of the site's mail program, with the text on its standard input.
 // Owned by the mailer's thread that started it.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace ares::aresctld {
 
 class MailProgram {
  public:
-  // words[0] is its absolute path. Neither a shell nor the controller's environment, descriptors or blocked signals are passed on;
-  // output goes to /dev/null. not_found when there is no such program.
+  // words[0] is an absolute path. No shell; environment, descriptors, signal mask are not inherited;
+  // output goes to /dev/null. not_found: the program does not exist.
   static Result<MailProgram> start(const std::vector<std::string>& words, const std::string& input);
 
   MailProgram(MailProgram&& other) noexcept
@@ -24,22 +24,22 @@ class MailProgram {
         watch_(std::exchange(other.watch_, -1)),
         status_(other.status_) {}
   MailProgram& operator=(MailProgram&&) = delete;
-  // Kills what neither ended nor was left.
+  // Kills the program if it has neither ended nor been detached.
   ~MailProgram();
 
-  // Whether it has ended by then.
+  // Waits up to `timeout`; returns whether the program has ended.
   bool wait(std::chrono::milliseconds timeout);
-  // With everything it started in its process group.
+  // Kills its process group.
   void kill();
-  // Lets it run on by itself: its end is looked at by nobody.
+  // Lets it continue; its end is not observed.
   void detach();
-  // After wait() said yes: "exited with 1", "was ended by signal 9"; empty = success.
+  // After wait() returned true: "exited with 1", "was ended by signal 9"; empty = success.
   std::string failure() const;
 
  private:
   MailProgram(pid_t pid, int watch) : pid_(pid), watch_(watch) {}
 
-  pid_t pid_ = -1;  // -1: ended, or left
+  pid_t pid_ = -1;  // -1: ended or detached
   int watch_ = -1;  // pidfd
   int status_ = 0;
 };

@@ -11,14 +11,14 @@ namespace {
 using core::Notice;
 using core::NoticeKind;
 
-// On one line, whatever it holds.
+// Replaces control characters, so that the text is one line.
 std::string plain(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
 }
 
-// Cut between characters, not within one.
+// Truncates at a character boundary.
 std::string shortened(std::string text) {
   constexpr std::size_t kMost = 80;
   if (text.size() <= kMost) return text;

@@ -1,5 +1,5 @@
-// What a mail about a job says.
-// Pure but for the process's time zone; any thread.
+// The text of a mail about a job.
+// Pure except for the process's time zone; any thread.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace ares::aresctld {
 
 struct MailText {
-  std::string subject;  // one line, at most some 200 bytes
+  std::string subject;  // one line, at most about 200 bytes
   std::string body;
 };
 
-// No line begins with anything but a label of ours, whatever the job's texts hold: some mail programs take a line that begins with ~
-// for a command to them.
+// Every line begins with a fixed label, whatever the job's texts contain: some mail programs
+// execute lines that begin with ~.
 MailText mail_text(const core::Notice& notice);
 
 }  // namespace ares::aresctld

@@ -72,7 +72,7 @@ core::Notice Mailer::take_next() {
   core::Notice next = std::move(own.front());
   own.pop_front();
   --waiting_;
-  // The flag serves one line in the log for each time that room ran out.
+  // Reset at half of the bounds, so that each overflow is logged once.
   if (own.size() < bounds_.per_user / 2 && waiting_ < bounds_.waiting / 2) full_reported_ = false;
   if (own.empty()) queues_.erase(turn);
   return next;
@@ -95,7 +95,7 @@ void Mailer::run() {
 void Mailer::send(const core::Notice& notice) {
   const std::string program = program_();
   if (program.empty()) return;
-  // It was checked when the job was submitted, but it becomes an argument of a program here.
+  // Checked at submission already, but here it becomes an argument of a program.
   if (const Status good = check_mail_user(notice.address); !good)
     return spdlog::warn("no mail about job {}: {}", notice.key.job.value(), good.error().message);
   const MailText text = mail_text(notice);
@@ -109,7 +109,7 @@ void Mailer::send(const core::Notice& notice) {
     const Deadline deadline = until(killed_at);
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    // Looked at again now and then: stop() may have brought the deadline nearer.
+    // Check again regularly, because stop() may have shortened the deadline.
     constexpr std::chrono::milliseconds kLook{200};
     if (child->wait(std::clamp(left, std::chrono::milliseconds{0}, kLook))) break;
     if (std::chrono::steady_clock::now() < deadline) continue;
@@ -123,13 +123,13 @@ void Mailer::send(const core::Notice& notice) {
                  notice.address);
 }
 
-// The program's own deadline, or the end of the farewell.
+// The program's own deadline, or that of stop() if it is earlier.
 Mailer::Deadline Mailer::until(Deadline own) {
   const std::lock_guard lock(mutex_);
   return stopping_ ? std::min(own, stop_deadline_) : own;
 }
 
-// The same trouble with every mail is worth one line; "" ends it.
+// Logs the same problem only once in a row; "" resets it.
 void Mailer::warn_once(const std::string& problem) {
   {
     const std::lock_guard lock(mutex_);

@@ -17,7 +17,7 @@
 namespace ares::aresctld {
 namespace {
 
-// A stack of its own for the handler: a plugin may have used up the thread's. What one write of the handler needs is little.
+// A separate stack for the handler, because a plugin may have exhausted the thread's stack.
 constexpr std::size_t kHandlerStack = 64 << 10;
 
 struct Fatal {
@@ -28,10 +28,10 @@ constexpr std::array kFatal = {Fatal{SIGSEGV, "SIGSEGV"}, Fatal{SIGBUS, "SIGBUS"
                                Fatal{SIGFPE, "SIGFPE"}, Fatal{SIGILL, "SIGILL"},
                                Fatal{SIGABRT, "SIGABRT"}};
 
-// What a signal handler finds: there is no other way to it than by a global. Written by whose turn it is to call plugins.
+// Global, because a signal handler has no other access. Written by the thread that calls plugins.
 struct CurrentCall {
   std::atomic<int> file{-1};
-  std::atomic<pid_t> thread{0};  // 0 = nobody is in a plugin
+  std::atomic<pid_t> thread{0};  // 0 = no thread is in a plugin
   std::atomic<const char*> mark{nullptr};
   std::atomic<std::size_t> mark_size{0};
   std::atomic<std::uint64_t> call{0};  // number of the call
@@ -39,7 +39,7 @@ struct CurrentCall {
 static_assert(std::atomic<const char*>::is_always_lock_free);
 CurrentCall g_current_call;
 
-// Of the calling thread, as long as it lives; one that it has already will do.
+// The alternate signal stack of the calling thread, until the thread ends. An existing one is kept.
 class HandlerStack {
  public:
   HandlerStack() {
@@ -66,7 +66,7 @@ pid_t this_thread() {
   return id;
 }
 
-// "MARK CAUSE SECONDS\n" to the file and the disk. Calls only what a signal handler may.
+// Writes "MARK CAUSE SECONDS\n" to the file and syncs it. Async-signal-safe.
 void record(const char* cause) noexcept {
   std::array<char, 24> digits;
   std::size_t at = digits.size();
@@ -82,7 +82,7 @@ void record(const char* cause) noexcept {
   if (::writev(file, parts, 4) > 0) ::fsync(file);
 }
 
-// Whatever it finds, the process ends as it would have without it.
+// Records the signal if it was raised in a plugin; in any case the default action follows.
 void on_fatal(int signal) {
   if (g_current_call.thread.load() == static_cast<pid_t>(::syscall(SYS_gettid))) {
     for (const Fatal& row : kFatal)
@@ -135,7 +135,7 @@ void PluginGuard::leave() noexcept {
   g_current_call.thread = 0;
 }
 
-// Counts for how long it has seen the same call, so that a time in which the whole process stood still does not count.
+// Adds up the time of one call in limited steps: time while the process is stopped does not count.
 void PluginGuard::watch() {
   using Steady = std::chrono::steady_clock;
   const auto pause = std::clamp<Steady::duration>(limit_ / 8, std::chrono::milliseconds(50),

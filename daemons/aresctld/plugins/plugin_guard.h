@@ -1,6 +1,6 @@
-// PluginGuard: knows which thread is in which plugin of the scheduler, so that one that crashes or hangs can be named. When a fatal signal
-// strikes inside a plugin, or a call takes too long, its mark and the cause are appended to a file and the process ends; the next start
-// reads the file (scheduler_plugins.h). One in a process: signals have one handler. Made by the main thread before the plugins are loaded.
+// PluginGuard: tracks calls to scheduler plugins, to identify one that crashes or hangs. If a fatal signal is raised in a plugin or a
+// call takes too long, the plugin's mark and the cause are appended to a file and the process ends. The next start reads the file
+// (scheduler_plugins.h). One per process, because of the signal handlers. Created by the main thread before plugins are loaded.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace ares::aresctld {
 
 class PluginGuard final : public sched::CallGuard {
  public:
-  // Appends to `file`, which is created if need be; a call may take as long as `limit`.
+  // Appends to `file`, creating it if necessary. `limit`: maximum duration of a call.
   static Result<std::shared_ptr<PluginGuard>> start(const std::string& file, Seconds limit);
   ~PluginGuard() override;
 

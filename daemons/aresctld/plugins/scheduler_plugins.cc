@@ -9,12 +9,13 @@
 #include <tuple>
 
 #include "aresctld/plugins/plugin_guard.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 
 namespace ares::aresctld {
 namespace {
 
-// Tells one file from another that took its place. "-": there is none.
+// Identifies a file, to detect that it was replaced or touched. "-": it does not exist.
 std::string identity_of(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return "-";
@@ -35,7 +36,7 @@ bool same_source(const sched::PluginSource& a, const sched::PluginSource& b) {
   return parts(a) == parts(b);
 }
 
-// Lines that a crash cut short say nothing.
+// Ignores lines that a crash truncated.
 std::vector<SetAside> read_record(const std::string& path) {
   std::vector<SetAside> all;
   std::ifstream file(path);
@@ -95,8 +96,8 @@ Result<SharedPlugins> SchedulerPlugins::load(const config::Config& config) {
     if (!set) {
       const std::size_t at = set.error().source;
       return fail(set.error().error.code, config.path + ":" + std::to_string(lines[at]) +
-                                              ": scheduler plugin \"" + sources[at].name +
-                                              "\": " + set.error().error.message);
+                                              ": scheduler plugin " + quote(sources[at].name) +
+                                              ": " + set.error().error.message);
     }
     set_.value = *std::move(set);
     for (const PluginFacts& facts : set_.value->facts())

@@ -1,6 +1,6 @@
-// SchedulerPlugins: loads the plugins that the configuration names for the scheduler, without those that were set aside because they
-// crashed or hung: the guard's file says which. A plugin is taken back once its file is another one than the one that did (replaced, or
-// touched), at the next start or reconfiguration. Any thread.
+// SchedulerPlugins: loads the scheduler plugins of the configuration, except those that are disabled because they crashed or hung
+// according to the guard's file. A plugin is enabled again, at the next start or reconfiguration, after its file was replaced or
+// touched. Any thread.
 #pragma once
 
 #include <memory>
@@ -26,26 +26,26 @@ struct SetAside {
 
 class SchedulerPlugins {
  public:
-  // `record`: the guard's file; empty: there is no guard and nothing is set aside, as when a configuration is only checked.
+  // `record`: the guard's file; empty: no plugin is disabled, for checks of a configuration.
   explicit SchedulerPlugins(std::string record) : record_(std::move(record)) {}
 
-  // The same set as before if nothing of it has changed. An error begins with FILE:LINE of the plugin that was refused. Logs what is
-  // set aside, and what is loaded.
+  // Returns the same set as before if nothing has changed. An error begins with FILE:LINE of the refused plugin. Logs which plugins
+  // are disabled and which are loaded.
   Result<SharedPlugins> load(const config::Config& config);
 
-  // How each plugin of a configuration, whose policy holds what load() gave, stands.
+  // Status of the plugins of a configuration with the result of load() in its policy.
   api::Plugins list(const config::Config& config) const;
 
  private:
   const std::string record_;
   mutable std::mutex mutex_;
-  std::shared_ptr<sched::CallGuard> guard_;  // from the first plugin on
+  std::shared_ptr<sched::CallGuard> guard_;  // created with the first plugin
   std::vector<sched::PluginSource> loaded_;
   SharedPlugins set_;
-  std::vector<SetAside> aside_;  // that were found when plugins were last loaded
+  std::vector<SetAside> aside_;  // found when plugins were last loaded
 };
 
-// Which plugins those are in words, for a log or a person: "plugin a is set aside: SIGSEGV at 2026-…"; empty: none.
+// The disabled plugins in words: "plugin a is set aside: SIGSEGV at 2026-…"; empty: none.
 std::string set_aside_text(const api::Plugins& plugins);
 
 }  // namespace ares::aresctld

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/printable.h"
 #include "core/state/timers.h"
 
 namespace ares::aresctld {
@@ -34,7 +35,7 @@ Result<JobFilter> JobFilter::make(const ClusterState& state, const api::ListJobs
   filter.now_ = now;
   for (const auto& name : request.states()) {
     const auto known = parse_job_state(name);
-    if (!known) return fail(ErrorCode::invalid_argument, "unknown job state \"" + name + "\"");
+    if (!known) return fail(ErrorCode::invalid_argument, "unknown job state " + quote(name));
     filter.states_ |= 1u << static_cast<unsigned>(*known);
   }
   for (const auto& name : request.nodes()) {
@@ -60,7 +61,7 @@ bool JobFilter::passes(const Job& job) const {
                       [&](const std::string& name) { return reservations_.has(name); }));
 }
 
-// The partition it was given, or one of those it may yet get.
+// The allocated partition, or any of the requested ones.
 bool JobFilter::passes_partition(const Job& job) const {
   if (partitions_.empty()) return true;
   if (job.allocation) return partitions_.has(job.allocation->partition);
@@ -76,7 +77,7 @@ bool JobFilter::passes_nodes(const Job& job) const {
                      [&](const NodeShare& share) { return nodes_.contains(share.node); });
 }
 
-// One that it was given, or one of those it may yet get.
+// An allocated license, or any of the requested ones.
 bool JobFilter::passes_licenses(const Job& job) const {
   if (licenses_.empty()) return true;
   const auto& own = job.allocation ? job.allocation->licenses : job.spec->licenses;

@@ -1,4 +1,4 @@
-// JobFilter: which records a listing of jobs shows. Made once for a query, asked once a record.
+// JobFilter: selects the records of a job listing. Created once for a query.
 // Immutable; any thread.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace ares::aresctld {
 
-// Texts of which one must match; none given lets everything pass.
+// A list of texts, one of which must match; an empty list matches everything.
 class AnyOf {
  public:
   template <class Field>
@@ -50,7 +50,7 @@ class Users {
 
 class JobFilter {
  public:
-  // invalid_argument: a state that does not exist. not_found: a node that does not.
+  // invalid_argument: an unknown state. not_found: an unknown node.
   static Result<JobFilter> make(const ClusterState& state, const api::ListJobs& request, Time now);
 
   bool passes(const Job& job) const;

@@ -22,14 +22,14 @@ struct Range {
 constexpr Range kEverything{
     {JobId(0), TaskIndex{0}}, {JobId(UINT64_MAX), TaskIndex{}}, std::nullopt};
 
-// How far the page before has come: behind `record`, or within it behind a waiting task.
+// End of the previous page: after `record`, or after a waiting task within it.
 struct Position {
   std::uint32_t range = 0;
   JobKey record{};
   std::optional<std::uint32_t> waiting;
 };
 
-// What one name means: a job, an array with its tasks, one task (split off or not), or a task by its own number. None: nothing.
+// Records of a job id: a job, an array with its tasks, one task, or a task's own id. None: unknown.
 std::optional<Range> range_of(const ClusterState& state, JobKey key) {
   if (!key.task.is_none()) {
     if (state.jobs.find(key)) return Range{key, key, std::nullopt};
@@ -43,7 +43,7 @@ std::optional<Range> range_of(const ClusterState& state, JobKey key) {
   if (!below) return std::nullopt;
   if (below->first.job == key.job)
     return Range{{key.job, TaskIndex{0}}, {key.job, TaskIndex{}}, std::nullopt};
-  // An array task's own number lies in the range that its array reserved behind its own.
+  // An array reserves the job ids after its own for its tasks.
   const Job& array = *below->second;
   if (!array.spec->array) return std::nullopt;
   std::uint64_t rank = key.job.value() - array.key.job.value() - 1;
@@ -57,7 +57,7 @@ std::optional<Range> range_of(const ClusterState& state, JobKey key) {
   return std::nullopt;
 }
 
-// One answer: rows as they are found, until it is full.
+// One answer: collects rows until it is full.
 class Page {
  public:
   Page(const View& view, const Policy& policy, const api::ListJobs& request, Time now)
@@ -77,10 +77,10 @@ class Page {
     page_.add(scratch_);
   }
 
-  // The rows of one record behind `after`: itself, or an array's waiting tasks one by one. How far it came: nothing = all of it.
+  // Adds a record's row, or rows of its waiting tasks after `after`. Returns the last one if full.
   std::optional<std::uint32_t> add_record(const Job& job, std::optional<std::uint32_t> after) {
     if (!job.array || !request_.expand_arrays() || job.array->waiting.empty()) {
-      // An array's record shows while tasks wait in it; they are all there is of it then.
+      // An array's record is shown while tasks wait in it, or if details are requested.
       if (!job.array || !job.array->waiting.empty() || request_.details()) add(job);
       return std::nullopt;
     }
@@ -106,7 +106,7 @@ class Page {
   api::Job scratch_;
 };
 
-// Adds the range's rows behind `from`; where to go on once the page is full.
+// Adds the rows of a range after `from`. Returns the position to continue from if the page is full.
 std::optional<Position> add_range(const ClusterState& state, const JobFilter& filter,
                                   const Range& range, const std::optional<Position>& from,
                                   Page& page) {
@@ -143,7 +143,7 @@ Error no_such_job(const api::JobRef& ref) {
                                     (ref.has_task() ? "_" + std::to_string(ref.task()) : "")};
 }
 
-// What the request names, and through `missing` the names of nothing. A name given again means nothing more.
+// Ranges of the requested ids; unknown ids go to `missing`. Repeated ids are ignored.
 Result<std::vector<std::optional<Range>>> ranges_of(const ClusterState& state,
                                                     const api::ListJobs& request,
                                                     std::vector<api::JobRef>& missing) {
@@ -154,7 +154,7 @@ Result<std::vector<std::optional<Range>>> ranges_of(const ClusterState& state,
     const auto key = proto::from_api(ref);
     if (!key) return fail(key.error());
     if (!named.insert(*key).second) {
-      ranges.emplace_back();  // keeps its place: a page goes on at the number of a range
+      ranges.emplace_back();  // keeps the indexes of the ranges, which positions refer to
       continue;
     }
     ranges.push_back(range_of(state, *key));
@@ -163,7 +163,7 @@ Result<std::vector<std::optional<Range>>> ranges_of(const ClusterState& state,
   return ranges;
 }
 
-// Nothing was found: perhaps because of a name that nothing has.
+// For an empty result: reports names that do not exist.
 Status check_names(const ClusterState& state, const Policy& policy, const api::ListJobs& request) {
   for (const std::string& name : request.partitions())
     if (!state.partitions.find(name))

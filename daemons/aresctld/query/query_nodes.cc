@@ -34,15 +34,15 @@ Charged charged(const Node& node) {
   return sum;
 }
 
-// Missed three heartbeats: shown with a star. Only the view of this controller, so it needs no
-// event.
+// False after three missed heartbeats (shown with a star). Each controller decides by itself,
+// without an event.
 bool answers(const Node& node, const NodeHub& hub, const Policy& policy, Time now) {
   if (node.contact != Contact::registered) return false;
   const auto heard = hub.last_heard(node.name);
   return heard && now - *heard < 3 * policy.heartbeat;
 }
 
-// Everything charged to it is on its way out.
+// Whether all jobs with charges on the node are completing.
 bool is_completing(const ClusterState& state, const Node& node) {
   return std::all_of(node.charges.begin(), node.charges.end(), [&](const Charge& charge) {
     const Job* job = state.jobs.find(charge.attempt.job);
@@ -50,7 +50,7 @@ bool is_completing(const ClusterState& state, const Node& node) {
   });
 }
 
-// Of an idle node that lies in a reservation now.
+// State of an idle node, considering active reservations.
 std::string_view reserved_state(const ClusterState& state, const Node& node, Time now) {
   std::string_view text = "IDLE";
   state.reservations.for_each([&](const std::string&, const Reservation& r) {
@@ -70,7 +70,7 @@ std::string_view state_of(const ClusterState& state, const Node& node, const Cha
   return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
 }
 
-// What a listing of nodes looks up once.
+// Builds the rows of a node listing; keeps look-ups that all rows share.
 class NodeQuery {
  public:
   NodeQuery(const View& view, const NodeHub& hub, const Policy& policy, Identity& identity,
@@ -105,7 +105,7 @@ class NodeQuery {
                                        static_cast<std::uint32_t>(field)) != fields.end();
   }
 
-  // False: the node is not among those asked for.
+  // False: the node was not requested.
   bool describe(const Node& node, api::Node& out) {
     static const std::vector<const std::string*> kNone;
     if (!wanted_.empty() && !wanted_.contains(node.id)) return false;
@@ -118,7 +118,7 @@ class NodeQuery {
     out.Clear();
     out.set_name(node.name);
     *out.mutable_state() = state;
-    // What an administrator put down need not answer.
+    // A node set to down by an administrator need not respond.
     if (node.admin != AdminState::down && !answers(node, hub_, policy_, now_))
       *out.mutable_state() += '*';
     for (const std::string* partition : in) out.add_partitions(*partition);
@@ -141,7 +141,7 @@ class NodeQuery {
     });
   }
 
-  // Nodes that the first waiting job of a partition was promised.
+  // Collects the expected nodes of jobs that wait for resources.
   void note_promises() {
     view_.pending->for_each([&](const JobKey&, const PendingInfo& info) {
       if (info.reason == Reason::resources)
@@ -182,7 +182,7 @@ class NodeQuery {
     }
   }
 
-  // Most nodes tell the same.
+  // Cached, because most nodes have the same topology.
   const std::string& topology_of(const GpuTopology& told) {
     const auto [found, added] = topologies_.try_emplace(std::string(told.text()));
     if (added) found->second = core::topology::summary(told);
@@ -209,7 +209,7 @@ class NodeQuery {
   const std::set<std::string, std::less<>> states_;
   std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
   std::set<NodeId> promised_;
-  std::unordered_map<std::string, std::string> topologies_;  // in words, by what nodes tell
+  std::unordered_map<std::string, std::string> topologies_;  // summaries, keyed by the nodes' text
 };
 
 }  // namespace
@@ -287,7 +287,7 @@ api::Pong pong(const View& view, const NodeHub& hub, const Policy& policy,
   state.nodes.for_each([&](NodeId, const Node& node) {
     for (const Charge& charge : node.charges) {
       const Job* job = state.jobs.find(charge.attempt.job);
-      // Each job once: by the node of its first share.
+      // Counts each job once: on the node of its first share.
       running += job && job->state == JobState::running && job->allocation &&
                          !job->allocation->nodes.empty() &&
                          job->allocation->nodes.front().node == node.id

@@ -6,7 +6,7 @@
 namespace ares::aresctld {
 namespace {
 
-// A query takes milliseconds mostly; whoever comes back too early is told again.
+// Estimated duration of a query, for the retry delay of refused callers.
 constexpr std::chrono::milliseconds kPerQuery{20};
 constexpr std::chrono::milliseconds kLeast{100}, kMost{2000};
 
@@ -53,7 +53,7 @@ void QueryPool::stop() {
     if (thread.joinable()) thread.join();
 }
 
-// The first in turn who may have another thread.
+// The next user in service order that may use another thread.
 std::optional<UserId> QueryPool::next_user() const {
   for (const UserId user : service_order_)
     if (queues_.at(user).running < bounds_.running_per_user) return user;
@@ -76,11 +76,11 @@ void QueryPool::run() {
 
     lock.unlock();
     query();
-    query = nullptr;  // what it holds goes outside the lock
+    query = nullptr;  // destroy its captures without the lock
     lock.lock();
     const auto mine = queues_.find(*user);
     if (--mine->second.running == 0 && mine->second.waiting.empty()) queues_.erase(mine);
-    // This user, or the end, may be what another thread waits for.
+    // Another thread may wait for this user's slot, or for the end.
     wake_.notify_all();
   }
 }

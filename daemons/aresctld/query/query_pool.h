@@ -1,7 +1,7 @@
-// QueryPool: a few threads for answers that wait for the database, so that no other caller waits
-// with them. Users take turns, and none of them has all threads, so that one user's loop does not
-// keep the others waiting. Any thread may add; queues are bounded, a caller above the bound is told
-// when to come back.
+// QueryPool: threads for answers that wait for the database, so that other callers do not wait.
+// Users are served in turn, and no user can use all threads, so that a user's loop does not
+// block the others. Any thread may add. Queues are bounded; a refused caller is told
+// when to retry.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class QueryPool {
   struct Bounds {
     std::size_t waiting = 256;  // of all users together
     std::size_t waiting_per_user = 16;
-    std::size_t running_per_user = 1;  // at least one; fewer than there are threads
+    std::size_t running_per_user = 1;  // at least one, fewer than there are threads
   };
   struct Refusal {
     std::string why;
@@ -37,9 +37,9 @@ class QueryPool {
   QueryPool(const QueryPool&) = delete;
   QueryPool& operator=(const QueryPool&) = delete;
 
-  // Nothing if the query was taken; it runs once, later, on a thread of the pool.
+  // None if the query was accepted; it runs once, later, on a thread of the pool.
   std::optional<Refusal> add(UserId user, std::function<void()> query);
-  // Runs what waits, then ends the threads.
+  // Runs the queued queries, then ends the threads.
   void stop();
 
  private:
@@ -54,8 +54,8 @@ class QueryPool {
   const Bounds bounds_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::map<UserId, Queue> queues_;    // of users who have something here
-  std::deque<UserId> service_order_;  // users with something waiting, who comes next first
+  std::map<UserId, Queue> queues_;    // of users with waiting or running queries
+  std::deque<UserId> service_order_;  // users with waiting queries; the front is next
   std::size_t waiting_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

@@ -1,4 +1,4 @@
-// What the priorities of waiting jobs consist of, as aprio prints them.
+// Components of the priorities of pending jobs, as aprio prints them.
 #include <algorithm>
 #include <vector>
 

@@ -19,10 +19,10 @@
 namespace ares::aresctld {
 namespace {
 
-// So many kinds of jobs of one answer are explained with numbers: each costs a look at every node.
+// Maximum kinds of jobs with detailed reasons in one answer: each takes a scan of all nodes.
 constexpr std::size_t kKindsExplained = 200;
 
-// Of so many jobs of one answer it is told how many are before them: each costs a look at the whole queue.
+// Maximum number of jobs with `jobs_ahead` in one answer: each takes a scan of the whole queue.
 constexpr std::size_t kLooksAtQueue = 20;
 
 std::int64_t micros(Time t) {
@@ -32,7 +32,7 @@ std::int64_t micros(const std::optional<Time>& t) {
   return t ? micros(*t) : 0;
 }
 
-// Keeps the buffer: one row is filled again and again.
+// Reuses the buffer, because one row is filled repeatedly.
 void put(std::string* to, std::string_view text) {
   to->assign(text);
 }
@@ -48,7 +48,7 @@ std::string_view phase_name(SharePhase phase) {
   return "preparing";
 }
 
-// Thousandths of GPUs of each type; "gpu" is the type of those whose model is unknown.
+// Thousandths of GPUs by type; GPUs of unknown type are counted as "gpu".
 using GpuCounts = std::map<std::string, std::int64_t>;
 
 std::string tres_text(std::uint64_t cpus, Bytes memory, std::size_t nodes, const GpuCounts& gpus) {
@@ -91,14 +91,14 @@ void put_list(const std::vector<std::string>& words, std::string* to) {
   }
 }
 
-std::uint64_t cpus_asked(const JobSpec& spec) {
+std::uint64_t requested_cpus(const JobSpec& spec) {
   return std::max<std::uint64_t>(std::uint64_t{spec.tasks} * spec.cpus_per_task, spec.min_nodes);
 }
 
-Bytes memory_asked(const JobSpec& spec) {
+Bytes requested_memory(const JobSpec& spec) {
   if (spec.memory_per_node) return *spec.memory_per_node * spec.min_nodes;
   if (spec.memory_per_cpu)
-    return *spec.memory_per_cpu * static_cast<std::int64_t>(cpus_asked(spec));
+    return *spec.memory_per_cpu * static_cast<std::int64_t>(requested_cpus(spec));
   return Bytes(0);
 }
 
@@ -110,10 +110,10 @@ std::string requested_tres(const JobSpec& spec) {
   for (const GpuRequest& gpu : spec.gpus_per_task)
     gpus[type(gpu)] += thousandths_of(gpu) * spec.tasks;
   for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += thousandths_of(gpu);
-  return tres_text(cpus_asked(spec), memory_asked(spec), spec.min_nodes, gpus);
+  return tres_text(requested_cpus(spec), requested_memory(spec), spec.min_nodes, gpus);
 }
 
-// How many tasks of the array have a lower index.
+// Number of tasks of the array with a lower index.
 std::uint64_t rank_of(const JobSpec& spec, std::uint32_t task) {
   std::uint64_t rank = 0;
   if (!spec.array) return rank;
@@ -151,7 +151,7 @@ void describe_preemption(const Job& job, api::Job& out) {
     proto::to_api(victim.job, out.add_preempting());
 }
 
-// For how long it stood still, and if it does now, since when and why.
+// Duration of earlier suspensions; start and cause of the current one.
 void describe_suspension(const Job& job, api::Job& out) {
   if (!job.allocation) return;
   out.set_suspended(job.allocation->suspended.count());
@@ -260,7 +260,7 @@ void JobRows::describe_reason(const Job& job, api::Job& out) {
     describe_why(job, seen, out);
 }
 
-// Of a gang that gathers its size is what is still needed; once it has started, what it was submitted to have.
+// Size of a waiting gang: members still needed. After the start: the submitted size.
 void JobRows::describe_gang(const Job& job, api::Job& out) {
   const bool gathers = waits_with_gang(job);
   const auto [known, added] = gangs_.try_emplace({job.gang, gathers});
@@ -275,7 +275,7 @@ void JobRows::describe_gang(const Job& job, api::Job& out) {
   out.set_gang_size(known->second.second);
 }
 
-// Numbers are found when somebody asks for them.
+// Adds numbers to the reason, and the number of jobs ahead.
 void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& out) {
   if (explainer_.kinds() < kKindsExplained) {
     PendingInfo why = explainer_.explain(job, now_);
@@ -323,12 +323,13 @@ void JobRows::describe_allocation(const Job& job, api::Job& out) const {
   if (tres) out.set_tres(tres_text(cpus, memory, allocation.nodes.size(), gpus));
 }
 
-// What a pending job asks for, as far as it is one number.
+// The resources that a pending job requests, as far as they are single numbers.
 void JobRows::describe_requested(const Job& job, api::Job& out) const {
   const JobSpec& spec = *job.spec;
   put_list(spec.partitions, out.mutable_partition());
   out.set_node_count(spec.min_nodes);
-  out.set_cpus(static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus_asked(spec), UINT32_MAX)));
+  out.set_cpus(
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(requested_cpus(spec), UINT32_MAX)));
   if (spec.memory_per_node) out.set_memory(spec.memory_per_node->value() * spec.min_nodes);
   std::optional<Seconds> limit = job.time_limit;
   if (!limit && !spec.partitions.empty() && shown_(api::Job::kTimeLimitFieldNumber))

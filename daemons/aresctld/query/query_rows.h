@@ -1,5 +1,5 @@
-// What a listing says about one job: a record of the view as a row of the API.
-// Belongs to one query on one thread; reads an immutable view.
+// Converts job records of a view to rows of the API.
+// Used by one query on one thread; reads an immutable view.
 #pragma once
 
 #include <bitset>
@@ -19,12 +19,12 @@
 
 namespace ares::aresctld {
 
-// The fields of api::Job that an answer shows: nothing else is computed.
+// The fields of api::Job in an answer; other fields are not computed.
 class ShownFields {
  public:
-  // Everything; with `details` also the specification and what each node gives.
+  // All fields; specification and node shares only with `details`.
   static ShownFields everything(bool details);
-  // Those of a table: see api::Table.fields.
+  // Fields of a table: see api::Table.fields.
   static ShownFields only(std::span<const std::uint32_t> fields);
 
   bool operator()(int field) const { return fields_.test(static_cast<std::size_t>(field)); }
@@ -39,7 +39,7 @@ class ShownFields {
 
 class JobRows {
  public:
-  // `named`: the jobs were asked for by name, so what costs a look at the whole queue is told of the first few as well.
+  // `named`: jobs were requested by id; the first few get fields that need a scan of the queue.
   // `view` and `policy` must outlive it.
   JobRows(const View& view, const Policy& policy, ShownFields shown, bool named, Time now)
       : view_(view),
@@ -51,7 +51,7 @@ class JobRows {
         ahead_(*view.state, policy, now),
         accrual_limits_(view.state->accounting, view.state->partitions, policy) {}
 
-  // Replaces `out`. A `waiting` task of an array is shown as a row of its own.
+  // Replaces `out`. A `waiting` task of an array has its own row.
   void describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out);
 
  private:
@@ -65,7 +65,7 @@ class JobRows {
   const ShownFields shown_;
   const bool named_;
   std::size_t queue_scans_ = 0;
-  // Members and size of gangs that were described already, by number and whether they still gather.
+  // Members and size of gangs already described, by number and whether the gang waits.
   std::map<std::pair<JobId, bool>, std::pair<std::uint32_t, std::uint32_t>> gangs_;
   const Time now_;
   PendingInfos::NearbyLookup pending_;

@@ -1,4 +1,4 @@
-// Why one job waits: aqueue --why, actl show job.
+// Explains why a job is pending: aqueue --why, actl show job.
 #include "aresctld/query/query_why.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string hosts(const ClusterState& state, const std::vector<NodeId>& nodes) {
   return compress_hostlist(names);
 }
 
-// Null: there is none. A task without a record of its own waits in its array's.
+// Null: it does not exist. A task without a record is represented by the record of its array.
 const Job* record_of(const ClusterState& state, const JobKey& key) {
   if (const Job* job = state.jobs.find(key)) return job;
   const Job* array = key.task.is_none() ? nullptr : state.jobs.find(JobKey{key.job, {}});

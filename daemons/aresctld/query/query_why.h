@@ -1,4 +1,4 @@
-// core::Why as the API tells it. Pure; any thread.
+// Converts core::JobExplanation to the API. Pure; any thread.
 #pragma once
 
 #include "core/sched/why/explanation.h"
@@ -6,7 +6,7 @@
 
 namespace ares::aresctld {
 
-// Fills in all but the job. `state`: of the same moment, for names of nodes.
+// Sets all fields except the job. `state`: the one that was explained, for node names.
 void to_api(const core::JobExplanation& why, const ClusterState& state, api::Explanation& out);
 
 }  // namespace ares::aresctld

@@ -1,5 +1,5 @@
-// The rows of one answer: all as they are, or, where the request chose fields and there is more than a handful, as a table.
-// Belongs to one query on one thread.
+// The rows of one answer: messages, or a table if fields are selected and the rows are not few.
+// Used by one query on one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace ares::aresctld {
 template <class Row>
 class RowPage {
  public:
-  // `fields`: as Table.fields; empty = every row as it is. `limit`: at most so many rows; 0 = as many as fit.
+  // `fields`: as Table.fields; empty = messages. `limit`: maximum of rows; 0 = as many as fit.
   // `fields` must outlive the page.
   RowPage(std::span<const std::uint32_t> fields, std::uint32_t limit)
       : fields_(fields), limit_(limit) {}
 
-  // Precondition: not full.
+  // Precondition: the page is not full.
   void add(const Row& row) {
     ++count_;
     if (!table_ && !fields_.empty() && count_ > kFew) move_to_table();
@@ -39,7 +39,7 @@ class RowPage {
   }
   bool empty() const { return count_ == 0; }
 
-  // Moves the rows to where the answer has them: `Page` is api::Jobs or api::Nodes, `plain` its field of rows.
+  // Moves the rows to the answer. `Page` is api::Jobs or api::Nodes; `plain` is its field for rows.
   template <class Page>
   void move_to(Page& page, google::protobuf::RepeatedPtrField<Row>& plain) {
     plain.Swap(&plain_);
@@ -47,9 +47,9 @@ class RowPage {
   }
 
  private:
-  // To read a table a client builds the descriptors of the whole API, which costs more than a few rows do.
+  // To read a table a client builds descriptors of the whole API: slower than a few rows.
   static constexpr std::uint32_t kFew = 16;
-  // A page is full then: it is built, sealed and sent while others wait for the same few threads.
+  // Maximum size of a page: building, sealing and sending it keeps one of few threads busy.
   static constexpr std::size_t kBytes = 1 << 20;
 
   void move_to_table() {

@@ -12,7 +12,7 @@ namespace ares::aresctld {
 namespace {
 
 constexpr std::size_t kPart = 1 << 20;
-// Whoever made one and did not fetch it all holds memory; the oldest goes first.
+// Dumps that were not fetched completely use memory; the oldest is dropped first.
 constexpr std::size_t kMostKept = 4;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ViewDumps: dumps of what the scheduler plans from, kept until the operator's command has fetched all parts of them.
+// ViewDumps: dumps of the scheduler's input, kept until a client has fetched all parts.
 // Owned by the controller; any thread.
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace ares::aresctld {
 
-// A storage.ViewDump as bytes, with the digest of the plan that a new planner makes of the view. Costs a pass of the planner.
+// A storage.ViewDump in bytes, with the digest of a new planner's plan. Runs a pass of the planner.
 Result<std::string> dump_view(const View& view, const config::Config& config, Time now);
 
 class ViewDumps {
  public:
-  // The first part of a new dump.
+  // Keeps a new dump and returns its first part.
   api::ViewPart keep(std::string dump);
-  // A further one. failed_precondition: the controller has it no more. invalid_argument: it ends before `offset`.
+  // A further part. failed_precondition: no longer kept. invalid_argument: it ends before `offset`.
   Result<api::ViewPart> part(std::uint64_t dump, std::uint64_t offset);
 
  private:
@@ -31,7 +31,7 @@ class ViewDumps {
 
   std::mutex mutex_;
   std::uint64_t last_ = 0;
-  std::map<std::uint64_t, Bytes> kept_;  // ascending age
+  std::map<std::uint64_t, Bytes> kept_;  // oldest first
 };
 
 }  // namespace ares::aresctld

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::cli {
@@ -97,8 +98,8 @@ Result<std::vector<GivenOption>> options_from_script(const OptionTable& table,
     auto parsed = parse_options(table, line.words, Source::directive, where);
     if (!parsed) return fail(parsed.error());
     if (!parsed->operands.empty())
-      return fail(ErrorCode::invalid_argument, where + "\"" + parsed->operands.front() +
-                                                   "\" is not an option; comments begin with #");
+      return fail(ErrorCode::invalid_argument, where + quote(parsed->operands.front()) +
+                                                   " is not an option; comments begin with #");
     all.insert(all.end(), parsed->given.begin(), parsed->given.end());
   }
   return all;

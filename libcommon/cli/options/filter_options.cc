@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 
@@ -14,7 +15,7 @@ std::function<Status(const std::string&)> set_names(
     list->Clear();
     for (std::string& item : split(value, ',')) {
       if (item.empty())
-        return fail(ErrorCode::invalid_argument, "\"" + value + "\" has an empty item");
+        return fail(ErrorCode::invalid_argument, quote(value) + " has an empty item");
       *list->Add() = std::move(item);
     }
     if (list->empty()) return fail(ErrorCode::invalid_argument, "empty; name at least one");

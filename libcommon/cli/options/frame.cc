@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "config/config.h"
 
 namespace ares::cli {
@@ -77,8 +78,8 @@ Result<int> run_line(const Manual& manual, const OptionTable& table, const Commo
 
 Status refuse_operands(const Words& operands, const std::string& hint) {
   if (operands.empty()) return {};
-  return fail(ErrorCode::invalid_argument,
-              "unexpected \"" + operands.front() + "\"; " + hint + " " + operands.front());
+  return fail(ErrorCode::invalid_argument, "unexpected " + quote(operands.front()) + "; " + hint +
+                                               " " + excerpt(operands.front()));
 }
 
 int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&)) {
@@ -88,7 +89,7 @@ int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)
 
 int print_error(std::string_view program, const Error& error) {
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
-               error.message.c_str());
+               printable(error.message, kLineControls).c_str());
   return error.code == ErrorCode::unavailable ? kExitUnavailable : kExitRefused;
 }
 
@@ -107,7 +108,7 @@ Result<rpc::Client> open_client(std::string_view program, const CommonOptions& c
   }
   if (!quiet)
     options.on_retry = [program = std::string(program)](const std::string& text) {
-      std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+      std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(text, kLineControls).c_str());
     };
   return rpc::Client::open(std::move(options));
 }

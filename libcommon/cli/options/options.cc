@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 
@@ -33,10 +34,12 @@ const Option* find_letter(const OptionTable& table, char letter) {
 std::string unknown_long(const OptionTable& table, const std::string& name) {
   for (const Unsupported& row : table.unsupported)
     if (row.name == name) return "--" + name + " is not supported yet";
+  if (std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end())
+    return "unknown option --" + name + "; write " + name + "=VALUE without dashes";
   std::vector<std::string> names;
   for (const Option& option : table.options)
     if (!option.name.empty()) names.push_back("--" + option.name);
-  return "unknown option --" + name + config::suggestion("--" + name, names);
+  return "unknown option " + excerpt("--" + name) + config::suggestion("--" + name, names);
 }
 
 std::string unknown_letter(const OptionTable& table, char letter) {
@@ -44,7 +47,7 @@ std::string unknown_letter(const OptionTable& table, char letter) {
     if (row.letter == letter)
       return std::string("-") + letter + (row.name.empty() ? "" : " (--" + row.name + ")") +
              " is not supported yet";
-  return std::string("unknown option -") + letter + "; --help lists the options";
+  return "unknown option " + excerpt(std::string{'-', letter}) + "; --help lists the options";
 }
 
 // Parses the words in one pass; each function consumes the words of one option.
@@ -115,7 +118,7 @@ class OptionParser {
     const std::string name = display_name(option);
     if (source_ == Source::directive && !option.directive)
       return bad(name + " cannot stand in a script");
-    if (!option.any_text && find_control(value) != std::string::npos)
+    if (!option.any_text && has_control(value))
       return bad(name + ": the value holds a control character");
     parsed_.given.push_back({&option, std::move(value), source_, where_});
     return {};
@@ -163,7 +166,7 @@ Result<std::vector<GivenOption>> options_from_environment(const OptionTable& tab
       given.push_back({&option, "", Source::environment, name + ": "});
       continue;
     }
-    if (!option.any_text && find_control(value) != std::string::npos)
+    if (!option.any_text && has_control(value))
       return bad(name + ": the value holds a control character");
     given.push_back({&option, value, Source::environment, name + ": "});
   }
@@ -217,7 +220,7 @@ std::function<Status(const std::string&)> set_list(std::vector<std::string>& lis
   return [&list](const std::string& value) -> Status {
     list.clear();
     for (std::string& piece : split(value, ',')) {
-      if (piece.empty()) return bad("\"" + value + "\" has an empty item");
+      if (piece.empty()) return bad(quote(value) + " has an empty item");
       list.push_back(std::move(piece));
     }
     return {};

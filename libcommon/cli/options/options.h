@@ -38,6 +38,7 @@ struct Unsupported {
 struct OptionTable {
   std::vector<Option> options;
   std::vector<Unsupported> unsupported{};
+  std::vector<std::string> keys{};   // Operands KEY=VALUE that users often write as options.
   std::string environment_prefix{};  // "ASUB_"; "" = the environment is not read.
   bool stop_at_operand = false;      // All words after the first operand are operands.
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -37,9 +38,9 @@ std::string cause_text(const api::Explanation::Cause& cause) {
 }
 
 std::string start_text(const api::Explanation& e) {
-  if (e.starts_now()) return "at once: nothing stands in its way";
-  if (e.expected_start() == 0) return "nobody can tell";
-  std::string text = (e.at_the_earliest() ? "behind those that wait already, not before " : "") +
+  if (e.starts_now()) return "now: nothing prevents it";
+  if (e.expected_start() == 0) return "cannot be estimated";
+  std::string text = (e.at_the_earliest() ? "after the jobs that already wait, not before " : "") +
                      moment(e.expected_start());
   if (!e.expected_nodes().empty()) text += " on " + e.expected_nodes();
   return text;
@@ -96,7 +97,7 @@ std::vector<ExplanationLine> explanation_lines(const api::Explanation& e) {
   if (e.cut())
     add("Starts now if", "perhaps with other changes too: the search was cut short");
   else if (e.changes().empty() && !e.starts_now())
-    add("Starts now if", "no change of the job alone or in pairs was found that would do");
+    add("Starts now if", "no change or pair of changes of the job was found that starts it now");
   return lines;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 
@@ -35,11 +36,11 @@ Result<std::vector<SortTerm<Row>>> parse_sort(std::string_view keys, const Colum
       format_item.name = word;
     if (word.empty())
       return fail(ErrorCode::invalid_argument,
-                  "cannot sort by \"" + std::string(keys) + "\": a key is empty");
+                  "cannot sort by " + quote(keys) + ": a key is empty");
     const auto found = find_column(columns, format_item);
     if (!found)
       return fail(ErrorCode::invalid_argument,
-                  "cannot sort by \"" + item + "\": " + found.error().message);
+                  "cannot sort by " + quote(item) + ": " + found.error().message);
     terms.push_back({*found, item.starts_with('-')});
   }
   return terms;

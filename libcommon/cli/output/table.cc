@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 
@@ -19,8 +20,8 @@ bool is_letter(char c) {
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+bool may_need_replacement(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f;
 }
 bool continues(char c) {  // Whether the byte continues a UTF-8 character.
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
@@ -113,8 +114,8 @@ Result<std::vector<FormatItem>> parse_format(std::string_view format) {
     for (; at < format.size() && (format[at] == '.' || format[at] == '#'); ++at)
       (format[at] == '.' ? format_item.right : format_item.fit) = true;
     if (at >= format.size() || !is_letter(format[at]))
-      return fail(ErrorCode::invalid_argument, "format \"" + std::string(format) +
-                                                   "\": expected %[.][WIDTH]LETTER at column " +
+      return fail(ErrorCode::invalid_argument, "format " + quote(format) +
+                                                   ": expected %[.][WIDTH]LETTER at column " +
                                                    std::to_string(i + 1));
     format_item.letter = format[at];
     format_items.push_back(std::move(format_item));
@@ -131,7 +132,7 @@ Result<std::vector<FormatItem>> parse_name_format(std::string_view format) {
     format_item.name = std::string(trim(std::string_view(item).substr(0, colon)));
     if (format_item.name.empty())
       return fail(ErrorCode::invalid_argument,
-                  "format \"" + std::string(format) + "\": expected NAME[:[.]WIDTH[TEXT]]");
+                  "format " + quote(format) + ": expected NAME[:[.]WIDTH[TEXT]]");
     std::string_view shape;
     if (colon != std::string::npos) shape = std::string_view(item).substr(colon + 1);
     std::size_t at = 0;
@@ -154,7 +155,9 @@ Result<std::vector<FormatItem>> parse_name_format(std::string_view format) {
 
 void Grid::end_cell() {
   const std::size_t begin = ends_.empty() ? 0 : ends_.back();
-  std::replace_if(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.end(), is_control, '?');
+  const std::string_view cell = std::string_view(text_).substr(begin);
+  if (std::any_of(cell.begin(), cell.end(), may_need_replacement))
+    text_.replace(begin, std::string::npos, printable(cell));
   ends_.push_back(text_.size());
 }
 
@@ -267,14 +270,14 @@ Error unknown_column(const FormatItem& format_item, std::span<const Unsupported>
     const std::string what = format_item.letter
                                  ? std::string("%") + format_item.letter +
                                        (row.name.empty() ? "" : " (" + row.name + ")")
-                                 : "\"" + row.name + "\"";
+                                 : quote(row.name);
     return {ErrorCode::invalid_argument, "format: " + what + " is not supported yet"};
   }
   if (format_item.letter)
     return {ErrorCode::invalid_argument, std::string("format: there is no field %") +
                                              format_item.letter + "; the manual page lists them"};
   return {ErrorCode::invalid_argument,
-          "unknown field \"" + format_item.name + "\"" + suggest(format_item.name, names)};
+          "unknown field " + quote(format_item.name) + suggest(format_item.name, names)};
 }
 
 std::string describe_unsupported(std::span<const Unsupported> unsupported) {
@@ -287,12 +290,6 @@ std::string describe_unsupported(std::span<const Unsupported> unsupported) {
                       (row.name.empty() ? "" : " (" + row.name + ")"));
   }
   return join(words, ", ");
-}
-
-std::string printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(out.begin(), out.end(), is_control, '?');
-  return out;
 }
 
 }  // namespace ares::cli

@@ -207,7 +207,4 @@ std::vector<std::string> describe_columns(const Columns<Row>& columns) {
 // "%X (CoreSpec), Network": columns that are refused by name, for manual pages.
 std::string describe_unsupported(std::span<const Unsupported> unsupported);
 
-// `text` without control characters.
-std::string printable(std::string_view text);
-
 }  // namespace ares::cli

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/printable.h"
+
 namespace ares::cli {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -58,17 +60,19 @@ Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std:
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || rest != end || value < min || value > max)
-    return fail(ErrorCode::invalid_argument,
-                "\"" + std::string(text) + "\" is not a whole number from " + std::to_string(min) +
-                    " to " + std::to_string(max));
+    return fail(ErrorCode::invalid_argument, quote(text) + " is not a whole number from " +
+                                                 std::to_string(min) + " to " +
+                                                 std::to_string(max));
   return value;
 }
 
-std::size_t find_control(std::string_view text) {
-  const auto found =
-      std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  return found == text.end() ? std::string_view::npos
-                             : static_cast<std::size_t>(found - text.begin());
+std::string delimited_cell(std::string_view text, std::string_view delimiter) {
+  std::string out = printable(text);
+  if (delimiter.empty()) return out;
+  for (std::size_t at = out.find(delimiter); at != std::string::npos;
+       at = out.find(delimiter, at + 1))
+    out.replace(at, delimiter.size(), "?");
+  return out;
 }
 
 std::vector<std::string> split_outside_brackets(std::string_view text, char separator) {

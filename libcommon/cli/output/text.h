@@ -25,8 +25,9 @@ std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t m
 // bounds.
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max);
 
-// Position of the first control character (below blank, or DEL), or npos.
-std::size_t find_control(std::string_view text);
+// `text` as a field between delimiters that programs read: printable, with '?' for each delimiter in it, so that a name cannot
+// shift the fields behind it.
+std::string delimited_cell(std::string_view text, std::string_view delimiter);
 
 // Commas inside brackets do not separate: "n[1,3],m2" gives n[1,3] and m2. For host and job lists.
 std::vector<std::string> split_outside_brackets(std::string_view text, char separator = ',');

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
 #include "model/job/gpu_alternatives.h"
@@ -43,7 +44,7 @@ Status add_gpus(List& list, const std::string& text) {
       continue;
     }
     const auto count = parse_number(digits, kMaxCount);
-    if (!count || !typed_well) return bad("\"" + item + "\" is not [TYPE:]COUNT");
+    if (!count || !typed_well) return bad(quote(item) + " is not [TYPE:]COUNT");
     if (*count == 0) continue;
     auto* gpu = list.Add();
     gpu->set_type(type);
@@ -59,14 +60,14 @@ Status add_gres(List& list, const std::string& text) {
     if (item.starts_with("gres/")) item.erase(0, 5);
     const std::size_t colon = item.find(':');
     const std::string name = item.substr(0, colon);
-    if (name != "gpu") return bad("the generic resource \"" + name + "\" is not supported yet");
+    if (name != "gpu") return bad("the generic resource " + quote(name) + " is not supported yet");
     std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
     // gpu:a100 means one GPU of that type.
     const std::string last = rest.substr(rest.rfind(':') + 1);
     const bool part = looks_like_part(last);
     if (!part && !parse_number(last, kMaxCount)) rest += ":1";
     if (Status added = add_gpus(list, rest); !added)
-      return part ? added : bad("\"" + item + "\" is not gpu[:TYPE][:COUNT]");
+      return part ? added : bad(quote(item) + " is not gpu[:TYPE][:COUNT]");
   }
   return {};
 }
@@ -93,7 +94,7 @@ Status add_alternative(api::JobSpec& spec, const std::string& text, AddList add)
   const std::string gpus = text.substr(0, at);
   if (Status added = add(*alternative->mutable_gpus(), gpus); !added) return added;
   if (alternative->gpus().empty())
-    return bad("\"" + text + "\" asks for no GPU; each alternative must ask for some");
+    return bad(quote(text) + " asks for no GPU; each alternative must ask for some");
   return {};
 }
 
@@ -104,7 +105,7 @@ Status set_list(api::JobSpec& spec, api::GpusPer per, const std::string& text, A
   if (spec.alternatives_per() == per) spec.clear_gpu_alternatives();
   if (text.find('|') == std::string::npos) {
     if (text.find('@') != std::string::npos)
-      return bad("\"" + text + "\": a cost (@) is for one of several alternatives: A|B@1.5");
+      return bad(quote(text) + ": a cost (@) is for one of several alternatives: A|B@1.5");
     return add(list, text);
   }
   spec.clear_gpu_alternatives();

@@ -1,6 +1,7 @@
 #include "cli/values/job_ids.h"
 
 #include "base/interval_set.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::cli {
@@ -9,7 +10,8 @@ namespace {
 constexpr std::size_t kMaxKeys = 100'000;
 
 tl::unexpected<Error> bad(const std::string& item, std::string_view why) {
-  return fail(ErrorCode::invalid_argument, "invalid job id \"" + item + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_argument,
+              "invalid job id " + quote(item) + ": " + std::string(why));
 }
 
 Status add_item(const std::string& item, std::vector<JobKey>& keys) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 #include "cli/values/spec_values.h"
@@ -34,9 +35,10 @@ Result<api::Dependency::Kind> kind_of(const std::string& first) {
   for (const KindName& row : kKinds)
     if (word == row.name) return row.kind;
   if (word == "afterburstbuffer" || word == "expand")
-    return fail(ErrorCode::invalid_argument, "the dependency " + word + " is not supported yet");
-  return bad("unknown kind \"" + first +
-             "\"; use after, afterany, afterok, afternotok, aftercorr or singleton");
+    return fail(ErrorCode::invalid_argument,
+                "the dependency " + excerpt(word) + " is not supported yet");
+  return bad("unknown kind " + quote(first) +
+             "; use after, afterany, afterok, afternotok, aftercorr or singleton");
 }
 
 // 12, 12_3, and after `after` also 12+5.
@@ -45,9 +47,9 @@ Status add_target(api::JobSpec& spec, api::Dependency::Kind kind, const std::str
   std::uint64_t minutes = 0;
   if (plus != std::string::npos) {
     const auto given = parse_number(std::string_view(text).substr(plus + 1), kMaxDelayMinutes);
-    if (!given) return bad("\"" + text.substr(plus) + "\" is no delay; write +MINUTES");
+    if (!given) return bad(quote(text.substr(plus)) + " is no delay; write +MINUTES");
     if (kind != api::Dependency::AFTER)
-      return bad("a delay (+MINUTES) goes with after only, not in \"" + text + "\"");
+      return bad("a delay (+MINUTES) goes with after only, not in " + quote(text));
     minutes = *given;
   }
   const auto keys = parse_job_ids(text.substr(0, plus));
@@ -73,7 +75,7 @@ Status add_item(api::JobSpec& spec, const std::string& item) {
     spec.add_dependencies()->set_kind(*kind);
     return {};
   }
-  if (named && parts.size() == 1) return bad("\"" + item + "\" names no job");
+  if (named && parts.size() == 1) return bad(quote(item) + " names no job");
   for (std::size_t i = named ? 1 : 0; i < parts.size(); ++i)
     if (Status added = add_target(spec, *kind, parts[i]); !added) return added;
   return {};

@@ -9,6 +9,7 @@
 #include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/interval_set.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "base/units.h"
 #include "cli/output/text.h"
@@ -26,7 +27,7 @@ tl::unexpected<Error> bad(std::string message) {
 }
 
 tl::unexpected<Error> unsupported(const std::string& what) {
-  return bad(what + " is not supported yet");
+  return bad(excerpt(what) + " is not supported yet");
 }
 
 // Limits are in whole minutes; a partial minute is rounded up.
@@ -43,13 +44,13 @@ Result<std::string> read_node_file(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   if (!file.eof() || std::filesystem::is_directory(path))
-    return bad("cannot read the list of nodes in the file \"" + path + "\"");
+    return bad("cannot read the list of nodes in the file " + quote(path));
   std::string list;
   for (const char c : text) list += c == '\n' || c == '\r' || c == '\t' || c == ' ' ? ',' : c;
   std::string joined;
   for (const std::string& name : cli::split_outside_brackets(list))
     if (!name.empty()) joined += (joined.empty() ? "" : ",") + name;
-  if (joined.empty()) return bad("the file \"" + path + "\" names no nodes");
+  if (joined.empty()) return bad("the file " + quote(path) + " names no nodes");
   return joined;
 }
 
@@ -73,7 +74,7 @@ Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
 Status set_node_counts(api::JobSpec& spec, const std::string& text) {
   const auto counts = parse_interval_set(text, kMaxNodes);
   if (!counts || counts->front() == 0)
-    return bad("Node count specification invalid: \"" + text + "\"" +
+    return bad("Node count specification invalid: " + quote(text) +
                (counts ? ": 0 nodes are none" : ": " + counts.error().message));
   spec.set_min_nodes(counts->front());
   spec.set_max_nodes(counts->back());
@@ -92,7 +93,7 @@ Status set_nodes(api::JobSpec& spec, const std::string& text) {
                         ? low
                         : cli::parse_number(std::string_view(text).substr(dash + 1), kMaxCount);
   if (!low || !high || *low == 0 || *high < *low)
-    return bad("Node count specification invalid: \"" + text + "\"; write COUNT or LEAST-MOST");
+    return bad("Node count specification invalid: " + quote(text) + "; write COUNT or LEAST-MOST");
   spec.set_min_nodes(static_cast<std::uint32_t>(*low));
   spec.set_max_nodes(static_cast<std::uint32_t>(*high));
   return {};
@@ -130,7 +131,7 @@ Status set_time_limit(api::JobSpec& spec, const std::string& text) {
 Status set_time_min(api::JobSpec& spec, const std::string& text) {
   const auto limit = parse_time_limit(text);
   if (!limit) return fail(limit.error());
-  if (!*limit) return bad("\"" + text + "\": the least time must be a minute or more");
+  if (!*limit) return bad(quote(text) + ": the least time must be a minute or more");
   spec.set_time_min(in_minutes(**limit).count());
   return {};
 }
@@ -141,7 +142,7 @@ Status set_array(api::JobSpec& spec, const std::string& text) {
   if (percent != std::string::npos) {
     const auto count = cli::parse_number(std::string_view(text).substr(percent + 1), kMaxCount);
     if (!count)
-      return bad("\"" + text.substr(percent) + "\" is no bound on running tasks; write %COUNT");
+      return bad(quote(text.substr(percent)) + " is no bound on running tasks; write %COUNT");
     throttle = static_cast<std::uint32_t>(*count);
   }
   const auto tasks = parse_interval_set(std::string_view(text).substr(0, percent));
@@ -178,7 +179,7 @@ Status set_licenses(api::JobSpec& spec, const std::string& text) {
     const std::optional<std::uint64_t> count =
         colon == std::string::npos ? 1 : parse_number(item.substr(colon + 1), kMaxCount);
     if (name.empty() || !count || *count == 0)
-      return bad("Invalid license specification: \"" + item + "\" is not NAME or NAME:COUNT");
+      return bad("Invalid license specification: " + quote(item) + " is not NAME or NAME:COUNT");
     auto* license = spec.add_licenses();
     license->set_name(name);
     license->set_count(static_cast<std::uint32_t>(*count));
@@ -213,15 +214,15 @@ Status set_reservations(api::JobSpec& spec, const std::string& text) {
 Status set_switches(api::JobSpec& spec, const std::string& text) {
   const std::size_t at = text.find('@');
   const auto count = cli::parse_number(std::string_view(text).substr(0, at), kMaxNodes);
-  if (!count) return bad("\"" + text + "\" is not COUNT or COUNT@TIME");
+  if (!count) return bad(quote(text) + " is not COUNT or COUNT@TIME");
   spec.set_switches(static_cast<std::uint32_t>(*count));
   spec.clear_switches_wait();
   if (at == std::string::npos) return {};
   const auto wait = parse_time_limit(text.substr(at + 1));
   if (!wait) return fail(wait.error());
   if (!*wait)
-    return bad("\"" + text +
-               "\": after @ stands a minute or more; without it the job waits as "
+    return bad(quote(text) +
+               ": after @ stands a minute or more; without it the job waits as "
                "long as it takes");
   spec.set_switches_wait((*wait)->count());
   return {};
@@ -229,7 +230,7 @@ Status set_switches(api::JobSpec& spec, const std::string& text) {
 
 Status set_segment(api::JobSpec& spec, const std::string& text) {
   const auto count = cli::parse_number(text, kMaxNodes);
-  if (!count) return bad("\"" + text + "\" is no number of nodes");
+  if (!count) return bad(quote(text) + " is not a number of nodes");
   spec.set_segment(static_cast<std::uint32_t>(*count));
   return {};
 }
@@ -244,7 +245,8 @@ Status set_gpu_topology(api::JobSpec& spec, const std::string& text) {
 Status set_min_nvlink(api::JobSpec& spec, const std::string& text) {
   const auto count = cli::parse_number(text, kMaxNvlinks);
   if (!count)
-    return bad("\"" + text + "\" is no number of NVLinks, 0 to " + std::to_string(kMaxNvlinks));
+    return bad(quote(text) + " is not a number of NVLinks from 0 to " +
+               std::to_string(kMaxNvlinks));
   spec.set_min_nvlink(static_cast<std::uint32_t>(*count));
   return {};
 }
@@ -280,14 +282,14 @@ Status set_priority(api::JobSpec& spec, const std::string& text) {
 Status set_open_mode(api::JobSpec& spec, const std::string& text) {
   const std::string word = cli::lower(text);
   if (word != "append" && word != "a" && word != "truncate" && word != "t")
-    return bad("\"" + text + "\" is neither append nor truncate");
+    return bad(quote(text) + " is neither append nor truncate");
   spec.set_append(word[0] == 'a');
   return {};
 }
 
 Status set_exclusive(api::JobSpec& spec, const std::string& text) {
   if (text == "mcs" || text == "topo") return unsupported("--exclusive=" + text);
-  if (!text.empty() && text != "user") return bad("\"" + text + "\": write user, or nothing");
+  if (!text.empty() && text != "user") return bad(quote(text) + ": write user, or nothing");
   spec.set_exclusive(text.empty());
   spec.set_exclusive_user(!text.empty());
   return {};
@@ -295,7 +297,7 @@ Status set_exclusive(api::JobSpec& spec, const std::string& text) {
 
 Status set_kill_on_invalid_dependency(api::JobSpec& spec, const std::string& text) {
   const std::string word = cli::lower(text);
-  if (word != "yes" && word != "no") return bad("\"" + text + "\" is neither yes nor no");
+  if (word != "yes" && word != "no") return bad(quote(text) + " is neither yes nor no");
   spec.set_kill_on_invalid_dependency(word == "yes");
   return {};
 }
@@ -304,7 +306,7 @@ Status set_partitions(api::JobSpec& spec, const std::string& text) {
   spec.clear_partitions();
   for (const std::string& name : cli::split(text, ',')) {
     if (name.empty())
-      return bad("Invalid partition name specified: an empty name in \"" + text + "\"");
+      return bad("Invalid partition name specified: an empty name in " + quote(text));
     spec.add_partitions(name);
   }
   if (spec.partitions().empty()) return bad("Invalid partition name specified: empty");

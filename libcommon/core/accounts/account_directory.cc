@@ -16,7 +16,7 @@ RecordKey key(RecordKind kind, std::string_view name, std::string_view user = {}
   return {kind, std::string(name), std::string(user), std::string(partition)};
 }
 
-// From the account upward, until visit says stop (false).
+// Visits the account and those above it until visit returns false.
 template <class Visit>
 void climb(const Accounting& records, std::string_view name, Visit&& visit) {
   const Account* account = find_account(records, name);

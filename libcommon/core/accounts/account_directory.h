@@ -1,4 +1,4 @@
-// What the records of accounting say when put together: who is in which account, what holds for him there, what he may use.
+// Views of the accounting records: members of accounts, the terms that apply to a job, allowed QOS.
 // Pure functions over a state's records; any thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ares::core {
 
-// Levels of accounts. A tree that is deeper is taken for a circle; decide() lets nobody make either.
+// Maximum depth of accounts. A deeper tree is treated as a cycle; decide() permits neither.
 inline constexpr int kDeepestAccount = 64;
 
 using Accounting = CowMap<RecordKey, AccountingRecord>;
@@ -21,15 +21,15 @@ const Account* find_account(const Accounting& records, std::string_view name);
 const User* find_user(const Accounting& records, std::string_view name);
 const Qos* find_qos(const Accounting& records, std::string_view name);
 
-// Of the user in the account: the one for that partition, else the one for all. Null: he is not in it.
+// The user's association with the account: for that partition, else for all; null if there is none.
 const Association* find_association(const Accounting& records, std::string_view account,
                                     std::string_view user, std::string_view partition = {});
 
 // The user's accounts, ascending. O(associations).
 std::vector<std::string> accounts_of(const Accounting& records, std::string_view user);
 
-// What holds for a job, the nearest first: the user in the account, the account, its parent, and so on up to the root. The user's
-// is null where there is none. Stops at an account that does not exist.
+// The records with terms for a job, nearest first: the user's association, the account, its parent,
+// up to the root. The association may be null. Stops at an account that does not exist.
 struct Chain {
   const Association* user = nullptr;
   std::vector<const Account*> accounts;
@@ -38,7 +38,7 @@ struct Chain {
 Chain chain_of(const Accounting& records, std::string_view account, std::string_view user,
                std::string_view partition);
 
-// Visits the terms of a chain from the nearest on, until visit(terms, name) says stop (false).
+// Visits the terms of a chain, nearest first, until visit(terms, name) returns false.
 template <class Visit>
 void each_terms(const Chain& chain, Visit&& visit) {
   if (chain.user && !visit(chain.user->terms, chain.user->key.user)) return;
@@ -46,12 +46,12 @@ void each_terms(const Chain& chain, Visit&& visit) {
     if (!visit(account->terms, account->name)) return;
 }
 
-// What QOS jobs of that chain may run with: the nearest list that is not empty; `normal` where nobody says anything.
+// The QOS that jobs of the chain may use: the nearest list that is not empty, else only `normal`.
 std::vector<std::string> allowed_qos(const Chain& chain);
-// That of jobs which name none: the nearest default, else `normal` if it is allowed, else the only one allowed, else empty.
+// For jobs that name none: the nearest default, else `normal` or the only QOS allowed, else empty.
 std::string default_qos(const Chain& chain);
 
-// Whether the user administers the account: he is named as coordinator of it or of an account above it.
+// Whether the user is named as coordinator of the account or of an account above it.
 bool is_coordinator(const Accounting& records, std::string_view user, std::string_view account);
 
 // Whether `account` is `above` or lies below it.

@@ -1,4 +1,4 @@
-// Whose QOS bind a job: its own, and that of the partition it is in. Pure functions; any thread.
+// The QOS that bind a job: its own and that of its partition. Pure functions; any thread.
 #pragma once
 
 #include <array>
@@ -11,22 +11,22 @@
 
 namespace ares::core {
 
-// A job that names none runs as `normal`.
+// A job that names no QOS uses `normal`.
 std::string_view qos_name(const JobSpec& spec);
-// The QOS that a job runs with; null: there is none of that name.
+// The QOS of the job; null if no QOS of that name exists.
 const Qos* qos_of(const Accounting& records, const JobSpec& spec);
 
 struct BindingQos {
-  const Qos* own = nullptr;  // null: there is none of that name
+  const Qos* own = nullptr;  // null: no QOS of that name exists
   const Qos* of_partition =
-      nullptr;  // null: it has none, there is none of that name, or it is the job's own
-  // Whose limits come first comes first: the partition's, but for jobs whose QOS has OverPartQOS. Null: no more.
+      nullptr;  // null: the partition has none, none of that name exists, or it is `own`
+  // In order of precedence: the partition's first, unless `own` has OverPartQOS. Null at the end.
   std::array<const Qos*, 2> in_order() const;
 };
-// `own`: by name. `partition`: null is one without a QOS.
+// `own`: name of the job's QOS. A null partition counts as one without a QOS.
 BindingQos binding_qos(const Accounting& records, std::string_view own, const Partition* partition);
 
-// Why nothing starts in the partition: limits are enforced, and the QOS whose limits they would be is not there. Empty: it may.
+// Why the partition starts no jobs: limits are enforced and its QOS does not exist. Empty: it may.
 std::string missing_qos(const Accounting& records, Enforce enforce, const Partition& partition);
 
 // "QOS gold", "QOS night of partition gpu".

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.h"
 #include "core/accounts/limits/job_limits.h"
 #include "model/job/text_check.h"
 
@@ -11,10 +12,10 @@ namespace {
 
 constexpr std::size_t kMaxName = 128;
 constexpr std::size_t kMaxList = 1000;  // QOS, coordinators, limits of a record
-constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // fits every sum of ours
-constexpr std::uint64_t kMostMinutes = 100'000'000'000'000;  // what has no end is more than that
+constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // leaves room for sums
+constexpr std::uint64_t kMostMinutes = 100'000'000'000'000;  // less than unlimited time counts as
 constexpr std::uint32_t kMostFactor = 1'000'000;             // thousandths
-constexpr Seconds kLongest{366 * 86'400};                    // of what is kept waiting for it
+constexpr Seconds kLongest{366 * 86'400};                    // of exempt and grace times
 
 Error bad(const RecordKey& key, std::string why) {
   return {ErrorCode::invalid_argument, describe(key) + ": " + std::move(why)};
@@ -47,8 +48,8 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                     : "a QOS, not of accounts and users")));
     const bool of_tres = row.unit == LimitUnit::tres || row.unit == LimitUnit::tres_minutes;
     if (of_tres && !is_limited_tres(limit.tres))
-      return fail(bad(key, name + ": \"" + limit.tres +
-                               "\" is nothing that can be limited; cpu, mem, node, billing, "
+      return fail(bad(key, name + ": " + quote(limit.tres) +
+                               " is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
     const bool minutes = row.unit == LimitUnit::minutes || row.unit == LimitUnit::tres_minutes;
@@ -96,16 +97,17 @@ struct Check {
     if (a.coordinators.size() > kMaxList) return fail(bad(key, "it has too many coordinators"));
     for (const std::string& name : a.coordinators)
       if (!find_user(all, name))
-        return fail(bad(key, "its coordinator " + name + " is no user; add the user first"));
+        return fail(bad(key, "its coordinator " + name + " does not exist; add the user first"));
     return check_terms(all, key, a.terms, chain_of(all, a.name, {}, {}));
   }
 
   Status operator()(const User& u) const {
     if (!u.default_account.empty() && !is_member(u.default_account, u.name))
-      return fail(bad(key, "his default account " + u.default_account +
-                               " is none of his accounts; add him to it first"));
+      return fail(bad(key, "the default account " + u.default_account +
+                               " is not one of the user's accounts; add the user to it first"));
     if (!u.default_wckey.empty() && !all.find({RecordKind::wckey, u.default_wckey, u.name, {}}))
-      return fail(bad(key, "his default wckey " + u.default_wckey + " is none of his wckeys"));
+      return fail(
+          bad(key, "the default wckey " + u.default_wckey + " is not one of the user's wckeys"));
     return {};
   }
 
@@ -147,7 +149,7 @@ struct Check {
     return {};
   }
 
-  // All that it preempts is there, and nothing of it preempts it in turn: jobs would end each other for ever.
+  // All QOS that it preempts exist and none preempts it in turn: jobs would end each other forever.
   Status check_preempts(const Qos& q) const {
     if (q.preempts.size() > kMaxList) return fail(bad(key, "it preempts too many QOS"));
     for (const std::string& name : q.preempts)
@@ -166,7 +168,7 @@ struct Check {
     return {};
   }
 
-  // In the account, for some partition at least.
+  // Whether the user has an association with the account, for at least one partition.
   bool is_member(const std::string& account, const std::string& user) const {
     bool found = false;
     all.for_each_from({RecordKind::association, account, user, {}}, [&](const RecordKey& at,
@@ -178,7 +180,7 @@ struct Check {
   }
 };
 
-// What may be referred to and is gone.
+// Removed records that other records may refer to.
 struct Gone {
   std::set<std::string, std::less<>> accounts, users, qos;
   std::set<std::pair<std::string, std::string>> members;  // (user, account)

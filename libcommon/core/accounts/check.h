@@ -1,4 +1,4 @@
-// Whether records of accounting make sense by themselves and beside each other: what decide() lets nobody break.
+// Checks of accounting records by themselves and against each other; decide() enforces them.
 // Pure functions; any thread.
 #pragma once
 
@@ -10,23 +10,23 @@
 
 namespace ares::core {
 
-// The account `root` and the QOS `normal`, as they are before anybody has said anything of them.
+// The account `root` and the QOS `normal` as they are created.
 Account root_account();
 Qos normal_qos();
 
-// What a record is called, before anything else is said of it. invalid_argument.
+// Checks the names in a key, before anything else is checked. invalid_argument.
 Status check_names(const RecordKey& key);
 
-// Lists ascending, each entry once.
+// Sorts the lists; removes duplicates from all but the limits.
 void normalise(AccountingRecord& record);
 
-// A TRES that limits can be of: cpu, mem, node, billing, gres/gpu, gres/gpu:TYPE, license/NAME.
+// Whether limits on the TRES exist: cpu, mem, node, billing, gres/gpu, gres/gpu:TYPE, license/NAME.
 bool is_limited_tres(std::string_view name);
 
-// One record, among `all` of which it is part: its names, what it refers to, its limits. invalid_argument, naming the record.
+// Checks one record of `all`: texts, references, limits. invalid_argument, naming the record.
 Status check_record(const Accounting& all, const AccountingRecord& record);
 
-// That nothing in `all` refers to what is not there any more. One pass over all records. failed_precondition, naming both.
+// No record may refer to a removed one: failed_precondition; a user's defaults: invalid_argument.
 Status check_removed(const Accounting& all, const std::vector<RecordKey>& removed);
 
 }  // namespace ares::core

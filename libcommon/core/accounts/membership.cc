@@ -13,7 +13,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kMost ? text + ", ..." : text;
 }
 
-// Said of any number of waiting jobs, pass by pass: nothing is searched for.
+// Called for many waiting jobs in each pass, so it does not search the records.
 Ineligible no_account(const Accounting& records, const JobSpec& spec,
                       const std::string& partition) {
   const std::string who = "user " + spec.user;
@@ -82,26 +82,26 @@ bool fill_account(const Accounting& records, const std::string& partition, JobSp
 
 std::optional<std::string> foreign_wckey(const Accounting& records, const JobSpec& spec) {
   if (records.find({RecordKind::wckey, spec.wckey, spec.user, {}})) return std::nullopt;
-  std::vector<std::string> his;
+  std::vector<std::string> wckeys;
   records.for_each_from({RecordKind::wckey, {}, {}, {}},
                         [&](const RecordKey& key, const AccountingRecord&) {
-                          if (key.user == spec.user) his.push_back(key.name);
+                          if (key.user == spec.user) wckeys.push_back(key.name);
                           return key.kind == RecordKind::wckey;
                         });
-  const std::string his_text =
-      his.empty() ? "he has none: an operator adds one with aacctmgr" : "his are " + listed(his);
+  const std::string known = wckeys.empty() ? "the user has none: an operator adds one with aacctmgr"
+                                           : "the user's wckeys are " + listed(wckeys);
   return (spec.wckey.empty() ? "user " + spec.user + " has no default wckey; name one with --wckey"
                              : "user " + spec.user + " has no wckey " + spec.wckey) +
-         "; " + his_text;
+         "; " + known;
 }
 
 std::string accounts_text(const Accounting& records, const JobSpec& spec) {
-  const std::vector<std::string> his = accounts_of(records, spec.user);
-  if (his.empty())
-    return "user " + spec.user + " is in no account: an operator adds him with aacctmgr";
-  if (std::find(his.begin(), his.end(), spec.account) != his.end())
-    return "in that account he may use other partitions only";
-  return "his accounts are " + listed(his);
+  const std::vector<std::string> accounts = accounts_of(records, spec.user);
+  if (accounts.empty())
+    return "user " + spec.user + " is in no account: an operator adds the user with aacctmgr";
+  if (std::find(accounts.begin(), accounts.end(), spec.account) != accounts.end())
+    return "in that account the user may use other partitions only";
+  return "the user's accounts are " + listed(accounts);
 }
 
 }  // namespace ares::core

@@ -1,4 +1,4 @@
-// Whether a job may run on the account and with the QOS it names, as the site enforces that.
+// Whether a job may use its account and QOS, as far as the site enforces that.
 // Pure functions; any thread.
 #pragma once
 
@@ -16,21 +16,21 @@ struct Ineligible {
   std::string text;                         // what is wrong, and what to do
 };
 
-// Nothing: it may, in that partition.
+// Why the job may not run in that partition; none if it may.
 std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
                                      const JobSpec& spec, const std::string& partition);
-// Nothing: it may in one of them. Else what is wrong with the first.
+// None if it may run in one of the partitions, else the problem with the first.
 std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
                                      const JobSpec& spec,
                                      const std::vector<std::string>& partitions);
 
-// What the user could do instead, for the refusal of a submission. O(associations).
+// The accounts that the user may use, as text for a refused submission. O(associations).
 std::string accounts_text(const Accounting& records, const JobSpec& spec);
 
-// What is wrong with the wckey of a job where it must be one of its user's; nothing: it is. O(wckeys).
+// Why the wckey is not one of the user's; none if it is one. O(wckeys).
 std::optional<std::string> foreign_wckey(const Accounting& records, const JobSpec& spec);
 
-// The account, QOS and wckey of a job that names none: the user's defaults, and the default QOS there. Whether that changed it.
+// Fills in account, QOS and wckey from the defaults if none is named. Whether it changed the spec.
 bool fill_account(const Accounting& records, const std::string& partition, JobSpec& spec);
 
 }  // namespace ares::core

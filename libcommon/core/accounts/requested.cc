@@ -23,7 +23,7 @@ std::uint64_t memory(const JobSpec& spec, const Partition* partition) {
   return partition ? mebibytes(capped_product(partition->default_memory_per_cpu, cpus(spec))) : 0;
 }
 
-// In thousandths, of one type; of all with an empty one.
+// Thousandths of GPUs of one type; of all types if it is empty.
 std::uint64_t gpus(const JobSpec& spec, std::string_view type) {
   std::uint64_t sum = 0;
   const auto add = [&](const std::vector<GpuRequest>& requests, std::uint64_t times) {

@@ -1,4 +1,4 @@
-// requested(): how much of a resource a job asks for, under the names of accounting. Pure; any thread.
+// requested(): the amount of a TRES that a job requests. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ares::core {
 
-// As the specification says it, for the fewest nodes: cpu, mem (MiB, with the partition's default), node, gres/gpu (of all
-// types) and gres/gpu:TYPE in thousandths. Nothing of names that are none of these. A null partition has no default.
+// By the specification and its fewest nodes: cpu, mem (MiB, with the partition's default), node,
+// gres/gpu (all types) and gres/gpu:TYPE in thousandths; else 0. A null partition has no default.
 std::uint64_t requested(const JobSpec& spec, const Partition* partition, std::string_view tres);
 
 }  // namespace ares::core

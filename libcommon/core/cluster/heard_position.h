@@ -1,5 +1,5 @@
-// What a position that a node has heard says about this state: whether the state may be an older copy of the database.
-// Pure; any thread.
+// What a position that a node has heard says about this state: whether the state may be an older
+// copy of the database. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -22,11 +22,13 @@ struct Recovered {
   Lsn lsn;
 };
 
-// Everything that the node has heard of. Its highest fence and epoch may be newer than the position that it was told.
+// Everything that the node has heard of. Its highest fence and epoch may be newer than the position
+// that it was told.
 JournalPosition heard_by(const Register& r);
 
-// A position without a history is taken for one of this history. What an earlier controller told must have been loaded: what this one
-// has committed since has the same positions as what is missing.
+// A position without a history is taken for one of this history. What an earlier controller told
+// must have been loaded: what this one has committed since has the same positions as what is
+// missing.
 HeardPosition compare_heard(const ClusterState& state, const Recovered& recovered,
                             const JournalPosition& heard);
 

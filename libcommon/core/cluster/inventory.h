@@ -1,4 +1,4 @@
-// Which of a node's resources may be handed out: what it found, bounded by what the configuration says it has.
+// Resources of a node that can be allocated: what the node found, bounded by what is configured.
 // Pure functions; any thread.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace ares::core {
 
-// Per field: zero (or empty) in `configured` means "whatever the node has".
+// Field by field. Zero (or empty) in `configured` means "what the node has".
 Inventory in_force(const Inventory& configured, const Inventory& found);
 
-// "Low CPUs (2 < 4)", as the reason of a drain; empty where the node has at least what is configured.
+// "Low CPUs (2 < 4)", as the reason of a drain; empty if the node has at least what is configured.
 std::string shortfall(const Inventory& configured, const Inventory& found);
-inline constexpr std::string_view kShortfall = "Low ";  // how every such reason begins
+inline constexpr std::string_view kShortfall = "Low ";  // prefix of all such reasons
 
 }  // namespace ares::core

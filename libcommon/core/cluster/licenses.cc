@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace ares::core {
 
 std::uint32_t LicensePool::total(const std::string& name) const {
@@ -14,7 +16,7 @@ std::uint32_t LicensePool::free(const std::string& name) const {
   const auto allocated = allocated_.find(name);
   const std::uint64_t gone =
       std::uint64_t{used ? *used : 0} + (allocated == allocated_.end() ? 0 : allocated->second);
-  const std::uint32_t all = total(name);  // may have shrunk below what is used
+  const std::uint32_t all = total(name);  // can be below what is used, after a reconfiguration
   return gone >= all ? 0 : all - static_cast<std::uint32_t>(gone);
 }
 
@@ -66,13 +68,13 @@ Status check_licenses(const Policy& policy, const JobSpec& spec) {
     const LicenseRequest& r = spec.licenses[i];
     const auto found = policy.licenses.find(r.name);
     if (found == policy.licenses.end())
-      return bad("this cluster has no licences called \"" + r.name + "\"");
-    if (r.count == 0) return bad("0 of \"" + r.name + "\" are none");
+      return bad("this cluster has no licences called " + quote(r.name));
+    if (r.count == 0) return bad("0 of " + quote(r.name) + " are none");
     if (r.count > found->second)
-      return bad(std::to_string(r.count) + " of \"" + r.name + "\" asked for, the cluster has " +
+      return bad(std::to_string(r.count) + " of " + quote(r.name) + " asked for, the cluster has " +
                  std::to_string(found->second));
     for (std::size_t j = 0; j < i; ++j)
-      if (spec.licenses[j].name == r.name) return bad("\"" + r.name + "\" is named twice");
+      if (spec.licenses[j].name == r.name) return bad(quote(r.name) + " is named twice");
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// LicensePool: which of the site's licences are free, and what a job would take of them. Counts what running jobs hold, and
-// what its owner has promised since. Owned by one pass or one decision; reads the state it was made from, which must outlive it.
+// LicensePool: free licenses of the site, without those held by running jobs or allocated since
+// then. Owned by one pass or one decision; it reads the given state, which must outlive it.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class LicensePool {
  public:
   LicensePool(const ClusterState& state, const Policy& policy) : state_(state), policy_(policy) {}
 
-  // What the job would take now: all it asks for, or the first that is free of those of which one is enough. None: too few.
+  // What the job would get: all requested, or with any_license the first free one. None: too few.
   std::optional<std::vector<LicenseRequest>> choose(const JobSpec& spec) const;
 
-  // Whether so many are free and what the job asked for; takes them then.
+  // Allocates the licenses if they are free and match the request; false otherwise.
   bool allocate(const JobSpec& spec, const std::vector<LicenseRequest>& licenses);
   void release(const std::vector<LicenseRequest>& licenses);
 
@@ -36,7 +36,7 @@ class LicensePool {
   std::map<std::string, std::uint32_t> allocated_;
 };
 
-// Whether the request makes sense and the site has as many at all: "Invalid license specification: …".
+// Whether the request is valid and within the totals. Error: "Invalid license specification: …".
 Status check_licenses(const Policy& policy, const JobSpec& spec);
 
 }  // namespace ares::core

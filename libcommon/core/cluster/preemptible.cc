@@ -18,7 +18,7 @@ BindingQos binding_of(const ClusterState& state, const Job& job) {
   return binding_qos(state.accounting, qos_name(*job.spec), partition_of(state, job));
 }
 
-// For so long a job runs in any case: as the partition's QOS says, else its own, else the site.
+// Run time until a job may be preempted: of the partition's QOS, else its own QOS, else the site's.
 Seconds exempt_for(const ClusterState& state, const Policy& policy, const Job& victim) {
   const BindingQos qos = binding_of(state, victim);
   for (const Qos* one : {qos.of_partition, qos.own})
@@ -26,7 +26,7 @@ Seconds exempt_for(const ClusterState& state, const Policy& policy, const Job& v
   return policy.preemption.min_age;
 }
 
-// Whether jobs of the partition could have anybody below them: by the tiers, by the names that their QOS give, by priorities of QOS.
+// Whether jobs of the partition could preempt any others: by tier, QOS names or QOS priority.
 bool find_lower(const ClusterState& state, const Policy& policy, const Partition& partition,
                 bool by_name, bool by_priority) {
   bool some_name = false, some_may = false;
@@ -48,7 +48,7 @@ bool find_lower(const ClusterState& state, const Policy& policy, const Partition
   return any;
 }
 
-// Of the same tier.
+// For partitions of the same tier.
 bool is_below(const ClusterState& state, const Policy& policy, const JobSpec& job,
               const Partition& partition, const Job& victim, const Partition& its) {
   const Accounting& records = state.accounting;

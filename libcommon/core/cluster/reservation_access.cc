@@ -7,7 +7,7 @@ namespace {
 
 bool within(const Reservation& r, const AccessWindow& window) {
   const auto now = occurrence_at(r, window.from);
-  // What nobody knows the end of gets a limit when it starts.
+  // A job without a known end gets a time limit when it starts.
   return now && now->start <= window.from && (!window.to || *window.to <= now->end);
 }
 

@@ -1,4 +1,4 @@
-// Who may be on a reserved node when: the one place that the scheduler and the check of its plans ask. Pure.
+// Rules of access to reserved nodes, used by the scheduler and by the check of its plans. Pure.
 #pragma once
 
 #include <optional>
@@ -12,29 +12,29 @@
 
 namespace ares::core {
 
-// From when until when a job would be on a node; none = nobody knows when it ends.
+// When a job would use a node; `to` none = its end is unknown.
 struct AccessWindow {
   Time from{};
   std::optional<Time> to;
 };
 
-// Whether a job that asked for these reservations keeps to them, and out of all others, on a node that `on_node` lie on. `anywhere`:
-// one of those it asked for is flexible.
+// Whether a job that requested these reservations stays within them, and outside all others, on a
+// node with the reservations `on_node`. `flexible`: one of the requested reservations is flexible.
 bool reservations_allow(std::span<const Reservation* const> on_node,
                         const std::vector<std::string>& requested, bool flexible,
                         const AccessWindow& window);
 
 bool any_flexible_reservation(const ClusterState& state, const std::vector<std::string>& names);
 
-// Until the end of the last of these reservations that is on; none if none is, or if a flexible one is among them, which jobs may
-// outlast.
+// Time until the last of these reservations that are active ends; none if none is active, or if one
+// of them is flexible, because its jobs may outlast it.
 std::optional<Seconds> reservation_time_left(const ClusterState& state,
                                              const std::vector<std::string>& names, Time now);
 
-// A job that asks for as long as its reservation lasts starts a little after its beginning: it may lose so much of its limit.
+// A job as long as its reservation starts slightly late: its limit is cut by up to this much.
 inline constexpr Seconds kLateStartTolerance{60};
 
-// The time limit of a job that asks for these reservations, were it started now: what has none gets the time that is left.
+// Limit of a job with these reservations if it started now; without a limit, the time that is left.
 std::optional<Seconds> limit_within_reservations(const ClusterState& state,
                                                  const std::vector<std::string>& names,
                                                  std::optional<Seconds> limit, Time now);

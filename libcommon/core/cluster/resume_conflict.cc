@@ -19,7 +19,7 @@ bool is_ending(const ClusterState& state, const Charge& charge) {
   return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
 }
 
-// What others have of one node, now and once those that are ending have let go.
+// CPUs of other jobs on one node: now, and after those that are ending have released theirs.
 struct Others {
   const NodeShare& own;
   std::uint64_t now = 0, later = 0;
@@ -34,7 +34,7 @@ struct Others {
     clash = clash || intersect(own.cpu_ids, share.cpu_ids);
     by.insert(key);
   }
-  // Promised, other numbers will do: only the amount counts.
+  // A claim accepts any CPU ids, so only their number counts.
   void add_claim(const JobKey& key, std::uint32_t cpus) {
     later += cpus;
     by.insert(key);

@@ -1,5 +1,5 @@
-// Whether a suspended job may have back the CPUs that it lends: the one place that the command, the scheduler and the check of
-// its plans ask. Pure.
+// Whether a suspended job can get back the CPUs that it released. Used by the command, the
+// scheduler and the check of its plans. Pure.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace ares::core {
 
-// A share that is taken on top of the state, by the same command or plan.
+// A share that the same command or plan allocates in addition to the state.
 struct PlannedShare {
   JobKey key;
   const NodeShare* share = nullptr;
 };
 
-// Why it cannot go on now, on the first of its nodes where that is so.
+// Why the job cannot resume now, for the first of its nodes with a conflict.
 struct ResumeConflict {
   NodeId node;
   std::uint32_t needed = 0, free = 0;
-  std::vector<JobKey> by;  // who has CPUs there, ascending
+  std::vector<JobKey> by;  // jobs that hold CPUs there, ascending
 };
 
-// Nothing if it can: on each of its nodes as many CPUs are free as it was allocated, its own numbers among them where it has
-// numbers, and nothing of it is kept for a job that others are ended for. Precondition: it lends its CPUs.
+// None if it can resume: each of its nodes has as many CPUs as it needs, also its own CPU ids if it
+// has any, free and not reserved by preemption claims. Precondition: its CPUs are released.
 std::optional<ResumeConflict> resume_conflict(const ClusterState& state, const Job& job, Time now,
                                               std::span<const PlannedShare> planned_shares = {});
 

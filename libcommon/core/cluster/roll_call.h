@@ -1,6 +1,6 @@
-// RollCall: the nodes that a controller hears before it acknowledges anything. A controller whose own record of the last position is
-// missing learns only from them that its database is an older copy.
-// Owned by the engine's driver (controller or simulator), used by its thread only.
+// RollCall: the nodes that a controller hears before it acknowledges anything. A controller whose
+// own record of the last position is missing learns only from them that its database is an older
+// copy. Owned by the engine's driver (controller or simulator), used by its thread only.
 #pragma once
 
 #include <set>
@@ -9,7 +9,8 @@
 
 namespace ares::core {
 
-// Live nodes connect again within a few seconds; for those that are off the controller does not wait longer than this.
+// Live nodes connect again within a few seconds; for those that are off the controller does not
+// wait longer than this.
 inline constexpr Duration kRollCallPatience = std::chrono::seconds(30);
 
 class RollCall {

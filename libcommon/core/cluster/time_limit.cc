@@ -9,7 +9,7 @@ namespace ares::core {
 
 std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition) {
   if (job.time_limit) {
-    if (job.time_limit->count() == 0) return std::nullopt;  // asked for no limit
+    if (job.time_limit->count() == 0) return std::nullopt;  // the user requested no limit
     return job.time_limit;
   }
   return partition.default_time ? partition.default_time : partition.max_time;

@@ -10,10 +10,10 @@
 
 namespace ares::core {
 
-// How long the job may run there: as modified, else the partition's default. nullopt = unlimited.
+// The job's limit as requested or modified, else the partition's default. nullopt = unlimited.
 std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition);
 
-// How long the job may run if it starts now: a deadline shortens it, and the end of its reservation. nullopt = unlimited.
+// The limit if it starts now, cut by its deadline and its reservation's end. nullopt = unlimited.
 std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
                                 const Partition& partition, Time now);
 

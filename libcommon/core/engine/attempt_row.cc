@@ -5,7 +5,7 @@
 namespace ares::core {
 namespace {
 
-// What any row of the job says, whichever attempt it is about.
+// The fields that are the same in all rows of the job.
 Attempt blank_row(const Job& job, AttemptNo attempt) {
   Attempt row;
   row.key = {job.key, attempt};
@@ -22,7 +22,7 @@ Attempt blank_row(const Job& job, AttemptNo attempt) {
 std::optional<Attempt> requeued_row(const Job& job, Time at) {
   std::optional<Attempt> row;
   if (job.state == JobState::completing && job.ending) {
-    // The record moves on to its next attempt: the row of this one is written as it ends here.
+    // The record is reused for the next attempt, so the final row of this one is written now.
     Job ended = job;
     ended.state = job.ending->state;
     ended.reason = job.ending->reason;
@@ -41,7 +41,7 @@ std::optional<Attempt> attempt_row(const Job& job) {
   const bool allocated = job.allocation.has_value();
   const bool over = is_terminal(job.state);
   if (job.array || (!allocated && !over)) return std::nullopt;
-  // A job that ends without an allocation waited for its next attempt; the rows before it are written.
+  // A job that ended without an allocation waited for its next attempt. Rows of earlier ones exist.
   Attempt row = blank_row(job, allocated                  ? job.attempt
                                : job.attempt.value() == 0 ? AttemptNo{0}
                                                           : job.attempt.next());

@@ -1,4 +1,4 @@
-// The accounting rows that a job's record stands for.
+// The accounting rows that are made from a job's record.
 // Pure; engine thread.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace ares::core {
 
-// Of its current or last attempt; attempt 0 for a job that ended without ever having been allocated. None for a job that waits, and
-// for an array's own record.
+// Row of the current or last attempt; attempt 0 for a job that ended without ever being allocated.
+// None for a pending job and for an array's own record.
 std::optional<Attempt> attempt_row(const Job& job);
 
-// The row that an event leaves behind because the record it is applied to says no more about it afterwards: of the attempt that a
-// requeue ends, and of the tasks that wait in an array that is cancelled. `before` is that record, `at` when the event takes place.
+// The row whose data the event removes from the record `before`: of the attempt that a requeue
+// ends, or of the waiting tasks of an array that is cancelled. `at`: the event's time.
 std::optional<Attempt> superseded_row(const Job& before, const EventBody& event, Time at);
 
-// Whether the row of a job is another one after such an event. What happens on single nodes on the way shows at the end.
+// Whether the event changes the job's row. Events of single nodes do not; the end shows them.
 bool changes_row(JobEvent event);
 
 }  // namespace ares::core

@@ -22,7 +22,7 @@ const std::vector<AttemptReport>* reports_of(const Command& command) {
   return nullptr;
 }
 
-// What reconcile() finds again by itself; a signal and a limit carry their own position.
+// Messages that reconcile() generates itself. Signals and limits are not: they carry their own lsn.
 bool is_sent_by_reconcile(const ToNodeBody& body) {
   return std::holds_alternative<Prepare>(body) || std::holds_alternative<Go>(body) ||
          std::holds_alternative<Kill>(body) || std::holds_alternative<Forget>(body);
@@ -72,13 +72,13 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
   } else {
     decision = decide(state_, *policy_, command, now, &sums_);
     if (std::holds_alternative<Activate>(command.body) && !decision.failed) {
-      // Whom the one before had still to tell follows from the records.
+      // Pending notifications of the previous controller follow from the records.
       if (!active_) notifications_.push_back(notify_all_dependents());
       active_ = true;
     }
   }
 
-  // Not for a repeated request, which brings no event and whose configuration may be another by now.
+  // Not for a repeated request: it has no events, and its configuration may be out of date.
   if (const Reconfigure* c = reconfiguration(command); c && !decision.failed && !decision.repeated)
     policy_ = c->policy;
 
@@ -87,7 +87,7 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
   for (EventBody& body : decision.events) commit_event(std::move(body), now);
   follow_from(first_event, now);
   const bool acted = events_.size() > first_event;
-  // Not beside what needs no commit: it would have to wait for one.
+  // Commands without events are excluded: their reply would have to wait for a commit.
   if (acted || std::holds_alternative<Tick>(command.body))
     process_notifications(bounds_.notification_events, now);
 
@@ -145,7 +145,7 @@ void Engine::object(Objection objection) {
   notifications_.clear();
 }
 
-// What follows is applied as it is found, so that each question is asked of the state that all answers before it made.
+// Consequences are applied at once, so that the next one is computed from the state after it.
 void Engine::follow_from(std::size_t first_event, Time at) {
   for (std::size_t i = first_event; i < events_.size(); ++i) {
     const std::shared_ptr<const Event> cause = events_[i];
@@ -184,7 +184,7 @@ void Engine::commit_event(EventBody body, Time at) {
     event.epoch = activated->epoch;
 
   const std::optional<JobEventRef> about = job_event_of(event.body);
-  std::optional<Job> was;  // only of a job whose owner may be told of this
+  std::optional<Job> was;  // copied only if the event may cause mail
   if (const Job* before = about ? state_.jobs.find(about->key) : nullptr) {
     if (auto row = superseded_row(*before, event.body, at))
       finished_.insert_or_assign(row->key, std::move(*row));
@@ -200,7 +200,7 @@ void Engine::commit_event(EventBody body, Time at) {
   events_.push_back(std::make_shared<const Event>(std::move(event)));
 }
 
-// Writes down the row of a job that was touched in this batch and is about to leave.
+// Stores the row of a job that this batch changed, before the record is removed.
 void Engine::save_row(const JobKey& key) {
   if (touched_.erase(key) == 0) return;
   const Job* job = state_.jobs.find(key);
@@ -210,7 +210,7 @@ void Engine::save_row(const JobKey& key) {
 
 void Engine::send(const Command& command, Decision& decision, std::size_t first_effect) {
   queue_effects(command, decision, first_effect);
-  // A node thaws what its lease had frozen when a heartbeat is acknowledged: a Kill it is owed must be there before.
+  // A HeartbeatAck makes a node thaw what its expired lease froze, so a Kill must come before it.
   std::stable_partition(
       effects_.begin() + static_cast<std::ptrdiff_t>(first_effect), effects_.end(),
       [](const Effect& e) { return !std::holds_alternative<HeartbeatAck>(e.body); });
@@ -218,7 +218,7 @@ void Engine::send(const Command& command, Decision& decision, std::size_t first_
 
 void Engine::queue_effects(const Command& command, Decision& decision, std::size_t first_effect) {
   if (decision.reconcile) {
-    // The node hears in one answer everything it is owed; what its own report has just brought about is part of that.
+    // reconcile() returns all messages that the node needs, also those that its report caused.
     const NodeId node = *decision.reconcile;
     const auto begin = effects_.begin() + static_cast<std::ptrdiff_t>(first_effect);
     effects_.erase(std::remove_if(begin, effects_.end(),

@@ -1,4 +1,4 @@
-// Engine: the one writer. Decides commands on its state, applies at once, and lets nothing out before its commit.
+// Engine: the only writer of the state. Decides and applies commands; output waits for the commit.
 // Owned by the controller's engine thread (or the simulator); not thread-safe. Pure: no clock, no I/O, no thread.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace ares::core {
 
 struct Decision;
 
-// Names one waiting caller; chosen by whoever hands the command in. 0 = nobody waits.
+// Identifies a waiting caller; chosen by the code that passes the command in. 0 = no caller waits.
 using Ticket = std::uint64_t;
 
 struct Reply {
@@ -32,79 +32,81 @@ struct Reply {
   Error error;
   std::vector<JobKey> jobs;
   std::string text;
-  bool repeated = false;  // to a command that had been carried out before: nothing was done now
+  bool repeated = false;  // the command had been carried out before; nothing was done now
 };
 
-// Everything that changed since the last batch, and the state right after it. The store writes it in one transaction.
+// All events since the last batch, and the state after them. The store commits them at once.
 struct EngineBatch {
   Lsn first, last;
   std::vector<std::shared_ptr<const Event>> events;
   std::vector<Blob> blobs;
-  std::vector<Attempt> attempts;  // accounting rows touched, as of the end of the batch
-  ClusterState before, after;     // snapshots: what a record is now is read from `after`
+  std::vector<Attempt> attempts;  // changed accounting rows, as of the end of the batch
+  ClusterState before, after;     // snapshots; the store reads changed records from `after`
 };
 
-// A node has heard of a later position than the state has: the database is an older copy, or another controller has taken over.
+// A node has heard of a later position than the state has: the database is an older copy, or
+// another controller has taken over.
 struct Objection {
   JournalPosition heard;
   std::string why;  // and what the administrator can do
 };
 
-// What may leave once a batch has committed.
+// Output that may be sent once a batch has committed.
 struct Outgoing {
   std::vector<Reply> replies;
   Effects effects;
-  std::vector<Notice> notices;                   // for mail; what is lost here never comes again
+  std::vector<Notice> notices;                   // for mail; not repeated if lost
   std::shared_ptr<const ClusterState> snapshot;  // publish it before sending the replies
 };
 
-// How much is done at a time. Commands come whole, whatever they change.
+// Limits of work in one step. A command is never split, whatever its size.
 struct Bounds {
   std::size_t batch_events = 500;
   std::size_t batch_blob_bytes = 16 << 20;
-  std::size_t notification_events =
-      100;  // events by which a command goes on telling those who wait
-  std::size_t notification_records = 10'000;  // records that are looked at meanwhile; at least 2
+  // Events of dependency notifications that are added to one command.
+  std::size_t notification_events = 100;
+  std::size_t notification_records = 10'000;  // records evaluated for them; at least 2
 };
 
 class Engine {
  public:
-  // `recovered` is what the journal holds, with the epoch already taken. The first command must be Activate.
+  // `recovered`: the state from the journal, with the epoch already taken. First command: Activate.
   Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bounds bounds = {});
 
-  // Whether Activate was taken: all before it is refused.
+  // Whether Activate was accepted. All commands before it are refused.
   bool active() const { return active_; }
 
-  // None: nothing speaks against this state. Else nothing more is decided, committed or acknowledged, until another process starts on
-  // another state: what was not committed is dropped, and every command is answered with the objection.
+  // None: nothing speaks against this state. Else nothing more is decided, committed or
+  // acknowledged, until another process starts on another state: what was not committed is dropped,
+  // and every command is answered with the objection.
   const std::optional<Objection>& objection() const { return objection_; }
 
-  // Decides and applies one command. `now` is the caller's clock; an earlier one than already seen is lifted to that.
+  // Decides and applies one command. `now`: the caller's clock, raised to state().now if earlier.
   void handle(const Command& command, Time now, Ticket ticket);
 
-  // Whether enough events wait that the caller should take the batch before handing in more.
+  // Whether the caller should take the batch before it passes in more commands.
   bool full() const;
 
-  // Whether jobs have still to be told of what they wait for. Then the caller fills what is left of every batch by continue_notifications().
+  // Whether notifications of dependents are left; then call continue_notifications() in each batch.
   bool has_notifications() const { return !notifications_.empty(); }
   void continue_notifications(Time now);
 
-  // Whether events wait to be committed. What needs no commit of its own (a refusal, a repeated request, an answer to a heartbeat)
-  // comes out of take_ready(), or with the batch whose events it must not overtake.
+  // Whether events wait to be committed. Output without events (a refusal, a repeated request, an
+  // answer to a heartbeat) comes from take_ready(), or with the batch to keep the order.
   bool has_batch() const;
 
-  // All events since the last call. At most one batch is in flight: call committed() before taking the next.
+  // All events since the last call. One batch may be in flight: call committed() before the next.
   EngineBatch take_batch();
 
-  // The batch taken last is durable: gives out what waited for it.
+  // The last batch taken is durable: returns the output that waited for it.
   Outgoing committed();
 
-  // Replies and effects that depend on nothing uncommitted (empty while a batch is in flight or events wait). Its snapshot is the
-  // one last committed.
+  // Replies and effects that depend on nothing uncommitted; empty while a batch is in flight or
+  // events wait. The snapshot is the last committed one.
   Outgoing take_ready();
 
   const ClusterState& state() const { return state_; }
-  // In force: the first one, or that of the last Reconfigure.
+  // The policy in force: the first one, or that of the last Reconfigure.
   const std::shared_ptr<const Policy>& policy() const { return policy_; }
 
  private:
@@ -125,13 +127,13 @@ class Engine {
   bool active_ = false;
   const Recovered recovered_;
   std::optional<Objection> objection_;
-  std::deque<DependencyNotification> notifications_;  // first come, first told
+  std::deque<DependencyNotification> notifications_;  // first in, first out
   std::vector<std::shared_ptr<const Event>> events_;
   std::vector<Blob> blobs_;
   std::size_t blob_bytes_ = 0;
-  std::set<JobKey> touched_;  // jobs whose accounting row the batch writes
-  std::map<AttemptKey, Attempt>
-      finished_;  // rows of attempts that the record itself has left behind
+  std::set<JobKey> touched_;  // jobs whose accounting rows the batch writes
+  // Final rows of attempts whose data is no longer in the record.
+  std::map<AttemptKey, Attempt> finished_;
   std::vector<Reply> replies_;
   Effects effects_;
   std::vector<Notice> notices_;

@@ -42,8 +42,9 @@ class Check {
   void check_node(NodeId id, const Node& node) {
     const std::string subject = "node " + node.name;
     const NodeId* by_name = state_.node_ids.find(node.name);
-    expect(by_name && *by_name == id && node.id == id, subject, "its name does not lead to it");
-    expect(id < state_.next_node_id, subject, "its id may be given out again");
+    expect(by_name && *by_name == id && node.id == id, subject,
+           "the index of names does not lead to it");
+    expect(id < state_.next_node_id, subject, "its id may be used again");
     std::uint64_t cpus = 0;
     Bytes memory{};
     DeviceUse devices;
@@ -66,7 +67,7 @@ class Check {
       charges_.insert({id, charge.attempt});
       check_charge(id, subject, charge);
     }
-    // A configuration that gives it less takes nothing away from what runs there.
+    // A configuration with fewer resources does not end what runs on the node.
     const bool cut = node.configured.cpus != 0 && node.configured.cpus < cpus;
     expect(cut || cpus <= node.inventory.cpus, subject, "more CPUs are charged than it has");
     const bool short_of = node.configured.memory != Bytes{} && node.configured.memory < memory;
@@ -74,7 +75,7 @@ class Check {
            "more memory is charged than it has");
   }
 
-  // A charge belongs to a live share that holds the node, or to one that was given up and whose node has not registered clean.
+  // A charge belongs to a live share, or to a fenced one whose node has not registered clean yet.
   void check_charge(NodeId node, const std::string& subject, const Charge& charge) {
     const Job* job = state_.jobs.find(charge.attempt.job);
     if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
@@ -82,7 +83,7 @@ class Check {
       return;
     for (const NodeShare& share : job->allocation->nodes) {
       if (share.node != node) continue;
-      // What it lends are its CPUs, all of them, and nothing else.
+      // A suspended attempt releases all its CPUs and nothing else.
       const bool released = job->allocation->cpus_released;
       const bool cpus = released ? charge.cpus == 0 && charge.cpu_ids.empty()
                                  : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
@@ -101,9 +102,9 @@ class Check {
 
   void check_job(const JobKey& key, const Job& job) {
     const std::string subject = name_of(key);
-    expect(job.key == key, subject, "filed under another key");
-    expect(job.own_id < state_.next_job_id, subject, "its number may be given out again");
-    expect(job.version <= state_.lsn, subject, "changed by an event still to come");
+    expect(job.key == key, subject, "stored under another key");
+    expect(job.own_id < state_.next_job_id, subject, "its id may be used again");
+    expect(job.version <= state_.lsn, subject, "its version is ahead of the journal");
     if (holds_resources(job.state)) {
       expect(job.allocation.has_value(), subject, "holds resources without an allocation");
       if (job.allocation) check_live(subject, job);
@@ -115,7 +116,7 @@ class Check {
       expect(job.started.has_value(), subject, "running without a start");
     const bool stands = job.allocation && job.allocation->suspension;
     expect(stands == (job.state == JobState::suspended), subject,
-           "SUSPENDED, and its allocation does not say so, or the other way round");
+           "its state and its allocation disagree on whether it is suspended");
     if (is_active(job.state) && job.allocation)
       expect(job.allocation->cpus_released == stands, subject,
              "runs without CPUs, or keeps them while it is suspended");
@@ -133,16 +134,17 @@ class Check {
     }
   }
 
-  // Whoever is still there of those that were to make room is on his way out.
+  // Victims that still exist must be ending or suspended.
   void check_claim(const std::string& subject, const Job& job) {
-    expect(job.state == JobState::pending && !job.array, subject, "keeps an earmark");
+    expect(job.state == JobState::pending && !job.array, subject,
+           "is an array or not pending, and has a preemption claim");
     expect(job.preemption_claim->at <= job.preemption_claim->ready &&
                job.preemption_claim->ready < job.preemption_claim->until,
-           subject, "its earmark's times are out of order");
+           subject, "the times of its preemption claim are out of order");
     for (const AttemptKey& victim : job.preemption_claim->victims) {
       const Job* other = state_.jobs.find(victim.job);
-      const bool over = job.preemption_claim->until <= state_.now;  // then a suspended one goes on
-      // One that lent its CPUs goes on as soon as there is room for both.
+      const bool over = job.preemption_claim->until <= state_.now;  // suspended ones may resume
+      // A suspended victim may resume as soon as there are CPUs for both.
       const bool released = other && other->allocation && other->allocation->suspend_set > Lsn{0};
       if (other && other->attempt == victim.attempt && !over && !released)
         expect(other->state != JobState::running && other->state != JobState::configuring, subject,
@@ -161,16 +163,16 @@ class Check {
         expect(charges_.contains({share.node, attempt}), subject,
                "a node is allocated and not charged");
       if (job.state == JobState::configuring)
-        expect(share.phase != SharePhase::running, subject, "user code before Started");
+        expect(share.phase != SharePhase::running, subject, "user code runs before Started");
     }
-    expect(!all_gone, subject, "every node has let go and it has not ended");
+    expect(!all_gone, subject, "every node is released and the job has not ended");
     if (!job.spec->gpu_alternatives.empty() && all_gpus_known(*job.allocation))
       expect(matches_alternative(state_, *job.spec, job.allocation->partition,
                                  job.allocation->alternative, job.allocation->nodes),
              subject, "its GPUs are none of the alternatives that it asked for");
   }
 
-  // A node may have lost some since.
+  // False if a node has lost some of the GPUs since.
   bool all_gpus_known(const Allocation& allocation) const {
     return std::all_of(
         allocation.nodes.begin(), allocation.nodes.end(), [&](const NodeShare& share) {
@@ -197,7 +199,7 @@ class Check {
     const ArrayState& a = *array.array;
     if (is_terminal(array.state)) {
       expect(a.waiting.empty() && sum.active == 0, subject, "the array has ended before its tasks");
-      return;  // its tasks may be on their way out of memory
+      return;  // its tasks may already have been removed from memory
     }
     expect(a.active == sum.active && a.holding == sum.holding && a.completed == sum.completed &&
                a.unsuccessful == sum.unsuccessful,
@@ -206,7 +208,7 @@ class Check {
            "nothing is left of the array and it has not ended");
   }
 
-  // Fences are unique: one attempt each, and below the journal's position.
+  // A fence belongs to one attempt, is at most the journal's lsn, and grows with the attempts.
   void check_fences() {
     std::map<JobKey, std::map<AttemptNo, Fence>> of_job;
     for (const auto& [fence, attempts] : fences_) {
@@ -226,7 +228,7 @@ class Check {
     }
   }
 
-  // All or nothing: where one member has had its first start, none that could still have it waits. And who waits may still start.
+  // A gang starts as a whole: if a member started, no other waits. Waiting ones can still start.
   void check_gangs() {
     std::map<JobId, std::vector<const Job*>> gangs;
     state_.jobs.for_each([&](const JobKey&, const Job& job) {
@@ -264,11 +266,11 @@ class Check {
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
     expect(again.preemption_claims == state_.preemption_claims, "index",
-           "`earmarked` is not what the records say");
+           "`preemption_claims` is not what the records say");
     expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
     expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
     expect(again.current_usage == state_.current_usage, "index",
-           "`holdings` is not what the records say");
+           "`current_usage` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
     expect(again.request_loads == state_.request_loads, "index",

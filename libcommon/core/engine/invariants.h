@@ -1,5 +1,5 @@
-// What must hold of every state, whatever happened: checked by property tests and the simulation after each step.
-// Pure and slow (looks at everything); any thread.
+// Invariants of every state, checked by property tests and by the simulation after each step.
+// Pure and slow (reads all records); any thread.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace ares::core {
 
-// One sentence for each violation; empty = all is well. Presumes that no node shrank below what is charged to it (a node that
-// registers with less than before is drained, not emptied).
+// One sentence for each violation; empty = none. Assumes that no node shrank below its charges (a
+// node that registers with less than before is drained, not emptied).
 std::vector<std::string> check_invariants(const ClusterState& state);
 
-// What must hold at the moment when jobs are preempted, or a task of an array begins: `before` is the state right before that event.
-// Later it need not: an array's throttle may be lowered below what runs. Other events have nothing to break.
+// Conditions at preemptions and at starts of array tasks; `before` is the state before the event.
+// They may become false later: a throttle can be lowered. Other events are not checked.
 std::vector<std::string> check_step(const ClusterState& before, const Policy& policy,
                                     const Event& event);
 

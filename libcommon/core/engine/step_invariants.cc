@@ -1,4 +1,4 @@
-// What preemption and the throttles of arrays promise, checked apart from the code that keeps it.
+// Checks the rules of preemption and array throttles, independently of the code that enforces them.
 #include <algorithm>
 #include <set>
 
@@ -17,8 +17,8 @@ class Check {
   std::vector<std::string> run() {
     const Job* job = before_.jobs.find(eviction_.key);
     expect(job && job->state == JobState::pending && job->hold == Hold::none,
-           "nobody lives to be served by it");
-    expect(!eviction_.preemption_claim.victims.empty(), "nobody is preempted");
+           "its job is not pending, or is held");
+    expect(!eviction_.preemption_claim.victims.empty(), "no job is preempted");
     if (!job) return std::move(out_);
     expect(!job->preempted, "it is on its way back itself");
     expect(!job->preemption_claim || job->preemption_claim->until <= at_,
@@ -86,7 +86,7 @@ class Check {
   std::vector<std::string> out_;
 };
 
-// As many tasks of the array run as its throttle allows already, counted one by one.
+// Whether the array already runs as many tasks as its throttle allows, counted from the records.
 bool is_throttled(const ClusterState& before, const JobKey& task) {
   const Job* array = before.jobs.find({task.job, TaskIndex{}});
   if (task.task.is_none() || !array || !array->array || array->array->throttle == 0) return false;

@@ -1,9 +1,9 @@
-// Classic fair share: one number for each user, from shares and usage of the whole branch above. Pure; any thread.
+// Classic fair share: a factor for each user from shares and usage of all levels. Pure; any thread.
 //
 //   F = 2^(-UE / S / dampening),   UE = UA + (UE_parent - UA) * s / sum of s over the siblings
 //
-// UA is a node's part of all usage, S its part of all shares, s its own shares. Who has as much as the parent has the parent's
-// UE and S. (Source: the description of Slurm's classic fair share; examples in tests/unit/fairness.)
+// UA is a node's part of all usage, S its part of all shares, s its own shares. UE and S of a node
+// with Fairshare=parent are its parent's. (Source: Slurm's documentation; see tests/unit/fairness.)
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ares::core::fairness {
 
-// F of one node; 0 without shares, whatever was used. `dampening` is at least 1.
+// F of one node; 0 without shares. `dampening` is at least 1.
 double classic_factor(double effective_usage, double share, std::uint32_t dampening = 1);
 
 struct ClassicNode {
@@ -24,7 +24,7 @@ struct ClassicNode {
   double factor = 0;           // F
 };
 
-// By node. `usage` is by node as sum_up() leaves it, in any unit.
+// Results by node. `usage`: by node, in any unit, as returned by sum_up().
 std::vector<ClassicNode> classic_fair_share(const AccountTree& tree,
                                             std::span<const std::uint64_t> usage,
                                             std::uint32_t dampening);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kOne = std::uint64_t{1} << 63;
 constexpr std::uint64_t kOneOverLn2 = 13306513097844322492ULL;  // 2^63 / ln 2, to the nearest
 
-// Of numbers from 1/2 to 1 in units of 2^-63, to the nearest.
+// Product of numbers in [1/2, 1] in units of 2^-63, rounded to nearest.
 constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>((U128{a} * b + (kOne >> 1)) >> 63);
 }
@@ -18,7 +18,7 @@ constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t root(std::uint64_t a) {
   const U128 square = U128{a} << 63;
   std::uint64_t low = kOne >> 1, high = kOne;
-  while (low < high) {  // the largest whose square is not above
+  while (low < high) {  // binary search: the largest value whose square is at most `square`
     const std::uint64_t middle = low + (high - low + 1) / 2;
     if (U128{middle} * middle <= square)
       low = middle;
@@ -28,16 +28,16 @@ constexpr std::uint64_t root(std::uint64_t a) {
   return square - U128{low} * low > low ? low + 1 : low;
 }
 
-// Row i, column j: 2^-(j / 256^(i+1)). A fraction of 64 bits is eight bytes, so its power is a product of eight entries.
-// Each root and product is off by half a unit at most: an entry by about 5, the product of eight by less than 64 units, 2^-57 of
-// one; relative to a result of at least a half, 2^-56.
+// Row i, column j: 2^-(j / 256^(i+1)). The power of a 64-bit fraction is a product of eight
+// entries, one a byte. Errors: half a unit for a root or product, about 5 for an entry, below 64
+// units or 2^-57 for the product of eight; relative to a result of at least 1/2 that is 2^-56.
 using Row = std::array<std::uint64_t, 256>;
 constexpr std::array<Row, 8> make_table() {
   std::array<Row, 8> table{};
   std::uint64_t power = kOne >> 1;  // 2^-1
   for (Row& row : table) {
-    std::array<std::uint64_t, 8>
-        bits{};  // most significant first: 2^-(1/2), 2^-(1/4), ... in this row's scale
+    // Most significant first: 2^-(1/2), 2^-(1/4), ... in this row's scale.
+    std::array<std::uint64_t, 8> bits{};
     for (std::uint64_t& bit : bits) bit = power = root(power);
     for (std::size_t j = 0; j < row.size(); ++j) {
       row[j] = kOne;
@@ -75,7 +75,7 @@ HalfPower decay_factor(Duration elapsed, Seconds half_life) {
 double half_to_the(double x) {
   if (std::isnan(x)) return 0;
   if (x <= 0) return 1;
-  if (x >= 1100) return 0;  // below every double
+  if (x >= 1100) return 0;  // smaller than every double
   const double whole = std::floor(x);
   const auto fraction = static_cast<std::uint64_t>(std::ldexp(x - whole, 64));
   return std::ldexp(static_cast<double>(fractional_power(fraction)), -63 - static_cast<int>(whole));

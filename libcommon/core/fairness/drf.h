@@ -1,5 +1,5 @@
-// Weighted dominant resource fairness: a user's dominant share is the largest part of any one resource that he uses, and who
-// has the smallest by his weight is served next. (Ghodsi et al., NSDI 2011, algorithm 1, with weights.)
+// Weighted dominant resource fairness: a user's dominant share is its largest part of any resource;
+// the smallest one by weight is served next. (Ghodsi et al., NSDI 2011, algorithm 1, with weights.)
 // Pure; one thread at a time.
 #pragma once
 
@@ -10,31 +10,31 @@
 
 namespace ares::core::fairness {
 
-// used / capacity / weight, kept as three integers and compared by cross products below 2^192: never rounded.
+// used / capacity / weight as integers, compared by cross products below 2^192 without rounding.
 struct DominantShare {
   std::uint64_t used = 0;
   std::uint64_t capacity = 1;
-  std::uint64_t weight = 1;  // 0: comes after everybody who has one
+  std::uint64_t weight = 1;  // 0: served after all users with a weight
   double value() const;
 };
-// Negative, zero, positive: `a` is less, as much, more served than `b`.
+// Negative, zero or positive: `a` has been served less, equally or more than `b`.
 int compare(const DominantShare& a, const DominantShare& b);
 
-// Of amounts by resource; what the cluster does not have, and negative amounts, count for nothing.
+// From amounts by resource; those that are not positive, or without capacity, are ignored.
 DominantShare dominant_share(std::span<const std::int64_t> used,
                              std::span<const std::int64_t> capacity, std::uint64_t weight);
 
-// Who is next while resources are given away one job at a time. Users are numbers of the caller's; ties go to the lowest.
-// next() costs nothing while the same user stays first, else O(log users).
+// Selects the next user while resources are allocated one job at a time. The caller numbers the
+// users; ties go to the lowest number. next() is O(1), updates are O(log users).
 class ProgressiveFilling {
  public:
   using User = std::uint32_t;
 
-  // Precondition: added once each.
+  // Precondition: each user is added once.
   void add(User user, const DominantShare& share);
-  // The least served user; nothing if none is left.
+  // The least served user; none if no user is left.
   std::optional<User> next() const;
-  // The one that next() names has another share now, or has nothing left to start.
+  // The user that next() returned has a new share, or has nothing left to start.
   void serve(const DominantShare& share);
   void drop();
 

@@ -10,20 +10,20 @@
 namespace ares::core::fairness {
 namespace {
 
-// What the children of one parent have in common.
+// Sums over the children of one parent.
 struct Family {
-  std::uint64_t shares = 0;  // of all of them
-  std::uint64_t used = 0;    // by the parent
+  std::uint64_t shares = 0;  // of all children
+  std::uint64_t used = 0;    // usage of the parent
 };
 
-// One among those who are compared: about S/U, and whose it is.
+// An entry in a sorted list of siblings: the approximate S/U of a node.
 struct Level {
-  double about = 0;  // to a relative 2^-49: settles most comparisons
+  double about = 0;  // relative error 2^-49: decides most comparisons
   TreeIndex node = 0;
   std::uint32_t family = 0;
 };
 
-// S/U. Infinity is 1/0, and above every number; it never meets compare_fractions.
+// S/U exactly. 1/0 is infinity, above all numbers; it is never passed to compare_fractions.
 struct Fraction {
   U128 numerator = 0;
   U128 denominator = 1;
@@ -59,12 +59,12 @@ class Walk {
   }
 
  private:
-  // Siblings in their order, and how far the walk has come. A stack of its own: trees may be of any depth.
+  // Sorted siblings and the walk's position. The stack is explicit: trees may have any depth.
   struct List {
     std::vector<Level> levels;
     std::vector<Family> families;
     std::size_t at = 0;
-    bool tied = false;  // the next one ties with who was ranked before
+    bool tied = false;  // the next one ties with the user ranked before
   };
 
   void push(List list) {
@@ -87,8 +87,8 @@ class Walk {
     return compare_fractions(x.numerator, x.denominator, y.numerator, y.denominator);
   }
 
-  // Descending; on ties users before accounts, then as the tree has them: whoever ties gets the same rank, so that the last
-  // changes nothing but makes the walk the same every time.
+  // Descending; on ties users before accounts, then by node. Ties get the same rank, so the last
+  // criterion only makes the walk deterministic.
   bool before(const Level& a, const Level& b, const std::vector<Family>& families) const {
     const auto order = compare(a, b, families);
     if (order != 0) return order > 0;
@@ -122,10 +122,10 @@ class Walk {
     while (end < list.levels.size() && compare(list.levels[end], first, list.families) == 0)
       add_children(list.levels[end++].node, merged);
     list.at = end;
-    push(std::move(merged));  // `list` and `first` are gone
+    push(std::move(merged));  // invalidates `list` and `first`
   }
 
-  // Each child's level within this parent. Accounts that have as much as their parent give way to their children.
+  // Adds children and level fair shares. Fairshare=parent accounts are replaced by children.
   void add_children(TreeIndex parent, List& out) {
     const auto nodes = tree_.nodes();
     siblings_.clear();
@@ -153,9 +153,9 @@ class Walk {
   std::span<const std::uint64_t> usage_;
   std::vector<std::uint32_t> ranks_;
   std::vector<List> lists_;
-  std::vector<TreeIndex> siblings_;  // of one call
-  std::uint32_t next_ = 0;           // rank of the next user who does not tie
-  std::uint32_t rank_ = 0;           // of the last user ranked
+  std::vector<TreeIndex> siblings_;  // scratch space of add_children()
+  std::uint32_t next_ = 0;           // rank of the next user that does not tie
+  std::uint32_t rank_ = 0;           // rank of the last ranked user
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ double seconds(Duration length) {
   return std::chrono::duration<double>(length).count();
 }
 
-// Not normalised: as it was given, to be multiplied by the weight.
+// With `raw` the value is not normalised: the weight multiplies it as it is.
 double of_highest(std::uint32_t value, std::uint32_t highest, bool raw) {
   return raw ? value : part(value, highest);
 }

@@ -1,10 +1,10 @@
-// Multifactor priority: a weighted sum of factors, each a row of a table, so that what a job's priority consists of can be
-// listed. Pure; any thread.
+// Multifactor priority: a weighted sum of factors. The factors are rows of a table, so that a job's
+// priority can be shown factor by factor. Pure; any thread.
 //
 //   P = site + age + association + fairshare + job size + partition + QOS + sum of TRES - nice
 //
-// each term but the first and the last a weight times a factor from 0 to 1; truncated, at least 1 (0 is for those who are
-// held), at most 2^32 - 1. (Source: the description of Slurm's multifactor plugin.)
+// Terms but the first and last: a weight times a factor from 0 to 1. P is truncated; at least 1 (0:
+// held) and at most 2^32 - 1. (Source: Slurm's documentation of the multifactor plugin.)
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace ares::core::fairness {
 
-// What the factors are relative to: of the cluster, or among all that exist.
+// Reference values of the factors: totals of the cluster and highest existing priorities.
 struct PriorityScale {
   std::uint64_t nodes = 0;
   std::uint64_t cpus = 0;
-  std::uint32_t max_association = 0;  // highest priority of any
+  std::uint32_t max_association = 0;  // highest priority of any association
   std::uint32_t max_partition = 0;
   std::uint32_t max_qos = 0;
 };
 
-// A job's part of its partition's amount of one TRES, and what that weighs.
+// A job's amount of one TRES, the partition's total, and the weight.
 struct TresTerm {
   double amount = 0;
   double total = 0;
@@ -35,11 +35,11 @@ struct TresTerm {
 
 // One job in one partition.
 struct PriorityInput {
-  std::int64_t site = 0;  // added as it is; nobody sets one yet
-  Duration age{};         // since it became eligible, or was submitted
-  double fairshare = 0;   // 0 to 1, from Fair Tree or classic
+  std::int64_t site = 0;  // added without a weight; always 0 so far
+  Duration age{};         // since the job became eligible, or was submitted
+  double fairshare = 0;   // 0 to 1, from Fair Tree or classic fair share
   std::uint64_t nodes = 1;
-  std::uint64_t cpus = 0;  // 0: not known
+  std::uint64_t cpus = 0;  // 0: unknown
   Seconds time_limit{};    // 0: unlimited
   std::uint32_t association = 0;
   std::uint32_t partition = 0;
@@ -63,10 +63,10 @@ inline constexpr std::size_t kFactors = 9;
 
 struct FactorRow {
   Factor factor;
-  std::string_view name;  // for headings: "FAIRSHARE"
+  std::string_view name;  // column heading: "FAIRSHARE"
   std::string_view help;
   double (*value)(const PriorityInput&, const PriorityScale&, const Fairness&);  // normalised
-  double (*weight)(const Fairness&);  // 1 where the value is a term already
+  double (*weight)(const Fairness&);  // 1 if the value is already weighted
 };
 // In the order of Factor.
 const std::array<FactorRow, kFactors>& factor_table();
@@ -84,9 +84,9 @@ struct Priority {
 Priority multifactor_priority(const PriorityInput& input, const PriorityScale& scale,
                               const Fairness& rules);
 
-// What amounts of TRES are billed as: by `sum` that of weight * amount, by `max_tres` the largest of a node's TRES (cpu, mem,
-// gres) and the sum of the others, by `max_tres_gres` all gres and the largest of the rest of a node's, and the sum of the
-// others. Truncated. Billing itself is no part of it.
+// Billing units of TRES amounts, each weight * amount, truncated. `sum`: all. `max_tres`: the
+// largest of cpu, mem and gres, plus all others. `max_tres_gres`: the larger of cpu and mem, plus
+// all others (gres included). The TRES `billing` itself is ignored.
 std::uint64_t billing(const TresSeconds& amounts, const TresWeights& weights, BillingMode mode);
 
 }  // namespace ares::core::fairness

@@ -18,7 +18,7 @@ std::string full_name(std::string_view account, std::string_view user) {
 }  // namespace
 
 AccountTree::AccountTree(const std::vector<AccountRow>& rows) {
-  // Rows by the account above them, in their order; "" is the root.
+  // Row numbers by parent account, in input order; "" is the root.
   std::unordered_map<std::string_view, std::vector<std::uint32_t>> below;
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     below[rows[i].user.empty() ? rows[i].parent : rows[i].account].push_back(i);

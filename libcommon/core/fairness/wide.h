@@ -1,4 +1,4 @@
-// Integers wider than the machine's, as far as exact comparisons of fractions need them.
+// 128-bit and 256-bit integers for exact comparison of fractions.
 // Pure; plain values, any thread.
 #pragma once
 
@@ -10,14 +10,14 @@ namespace ares::core::fairness {
 
 __extension__ typedef unsigned __int128 U128;
 
-// 256 bits, most significant first, so that members compare as the number does.
+// 256 bits, most significant first, so that member-wise comparison is numeric comparison.
 struct U256 {
   U128 high = 0;
   U128 low = 0;
   friend constexpr auto operator<=>(const U256&, const U256&) = default;
 };
 
-// Exact: 128 by 128 bits.
+// Exact product of two 128-bit numbers.
 constexpr U256 wide_product(U128 a, U128 b) {
   constexpr U128 kLow = ~std::uint64_t{0};
   const U128 low = (a & kLow) * (b & kLow);
@@ -34,7 +34,7 @@ constexpr U128 scaled_product(U128 a, U128 b, int shift) {
   return (product.high << (128 - shift)) | (product.low >> shift);
 }
 
-// How a/b lies to c/d. Precondition: b and d are not zero.
+// Compares a/b with c/d. Precondition: b and d are not zero.
 constexpr std::strong_ordering compare_fractions(U128 a, U128 b, U128 c, U128 d) {
   return wide_product(a, d) <=> wide_product(c, b);
 }

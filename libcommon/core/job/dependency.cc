@@ -32,13 +32,13 @@ DependencyStatus outcome_of(DependencyKind kind, bool ended, bool succeeded, boo
   return {};
 }
 
-// When it started, or ended without ever having.
+// When it started, or ended without a start.
 std::optional<Time> began(const Job& job) {
   if (job.started) return job.started;
   return is_terminal(job.state) ? job.ended : std::nullopt;
 }
 
-// An array began when its last task did.
+// An array began when its last task began.
 std::optional<Time> array_began(const ClusterState& state, const Job& array) {
   if (!array.array->waiting.empty()) return std::nullopt;
   std::optional<Time> last;
@@ -73,7 +73,7 @@ DependencyStatus target_status(const ClusterState& state, const Dependency& d, c
       return outcome_of(d.kind, true, false,
                         false);  // cancelled with its array before it had a record
     }
-    return status_of(DependencyStatus::met);  // no longer known: lifted
+    return status_of(DependencyStatus::met);  // no longer known: counts as met
   }
   std::optional<Time> since;
   if (d.kind == DependencyKind::after) since = all_began(state, *target);
@@ -113,7 +113,7 @@ std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::ve
   const auto overlap = [](const JobKey& a, const JobKey& b) {
     return a.job == b.job && (a.task.is_none() || b.task.is_none() || a.task == b.task);
   };
-  // What was seen from one of the jobs does not lead to the target, or that one would have been the answer.
+  // Targets seen from an earlier job do not lead to `target`, or that job would have been returned.
   std::set<JobKey> seen;
   std::vector<JobKey> open;
   const auto look_at = [&](const Job& record) {

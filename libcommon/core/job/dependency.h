@@ -1,4 +1,4 @@
-// What a job waits for, and whether that has come. Pure; any thread.
+// Dependencies of jobs and their status. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace ares::core {
 
-// Whose dependency it is: aftercorr and singleton depend on that.
+// The job that depends: aftercorr needs its task, singleton its user and name.
 struct Dependent {
   JobKey key;
   const JobSpec& spec;
@@ -18,20 +18,20 @@ struct Dependent {
 struct DependencyStatus {
   enum Kind { waiting, met, failed };
   Kind kind = waiting;
-  Time not_before{};  // when met: the end of its delay; zero without one
+  Time not_before{};  // if met: the end of its delay; zero without a delay
 };
-// An array that waits task by task (aftercorr) is itself always waiting: its tasks are asked about one by one.
+// An array that waits task by task (aftercorr) is always waiting; ask for its tasks instead.
 DependencyStatus dependency_status(const ClusterState& state, const Dependent& who,
                                    const Dependency& dependency);
-// Whether tasks of that array answer for tasks of this one.
+// Whether the dependency holds task by task: aftercorr of an array on another array.
 bool waits_task_by_task(const ClusterState& state, const Dependent& who,
                         const Dependency& dependency);
 
-// Whether all of the job, or array, has started, or ended without ever having.
+// Whether all of the job or array has started, or ended without a start.
 bool has_begun(const ClusterState& state, const JobKey& key);
 
-// The first of `jobs` (jobs, arrays or tasks) that waits for `target`, by itself or through others, or that is part of it. One
-// search for all of them: each record is looked at once.
+// The first of `jobs` (jobs, arrays or tasks) that is part of `target` or waits for it, directly or
+// through other jobs. One search for all of them: each record is visited once.
 std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::vector<JobKey>& jobs,
                                         const JobKey& target);
 

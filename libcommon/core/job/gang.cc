@@ -13,7 +13,7 @@ Error bad(std::string message) {
   return Error{ErrorCode::invalid_argument, "Invalid gang specification: " + std::move(message)};
 }
 
-// Visits those members of the gangs of that user and name that have not ended, ascending, until visit(job) says to stop.
+// Visits the user's unended members of gangs of that name, ascending, while visit(job) is true.
 template <class Visit>
 void each_member(const ClusterState& state, const GangMember& from, Visit&& visit) {
   state.gangs.for_each_from(from, [&](const GangMember& at, const Lsn&) {

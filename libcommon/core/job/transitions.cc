@@ -5,7 +5,7 @@
 namespace ares::core {
 namespace {
 
-// One bit a state; the last bit is "no such record".
+// One bit per state; the last bit means that there is no record.
 using Mask = std::uint32_t;
 constexpr std::size_t kStates = 14;
 constexpr std::size_t kFroms = kStates + 1;
@@ -22,7 +22,7 @@ constexpr Mask kCompleting = bit(JobState::completing);
 constexpr Mask kActive = kRunning | kSuspended;
 constexpr Mask kHolding = kConfiguring | kActive | kCompleting;
 constexpr Mask kTerminal = ((Mask{1} << kStates) - 1) & ~(kPending | kHolding);
-constexpr Mask kSame = ~Mask{0};  // whatever it was
+constexpr Mask kSame = ~Mask{0};  // the state does not change
 constexpr Mask kAll = (Mask{1} << kFroms) - 1;
 
 struct Row {
@@ -41,7 +41,7 @@ constexpr Row kRows[] = {
     {kAll & ~kAbsent, E::submitted, kNo, 0, "", "job ids are never used twice"},
 
     {kAbsent, E::task_split, kYes, kPending, "",
-     "the array's record waits with this task; it takes over all of the array's settings"},
+     "the array has this task among its waiting ones; the task gets all settings of the array"},
     {kAll & ~kAbsent, E::task_split, kNo, 0, "", "the task already has a record of its own"},
 
     {kPending, E::held, kYes, kPending, "", "a user's hold never replaces an administrator's"},
@@ -57,26 +57,27 @@ constexpr Row kRows[] = {
     {kCompleting, E::modified, kNo, 0, "", "the job is ending"},
     {kTerminal | kAbsent, E::modified, kNo, 0, "", "the job has ended"},
 
-    {kPending, E::dependency_met, kYes, kPending, "", "age counts from the last one met"},
+    {kPending, E::dependency_met, kYes, kPending, "",
+     "age counts from the last dependency that was met"},
     {kHolding | kTerminal | kAbsent, E::dependency_met, kLate, 0, "",
-     "nothing is waited for any more"},
+     "the job does not wait any longer"},
 
     {kPending, E::dependency_failed, kYes, kPending,
      "Ended, if the job asked to be cancelled then or waits for its gang",
-     "stays failed, whatever becomes of the target"},
+     "the dependency stays failed, also if the target runs again"},
     {kHolding | kTerminal | kAbsent, E::dependency_failed, kLate, 0, "",
-     "nothing is waited for any more"},
+     "the job does not wait any longer"},
 
     {kPending, E::allocated, kYes, kConfiguring, "Prepare to every node",
      "the fence of the attempt is the position of this event"},
     {kHolding | kTerminal | kAbsent, E::allocated, kNo, 0, "",
-     "an attempt starts only after the one before has ended or was fenced"},
+     "an attempt starts only after the previous one has ended or was fenced"},
 
     {kConfiguring, E::node_ready, kYes, kConfiguring, "Started, when all nodes are ready",
      "no user code has run"},
     {kCompleting | kActive, E::node_ready, kLate, 0, "", "reported twice, or too late"},
     {kPending | kTerminal | kAbsent, E::node_ready, kLate, 0, "",
-     "reported too late: the node is told to let go"},
+     "reported too late: the node gets a Kill"},
 
     {kConfiguring, E::started, kYes, kRunning, "Go to every node",
      "all nodes are ready; user code may run once this is durable"},
@@ -90,24 +91,24 @@ constexpr Row kRows[] = {
      "reported too late"},
 
     {kConfiguring, E::launch_failed, kYes, kCompleting, "Kill to every node still in it",
-     "no user code has run. The node's fault: pending again, that node left out, after a back-off, "
-     "never held. The job's fault: FAILED"},
+     "no user code has run. If the node failed: pending again after a back-off, without that node, "
+     "never held. If the job is at fault: FAILED"},
     {kActive | kCompleting, E::launch_failed, kYes, kSame, "",
-     "the node is left out next time; the end itself is another event's"},
+     "the node is excluded from the next attempt; another event ends this one"},
     {kPending | kTerminal | kAbsent, E::launch_failed, kLate, 0, "", "reported too late"},
 
     {kConfiguring | kActive, E::ending_began, kYes, kCompleting, "Kill to every node still in it",
-     "cancelled, requeued, preempted, timed out, node lost: the first cause stands"},
+     "cancelled, requeued, preempted, timed out or node lost: the first cause is kept"},
     {kCompleting, E::ending_began, kYes, kCompleting, "Kill to every node still in it",
-     "only a cancellation, and only over a requeue that is owed"},
-    {kPending | kTerminal | kAbsent, E::ending_began, kLate, 0, "", "nothing is left to end"},
+     "only a cancellation, and only if the job was to be requeued"},
+    {kPending | kTerminal | kAbsent, E::ending_began, kLate, 0, "", "no attempt is left to end"},
 
     {kActive, E::batch_finished, kYes, kCompleting, "Kill to the other nodes",
-     "the script's own end; its status decides"},
+     "the script has ended; its exit status decides the final state"},
     {kCompleting, E::batch_finished, kYes, kCompleting, "",
-     "the status is kept, the first cause of the end stands"},
+     "the exit status is recorded; the first cause of the end is kept"},
     {kConfiguring, E::batch_finished, kNo, 0, "", "no script runs before Started is durable"},
-    {kPending | kTerminal | kAbsent, E::batch_finished, kLate, 0, "", "a late result"},
+    {kPending | kTerminal | kAbsent, E::batch_finished, kLate, 0, "", "reported too late"},
 
     {kHolding, E::node_released, kYes, kSame,
      "Forget to the node; Ended or Requeued when it was the last",
@@ -119,65 +120,67 @@ constexpr Row kRows[] = {
     {kPending | kTerminal | kAbsent, E::node_fenced, kLate, 0, "", "nothing is left on the node"},
 
     {kAll, E::charge_cleared, kYes, kSame, "",
-     "about the node's charge alone, whatever became of the job"},
+     "changes only the charges of the node, in any state of the job"},
 
     {kPending, E::ended, kYes,
      kPending | bit(JobState::cancelled) | bit(JobState::completed) | bit(JobState::failed) |
          bit(JobState::deadline),
-     "dependents wake",
+     "notification of dependent jobs",
      "cancelled before it ran; an array whose other tasks still run stays until the last of them "
      "ends"},
-    {kCompleting, E::ended, kYes, kTerminal, "dependents wake", "released or fenced on every node"},
-    {kConfiguring | kActive, E::ended, kNo, 0, "", "its nodes have not let go of it"},
+    {kCompleting, E::ended, kYes, kTerminal, "notification of dependent jobs",
+     "released or fenced on every node"},
+    {kConfiguring | kActive, E::ended, kNo, 0, "", "its nodes have not released it"},
     {kTerminal | kAbsent, E::ended, kLate, 0, "", "it has ended"},
 
     {kCompleting, E::requeued, kYes, kPending, "",
-     "released or fenced on every node, and another run is owed"},
+     "released or fenced on every node, and the job is to run again"},
     {kTerminal, E::requeued, kYes, kPending, "",
-     "asked for; an array that had ended lives again with its task"},
+     "by request; an array that had ended becomes pending again with its task"},
     {kPending, E::requeued, kNo, 0, "", "the job is pending"},
-    {kConfiguring | kActive, E::requeued, kNo, 0, "", "its nodes have not let go of it"},
+    {kConfiguring | kActive, E::requeued, kNo, 0, "", "its nodes have not released it"},
     {kAbsent, E::requeued, kNo, 0, "", "no such job"},
 
     {kActive, E::signalled, kYes, kSame, "Signal to every node, or the first",
-     "not state: the node remembers the last one applied"},
+     "not part of the state: the node remembers the last signal"},
     {kPending | kConfiguring, E::signalled, kNo, 0, "", "the job does not run yet"},
     {kCompleting, E::signalled, kNo, 0, "", "the job is ending"},
     {kTerminal | kAbsent, E::signalled, kNo, 0, "", "the job has ended"},
 
     {kTerminal, E::forgotten, kYes, kAbsent, "",
-     "not while another job waits for it, nor a task before its array; accounting keeps it"},
-    {kPending | kHolding, E::forgotten, kNo, 0, "", "the job is alive"},
+     "not while another job waits for it, and not a task before its array; accounting keeps it"},
+    {kPending | kHolding, E::forgotten, kNo, 0, "", "the job has not ended"},
     {kAbsent, E::forgotten, kLate, 0, "", "forgotten before"},
 
-    {kAll, E::late_result, kLate, 0, "", "under an old fence: recorded, changes nothing"},
+    {kAll, E::late_result, kLate, 0, "", "a report with an old fence: recorded, changes no state"},
 
     {kActive, E::time_noticed, kYes, kSame, "",
-     "its owner is told how much of the time limit is used; each share once an attempt"},
+     "the user gets a mail about the used share of the time limit; each share once per attempt"},
     {kPending | kConfiguring | kCompleting | kTerminal | kAbsent, E::time_noticed, kLate, 0, "",
      "the attempt does not run"},
 
     {kPending, E::accrual_began, kYes, kPending, "",
-     "there is room for it under a limit on jobs that gain age"},
-    {kHolding | kTerminal | kAbsent, E::accrual_began, kLate, 0, "", "it does not wait any more"},
+     "a limit on the number of jobs that accrue age priority allows it"},
+    {kHolding | kTerminal | kAbsent, E::accrual_began, kLate, 0, "",
+     "the job does not wait any longer"},
 
-    {kPending, E::earmarked, kYes, kPending, "EndingBegan of those that are ended for it",
-     "what they leave is kept for it until they have let go"},
-    {kHolding, E::earmarked, kNo, 0, "", "it has what it needs"},
+    {kPending, E::earmarked, kYes, kPending, "EndingBegan of the jobs that are preempted for it",
+     "their resources are reserved for it until they have released them"},
+    {kHolding, E::earmarked, kNo, 0, "", "the job already has resources"},
     {kTerminal | kAbsent, E::earmarked, kNo, 0, "", "the job has ended"},
 
     {kRunning, E::suspended, kYes, kSuspended, "SetSuspended to every node",
-     "its CPUs are free for others; memory, GPUs and licenses stay its own; the time limit does "
-     "not "
-     "run"},
+     "its CPUs are free for other jobs; memory, GPUs and licenses stay allocated; the time is not "
+     "counted towards the limit"},
     {kSuspended, E::suspended, kYes, kSuspended, "SetSuspended to every node",
-     "only an operator's, over one that makes room: it does not go on by itself any more"},
+     "only by an operator, if it was suspended for another job: it no longer resumes "
+     "automatically"},
     {kPending | kConfiguring, E::suspended, kNo, 0, "", "the job does not run yet"},
     {kCompleting, E::suspended, kNo, 0, "", "the job is ending"},
     {kTerminal | kAbsent, E::suspended, kNo, 0, "", "the job has ended"},
 
     {kSuspended, E::resumed, kYes, kRunning, "SetSuspended to every node",
-     "only with its own CPUs, which nobody else may hold by then"},
+     "only with its own CPUs, which no other job may hold then"},
     {kPending | kConfiguring | kRunning, E::resumed, kNo, 0, "", "the job is not suspended"},
     {kCompleting, E::resumed, kNo, 0, "", "the job is ending"},
     {kTerminal | kAbsent, E::resumed, kNo, 0, "", "the job has ended"},
@@ -277,7 +280,7 @@ std::string print_transitions() {
       out += ".\n";
     }
     if (!row.owed.empty()) {
-      out += "Owed: ";
+      out += "Effects: ";
       out += row.owed;
       out += ".\n";
     }

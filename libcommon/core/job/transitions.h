@@ -1,5 +1,5 @@
-// The state machine of a job, whole: what each event means in each state. Everything else consults this table.
-// Constant data; any thread. decide() never makes an event the table does not accept; apply() leaves the record alone if it meets one.
+// The state machine of a job: what each event means in each state. All other code uses this table.
+// Constant data; any thread. decide() makes only events that it accepts; apply() ignores others.
 #pragma once
 
 #include <cstdint>
@@ -46,26 +46,26 @@ inline constexpr std::size_t kJobEvents = 27;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {
-  accepted,  // the record changes (or, for Signalled, something is owed)
-  ignored,   // arrives in the ordinary course of things, too late or twice, and changes nothing
-  refused,   // never made in this state: the command behind it is answered with an error
+  accepted,  // the record changes (or, for Signalled, a message is owed)
+  ignored,   // an ordinary late or repeated message; changes nothing
+  refused,   // never made in this state: the command gets an error
 };
 
 struct Transition {
   Verdict verdict = Verdict::refused;
-  std::uint32_t to = 0;   // states it may lead to, one bit each; 0 = the record stays away or goes
-  std::string_view owed;  // to nodes and to other records
-  std::string_view remark;  // when, or why not
+  std::uint32_t to = 0;   // possible next states, one bit each; 0 = the event is not accepted here
+  std::string_view owed;  // messages to nodes and changes of other records
+  std::string_view remark;  // condition, or reason of a refusal
 };
 
-// `from` is none for a job the state does not hold.
+// `from` is none if the state has no record of the job.
 const Transition& transition(std::optional<JobState> from, JobEvent event);
 inline bool accepts(std::optional<JobState> from, JobEvent event) {
   return transition(from, event).verdict == Verdict::accepted;
 }
 bool may_lead_to(const Transition& t, JobState to);
 
-// Which row an event belongs to, and whose job it is about; none for events about nodes and bookkeeping.
+// The event's row and the job that it is about; none for events about nodes and bookkeeping.
 struct JobEventRef {
   JobEvent event;
   JobKey key;

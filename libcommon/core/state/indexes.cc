@@ -19,7 +19,7 @@ JobKey prerequisite(const Job& job, const Dependency& dependency) {
 
 std::vector<JobKey> prerequisites(const Job& job) {
   std::vector<JobKey> targets;
-  // A failed dependency stays failed whatever becomes of its target, so nothing is awaited any more.
+  // A failed dependency stays failed whatever its target does, so there is nothing to wait for.
   if (job.waiting_for.empty() || job.dependency_failed || !is_queued(job)) return targets;
   for (const Dependency& d : job.waiting_for) targets.push_back(prerequisite(job, d));
   std::sort(targets.begin(), targets.end());
@@ -83,7 +83,7 @@ void count_current_usage(ClusterState& state, const Job* before, const Job* afte
   const auto same_waiting = [&] {
     return !before->array || before->array->waiting.count() == after->array->waiting.count();
   };
-  // Most changes of a record are none of what it counts for.
+  // Fast path: most changes of a record do not affect its usage.
   if (was && is && before->spec == after->spec &&
       before->array.has_value() == after->array.has_value() && same_waiting() &&
       holds_resources(before->state) == holds_resources(after->state) &&
@@ -162,7 +162,7 @@ void rebuild_indexes(ClusterState& state) {
 }
 
 std::uint64_t remembered_bytes(const Request& request) {
-  // The record and its places in the maps, of which one holds the id as well.
+  // Size of the record and of its map entries; two of them hold the id.
   constexpr std::uint64_t kEach = 400;
   return kEach + 2 * request.key.id.size() + request.error.message.size() + request.text.size() +
          request.jobs.size() * sizeof(JobKey);

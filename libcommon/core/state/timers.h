@@ -1,5 +1,5 @@
-// Times at which time alone may change something about a job: timers, deadlines, the end of its time limit. Functions of its record.
-// Pure; any thread.
+// Times at which a job changes through time alone: timers, deadlines, the end of its time limit.
+// Functions of its record. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 namespace ares {
 
 std::optional<Timer> timer_of(const Job& job);
-// For how long its attempt stood still until `now`, or its end; zero without one.
+// How long the attempt has been suspended until `now` or its end; zero without an allocation.
 Duration suspended_for(const Job& job, Time now);
-// When its time limit is used up if nothing happens; none: it has none, has not started, or stands still.
+// End of the time limit; none if it has no limit, has not started, or is suspended.
 std::optional<Time> limit_end(const Job& job);
-// What is left of its limit to a job that stands still. None: it has none.
+// The part of the limit that a suspended job has not used yet; none without a limit.
 std::optional<Duration> limit_left(const Job& job);
-// Until the deadline, in whole seconds rounded up; none without one.
+// Time until the deadline in whole seconds, rounded up; none without a deadline.
 std::optional<Seconds> time_left(const Job& job, Time now);
-// Whether a pending job cannot be over by its deadline any more.
+// Whether the deadline timer has expired: a pending job can no longer end before its deadline.
 bool deadline_is_lost(const Job& job, Time now);
-// The deadline itself; of a pending job, the last moment at which it could start and still be over by then.
+// The deadline; for a pending job, the latest start at which it can still end before the deadline.
 std::optional<Timer> deadline_timer_of(const Job& job);
-// When the next share of its time limit is used that its owner wants to be told of.
+// When the next percentage of its time limit is used that its owner wants mail about.
 std::optional<Timer> notice_timer_of(const Job& job);
-// When its gang's time to start is over, as far as this member can tell: by when it could have started itself.
+// When the gang's timeout expires for this member: its own eligible time plus the timeout.
 std::optional<Timer> gang_timer_of(const Job& job);
-// Whether mail goes out about this record by itself, not about its array as a whole.
+// Whether mail is sent for this record itself, not only for its array as a whole.
 bool has_own_notices(const Job& job);
 
 }  // namespace ares

@@ -12,8 +12,8 @@ GpuChoice chosen(const MachineTopology& machine, GpuSet gpus) {
   return {gpus, bottleneck_of(machine, gpus), total_of(machine, gpus)};
 }
 
-// Where all links are equal nothing has to be searched as long as one NUMA node has enough: the one with the fewest free GPUs, for
-// taking k of its n parts k(2n-k-1)/2 pairs, which grows with n.
+// If all links are equal and one NUMA node has enough GPUs, no search is needed. The node with the
+// fewest free GPUs is best: taking k of its n GPUs removes k(2n-k-1)/2 pairs, which grows with n.
 std::optional<GpuChoice> without_search(const MachineTopology& machine, GpuSet free,
                                         const GpuRequest& request) {
   const auto& domains = machine.nvlink_domains();
@@ -41,7 +41,7 @@ std::optional<GpuChoice> without_search(const MachineTopology& machine, GpuSet f
   return choice;
 }
 
-// For one GPU only what is left to others counts: the one that is least near to them.
+// For one GPU only what stays free matters: takes the one with the slowest links to the others.
 GpuSet least_connected(const MachineTopology& machine, GpuSet free) {
   GpuSet best;
   std::int64_t least = 0;
@@ -55,8 +55,8 @@ GpuSet least_connected(const MachineTopology& machine, GpuSet free) {
   return best;
 }
 
-// Some set that NVLinks join to one whole, for when the search found none in time: from each GPU on, whoever is
-// joined to what there is.
+// Fallback if the search gave up without a result: some set connected by NVLinks, not the best one.
+// Grown from each GPU in turn by adding connected GPUs.
 std::optional<GpuSet> grown(const MachineTopology& machine, GpuSet free, unsigned count) {
   for (const unsigned first : free) {
     GpuSet set = GpuSet::of(first);
@@ -73,8 +73,8 @@ std::optional<GpuSet> grown(const MachineTopology& machine, GpuSet free, unsigne
   return std::nullopt;
 }
 
-// The best set of at least two, from the fastest level down, or none. min-nvlink is a bound on levels: every NVLink is faster
-// than every way without, and more are faster than fewer.
+// The best set of two or more, from the fastest level down, or none. min_nvlinks is a bound on
+// levels, because bandwidth grows with the number of NVLinks and any NVLink is faster than PCIe.
 tl::expected<GpuChoice, Refusal> search(const MachineTopology& machine, GpuSet free,
                                         const GpuRequest& request) {
   Search search(machine, free, request.count, request.constraint.shape);
@@ -100,7 +100,7 @@ tl::expected<GpuChoice, Refusal> search(const MachineTopology& machine, GpuSet f
   return tl::unexpected(Refusal::not_among_free);
 }
 
-// The most GPUs that the constraint allows at once: whatever allows some GPUs allows one fewer.
+// The largest number of GPUs that the constraint allows. If k GPUs fulfil it, so do some k - 1.
 unsigned most(const MachineTopology& machine, GpuSet free, const Constraint& constraint) {
   unsigned good = 1;
   unsigned bad = free.count() + 1;

@@ -1,4 +1,4 @@
-// What a request may demand of the links between its GPUs, by the names that this folder uses.
+// The constraint on links between a request's GPUs, under the names that this folder uses.
 #pragma once
 
 #include "model/job/gpu_constraint.h"

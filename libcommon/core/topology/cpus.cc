@@ -19,7 +19,7 @@ IntervalSet near_one(const MachineTopology& machine, unsigned gpu) {
   return cpus;
 }
 
-// Takes processors until there are enough.
+// Collects CPUs until there are enough.
 class CpuPicker {
  public:
   CpuPicker(const Bitset& free, std::size_t count)
@@ -44,7 +44,7 @@ class CpuPicker {
   std::vector<std::uint32_t> taken_;
 };
 
-// The processors near to one GPU that have not been looked at.
+// Iterates over the CPUs near one GPU that have not been tried yet.
 struct Reach {
   IntervalSet::Iterator next;
   IntervalSet::Iterator end;

@@ -1,4 +1,4 @@
-// The processors nearest to GPUs.
+// The CPUs nearest to GPUs.
 // Pure functions; any thread.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace ares::core::topology {
 
-// All that are near to any of the GPUs, as their affinity columns say. Where a GPU's column is empty (a container hides it), those of the
-// other GPUs of its NUMA node stand for it; if they have none either, nothing is known.
+// All CPUs near any of the GPUs by their CPU affinity. If that is empty (hidden by a container)
+// those of other GPUs of its NUMA node are used; if these are empty too, the GPU adds no CPUs.
 IntervalSet near_cpus(const MachineTopology& machine, GpuSet gpus);
 
-// `count` of the processors of `free`, or all of them if there are fewer; ascending. Taken in this order:
-//  1. near to the GPUs, each GPU in turn taking the lowest that is near to it, so that none is left without;
-//  2. near to no GPU of the machine; 3. any, so that what is near to other GPUs is left to their jobs as long as possible.
-// Within 2 and 3 the lowest first. Numbers that `free` cannot hold are passed over.
+// `count` CPUs of `free`, or all of them if there are fewer; ascending. Taken in this order:
+//  1. near the GPUs: each GPU in turn takes its lowest near CPU, so that no GPU gets none;
+//  2. near no GPU of the machine; 3. all others, kept for jobs on other GPUs as long as possible.
+// Within 2 and 3 the lowest numbers come first. CPU numbers beyond the size of `free` are ignored.
 std::vector<std::uint32_t> choose_cpus(const MachineTopology& machine, GpuSet gpus,
                                        const Bitset& free, std::size_t count);
 

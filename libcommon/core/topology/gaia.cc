@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::uint64_t, 5> kCosts = {1, 3, 2, 4, 4};  // in the order of Path
 
-// Spreads every bit of its argument over the result (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+// Mixes all bits of x: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom ...", 2014).
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e37'79b9'7f4a'7c15;
   x = (x ^ (x >> 30)) * 0xbf58'476d'1ce4'e5b9;
@@ -18,12 +18,12 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Where a GPU stands among equals.
+// Order among equal candidates.
 std::uint64_t rank(unsigned gpu, std::uint64_t seed) {
   return seed == 0 ? gpu : mixed(seed * kMaxGpus + gpu);
 }
 
-// The member with the least of key(gpu), then of rank. Precondition: not empty.
+// The GPU with the smallest key(gpu), then the smallest rank. Precondition: `gpus` is not empty.
 template <class Key>
 unsigned least(GpuSet gpus, std::uint64_t seed, const Key& key) {
   std::optional<unsigned> best;
@@ -59,7 +59,7 @@ std::uint64_t Gaia::left_below(const GpuShares& shares, std::size_t node) const 
   return sum;
 }
 
-// Whether nothing is left beside the GPU below the node that it hangs from. An only child has no sibling.
+// Whether all other GPUs below the same tree node are fully taken. False if there are no others.
 bool Gaia::sibling_taken(const GpuShares& shares, unsigned gpu) const {
   const std::size_t above = machine_->tree().above(gpu);
   return machine_->tree().nodes()[above].gpus.count() > 1 &&
@@ -100,8 +100,8 @@ Result<GaiaChoice> Gaia::choose(const GpuShares& shares, std::uint32_t thousandt
   return one(left_over.empty() ? whole : left_over, GaiaRule::singular);
 }
 
-// Climbs from each free GPU to the first node with enough of them, and takes that whose children reach each other at least cost; among
-// equals the one whose cheapest free GPUs cost least.
+// For each free GPU: climbs to the first node with enough free GPUs. The best node has the lowest
+// cost between its children; ties are decided by the access costs of its cheapest free GPUs.
 GaiaChoice Gaia::link(GpuSet whole, unsigned count, std::uint64_t seed) const {
   const std::vector<PcieNode>& nodes = machine_->tree().nodes();
   std::optional<GaiaChoice> best;

@@ -1,6 +1,6 @@
-// The placement policy "gaia": Fragment, Singular and Link on the access-cost tree of a machine.
-// After Song, Deng, Gong, Luo, "Gaia Scheduler: A Kubernetes-Based Scheduler Framework" (algorithms 1 to 4). The paper's tree is the
-// PCIe tree; it knows no NVLinks, so neither does this policy. Pure functions on an immutable machine; any thread.
+// Placement policy "gaia": Fragment, Singular and Link on the access-cost tree of a machine.
+// After "Gaia Scheduler: A Kubernetes-Based Scheduler Framework" by Song et al., algorithms 1 to 4.
+// The tree is the PCIe tree, without NVLinks, as in the paper. Pure; immutable machine; any thread.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace ares::core::topology {
 
 using ares::kWholeGpu;
 
-// What is left of each GPU, in thousandths, by number. GPUs that the machine lacks have 0.
+// Free thousandths of each GPU, by GPU number; 0 for GPUs that the machine does not have.
 struct GpuShares {
   std::array<std::uint16_t, kMaxGpus> left{};
 
@@ -25,7 +25,7 @@ struct GpuShares {
     for (const unsigned gpu : gpus) shares.left[gpu] = kWholeGpu;
     return shares;
   }
-  // Precondition: so much is left.
+  // Precondition: at least that much is left.
   void take(unsigned gpu, std::uint32_t thousandths) {
     left[gpu] = static_cast<std::uint16_t>(left[gpu] - thousandths);
   }
@@ -36,7 +36,7 @@ enum class GaiaRule : std::uint8_t { fragment, singular, link };
 struct GaiaChoice {
   GpuSet gpus;
   GaiaRule rule = GaiaRule::link;
-  std::uint64_t cost = 0;  // of access: the GPU's for Fragment and Singular, the subtree's for Link
+  std::uint64_t cost = 0;  // of the GPU for Fragment and Singular, of the subtree for Link
 };
 
 class Gaia {
@@ -44,15 +44,15 @@ class Gaia {
   // The machine must outlive this.
   explicit Gaia(const MachineTopology& machine);
 
-  // What it costs two GPUs to reach each other. The paper gives the order SOC > PXB > PHB > PIX and no numbers: here 4, 3, 2, 1; NODE,
-  // which it does not know, is as SOC.
+  // Cost of access between two GPUs. The paper only gives the order SOC > PXB > PHB > PIX: here 4,
+  // 3, 2, 1. NODE, which the paper does not have, costs the same as SOC.
   static std::uint64_t cost(Path path);
-  // A GPU's access cost: the sum of what it costs to reach each other GPU of the machine.
+  // A GPU's access cost: the sum of its costs to all other GPUs of the machine.
   std::uint64_t access_cost(unsigned gpu) const { return access_cost_[gpu]; }
 
-  // `thousandths`: below 1000 a part of one GPU (Fragment), 1000 one (Singular), else whole ones (Link); more than 1000 and no multiple of
-  // it is invalid_argument. resource_exhausted when nothing fits.
-  // Equal candidates: with `seed` 0 the lowest numbers; else an order that each other seed makes anew, as the paper's scheduler has none.
+  // `thousandths`: below 1000 a part of one GPU (Fragment), 1000 one (Singular), above whole GPUs
+  // (Link), in multiples of 1000, else invalid_argument. resource_exhausted if nothing fits.
+  // Ties: `seed` 0 takes the lowest numbers, other seeds other orders; the paper defines none.
   Result<GaiaChoice> choose(const GpuShares& shares, std::uint32_t thousandths,
                             std::uint64_t seed = 0) const;
 

@@ -4,7 +4,7 @@
 
 namespace ares::core::topology {
 
-// Lone numbers at equal distances stay lone, unlike in other lists: "0,2,4" are three GPUs at sight.
+// Unlike other lists it has no strides: "0,2,4" stays, only consecutive numbers become ranges.
 std::string format_gpu_set(GpuSet set) {
   std::string text;
   while (!set.empty()) {

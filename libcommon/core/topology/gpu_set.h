@@ -1,4 +1,4 @@
-// A set of GPUs of one machine, by their numbers: one word of bits.
+// A set of GPUs of one machine, by number: a bit mask in one word.
 // A plain value; any thread.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ares::core::topology {
 
-// Numbers of GPUs are below this. The largest machines sold have 32.
+// GPU numbers are below this. The largest machines on the market have 32.
 inline constexpr unsigned kMaxGpus = 64;
 
 class GpuSet {
@@ -45,7 +45,7 @@ class GpuSet {
   friend constexpr GpuSet operator-(GpuSet a, GpuSet b) { return GpuSet(a.bits_ & ~b.bits_); }
   friend constexpr bool operator==(GpuSet, GpuSet) = default;
 
-  // Walks the members in ascending order: for (const unsigned gpu : set).
+  // Iterates over the members in ascending order: for (const unsigned gpu : set).
   class Iterator {
    public:
     constexpr explicit Iterator(std::uint64_t rest) : rest_(rest) {}
@@ -69,7 +69,7 @@ class GpuSet {
 // "0-3,6"; "" for the empty set.
 std::string format_gpu_set(GpuSet set);
 
-// The reverse. invalid_argument for anything else, an empty list and numbers from kMaxGpus on.
+// The inverse. invalid_argument for other text, an empty list, and numbers from kMaxGpus on.
 Result<GpuSet> parse_gpu_set(std::string_view text);
 
 }  // namespace ares::core::topology

@@ -12,7 +12,7 @@ struct PathRow {
   std::int64_t gb_per_s;
 };
 
-// In the order of Path. The last row is what old drivers call SYS.
+// In the order of Path. The last row, "SOC", is the name of SYS in old drivers.
 constexpr std::array<PathRow, 6> kPaths = {{{"PIX", Path::pix, 13},
                                             {"PXB", Path::pxb, 12},
                                             {"PHB", Path::phb, 10},

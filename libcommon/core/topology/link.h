@@ -1,4 +1,4 @@
-// How two devices of a machine reach each other, and what that is worth.
+// Links between two devices of a machine, and their bandwidth.
 // Plain values; any thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ares::core::topology {
 
-// The way over PCIe, nearest first. Each level lies within the next one.
+// PCIe paths, nearest first. Each level is contained in the next one.
 enum class Path : std::uint8_t {
   pix,   // one switch
   pxb,   // several switches
@@ -21,10 +21,10 @@ enum class Path : std::uint8_t {
   sys,   // two NUMA nodes; "SOC" in old drivers
 };
 
-// What nvidia-smi prints where two devices meet. It prints NVLinks only, where there are any: then `path` is unknown.
+// A cell of nvidia-smi's matrix. For pairs with NVLinks it shows only these; `path` is unknown.
 struct Link {
   std::uint8_t nvlinks = 0;  // 0 = none
-  Path path = Path::sys;     // meaningless with NVLinks
+  Path path = Path::sys;     // meaningless if nvlinks > 0
 
   friend bool operator==(const Link& a, const Link& b) {
     return a.nvlinks == b.nvlinks && (a.nvlinks > 0 || a.path == b.path);
@@ -35,21 +35,21 @@ struct Link {
 std::string format_link(Link link);
 std::string_view format_path(Path path);
 
-// One cell at the front of `text`, which loses it: "X" gives a Cell without link. Nothing, and `text` untouched, where none is there.
+// Removes a cell from the start of `text`; "X" has no link. None: no cell there, `text` unchanged.
 struct Cell {
   std::optional<Link> link;  // none = the device itself
 };
 std::optional<Cell> take_cell(std::string_view& text);
 
-// Gigabytes a second in one direction between two GPUs.
+// GB/s in one direction between two GPUs.
 struct Bandwidth {
   std::int64_t gb_per_s = 0;
   friend auto operator<=>(Bandwidth, Bandwidth) = default;
   friend Bandwidth operator+(Bandwidth a, Bandwidth b) { return {a.gb_per_s + b.gb_per_s}; }
 };
 
-// Nominal, for comparing links of one machine: 25 GB/s an NVLink (versions 2 to 4), and what peer-to-peer copies keep of 16 lanes of
-// PCIe 3 over each kind of way. Every NVLink is above every way over PCIe.
+// Nominal, to compare links of one machine: 25 GB/s for each NVLink (versions 2 to 4), for PCIe the
+// rate of peer-to-peer copies over 16 lanes of PCIe 3. Any NVLink is faster than any PCIe path.
 Bandwidth bandwidth(Link link);
 
 }  // namespace ares::core::topology

@@ -10,7 +10,7 @@ static_assert(kMaxGpus * (kMaxGpus - 1) / 2 < MachineTopology::kWeightScale);
 
 using Joined = std::function<bool(unsigned, unsigned)>;
 
-// What a chain of joined GPUs connects, by their lowest GPUs.
+// Connected components of the relation `joined`, ordered by their lowest GPUs.
 std::vector<GpuSet> components(GpuSet gpus, const Joined& joined) {
   std::vector<GpuSet> all;
   while (!gpus.empty()) {

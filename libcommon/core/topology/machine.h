@@ -1,5 +1,5 @@
-// A machine's GPUs and all that placement asks about their links.
-// Made once of a matrix and never changed: any number of threads may place on it at once.
+// A machine's GPUs, and what placement needs to know about their links.
+// Built once from a matrix and immutable: any number of threads may place on it at once.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace ares::core::topology {
 
-// GPUs that NVLinks join to one whole.
+// GPUs connected by NVLinks, directly or through each other.
 struct NvlinkDomain {
   GpuSet gpus;
-  // How many join any two of them, if that is the same for all: a switch, a bridge or a full mesh. There it does not matter for the
-  // links which GPUs are taken. none = it differs, as in the hybrid mesh of DGX-1.
+  // NVLinks between any two of them, if equal for all pairs (switch, bridge, full mesh): then links
+  // do not depend on which GPUs are taken. none = it differs, as in the hybrid mesh of DGX-1.
   std::optional<unsigned> even;
-  // Its GPUs by NUMA node. Empty where nodes are not told clearly enough to part them: 0 is with 1, 1 with 2, but 0 not with 2.
+  // Its GPUs by NUMA node. Empty if not transitive: 0 is with 1, 1 with 2, but 0 not with 2.
   std::vector<GpuSet> by_numa;
 };
 
@@ -34,33 +34,33 @@ class MachineTopology {
   const PcieTree& tree() const { return tree_; }
   GpuSet gpus() const { return gpus_; }
 
-  // Of two different GPUs of this machine, by their numbers.
+  // Link of two different GPUs of this machine, by number.
   Link link(unsigned a, unsigned b) const { return *matrix_.link(position_[a], position_[b]); }
-  Path path(unsigned a, unsigned b) const;  // over PCIe; found by the tree where NVLinks hide it
+  Path path(unsigned a, unsigned b) const;  // over PCIe; from the tree if NVLinks hide it
   bool same_numa(unsigned a, unsigned b) const;
 
   const MatrixGpu& gpu(unsigned number) const { return matrix_.gpus[position_[number]]; }
 
-  // By their lowest GPUs. GPUs without NVLinks are in none.
+  // Ordered by their lowest GPUs. GPUs without NVLinks are in no domain.
   const std::vector<NvlinkDomain>& nvlink_domains() const { return domains_; }
-  // GPUs nearest to the same NUMA nodes, by their lowest GPUs; every GPU is in one.
+  // GPUs near the same NUMA nodes, ordered by their lowest GPUs; each GPU is in exactly one set.
   const std::vector<GpuSet>& numa_domains() const { return numa_domains_; }
 
-  // What placement works on. A pair's weight is its bandwidth in GB/s times kWeightScale, plus one within a NUMA node: there are fewer
-  // pairs than kWeightScale, so that NUMA nodes decide between equal bandwidths only.
+  // Weight of a pair for placement: bandwidth in GB/s * kWeightScale, plus 1 within a NUMA node.
+  // There are fewer pairs than kWeightScale, so NUMA nodes only decide between equal bandwidths.
   static constexpr std::int64_t kWeightScale = 2048;
   std::int64_t weight(unsigned a, unsigned b) const { return weights_[a * kMaxGpus + b]; }
-  // The bandwidths of pairs, highest first, and with which GPUs each has at least so much.
+  // Distinct bandwidths of pairs, highest first; for each GPU its partners with at least that one.
   struct Level {
     Bandwidth bandwidth;
     std::vector<GpuSet> partners;  // by GPU number
   };
   const std::vector<Level>& levels() const { return levels_; }
-  // The GPUs that may be together with this one, itself among them.
+  // The GPUs that may be in one set with this one under `shape`, including itself.
   GpuSet compatible_gpus(Shape shape, unsigned gpu) const {
     return compatible_[static_cast<std::size_t>(shape)][gpu];
   }
-  // Those that could take its place: linked to every third GPU as it is. Placement need not try both.
+  // GPUs that can replace this one, with the same links to all third GPUs. Placement tries one.
   GpuSet interchangeable_gpus(unsigned gpu) const { return interchangeable_[gpu]; }
 
  private:
@@ -75,7 +75,7 @@ class MachineTopology {
   Matrix matrix_;
   PcieTree tree_;
   GpuSet gpus_;
-  std::vector<std::size_t> position_;  // in the matrix, by number
+  std::vector<std::size_t> position_;  // position in the matrix, by GPU number
   std::vector<NvlinkDomain> domains_;
   std::vector<GpuSet> numa_domains_;
   std::vector<std::int64_t> weights_;

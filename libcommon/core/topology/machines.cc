@@ -6,7 +6,7 @@ namespace ares::core::topology {
 
 namespace {
 
-// An 8-GPU machine has 256 sets of free GPUs, and few of them occur; above so many answers they are forgotten.
+// Above this size the cache is cleared. An 8-GPU machine has 256 sets of free GPUs; few occur.
 constexpr std::size_t kMaxChoices = 65'536;
 
 void mix(std::size_t& seed, std::size_t value) {
@@ -47,7 +47,7 @@ unsigned Machines::most_together(const Machine* machine, GpuSet free,
   if (!machine) return free.empty() ? 0 : 1;
   free = free & machine->gpus();
   if (free.empty() || constraint.none()) return free.count();
-  // What can be had of some number can be had of one fewer.
+  // Binary search: if k GPUs fulfil the constraint, so do some k - 1.
   unsigned good = 1;
   unsigned bad = free.count() + 1;
   while (bad - good > 1) {

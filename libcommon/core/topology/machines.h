@@ -1,6 +1,6 @@
-// Machines: the topologies that nodes tell of, each read once however many nodes have the same, and what was chosen on them. A pass
-// asks the same things again and again: the same few kinds of machines with the same GPUs free.
-// Owned by a ClusterIndex, or by whoever checks a submission; not thread-safe.
+// Machines: topologies reported by nodes, each parsed once for all nodes that share it, and a cache
+// of choices on them. A pass asks the same questions repeatedly: few kinds of machines with the
+// same GPUs free. Owned by a ClusterIndex or by the check of a submission; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class Machines {
  public:
   using Machine = MachineTopology;
 
-  // Stays where it is. Null where nothing is told, or what this version cannot read: it is checked when a node registers, but a newer
-  // release may have stored it.
+  // The address is stable. Null for an empty topology, or one that this version cannot read: it is
+  // checked when a node registers, but a newer release may have stored it.
   const Machine* of(const GpuTopology& told);
 
-  // choose_gpus() without its reasons.
+  // choose_gpus() without the reason for a refusal; cached.
   std::optional<GpuSet> choose(const Machine& machine, GpuSet free, const GpuRequest& request);
 
-  // How many of `free` can be had together by a job with that constraint. Where nothing is known of the machine (null) one, which keeps
-  // any constraint by itself.
+  // The largest number of GPUs of `free` that a job with that constraint can get together. For an
+  // unknown machine (null) 1, because one GPU fulfils every constraint.
   unsigned most_together(const Machine* machine, GpuSet free, const GpuConstraint& constraint);
 
  private:
@@ -44,7 +44,7 @@ class Machines {
     std::size_t operator()(const ChoiceKey& key) const;
   };
 
-  std::map<std::string, std::unique_ptr<const Machine>, std::less<>> machines_;  // by their text
+  std::map<std::string, std::unique_ptr<const Machine>, std::less<>> machines_;  // by text
   std::unordered_map<ChoiceKey, std::optional<GpuSet>, Hash> choices_;
 };
 

@@ -8,7 +8,7 @@
 namespace ares::core::topology {
 namespace {
 
-// Walks the switches from the top, in the file's order, and numbers the leaves as it meets them.
+// Depth-first walk over the switches from the top, in file order; numbers the leaves.
 class Walk {
  public:
   explicit Walk(const NetworkSpec& spec) : spec_(spec) {
@@ -30,7 +30,7 @@ class Walk {
   std::vector<Network::Domain> domains;
 
  private:
-  // Its height. A specification is checked when it is read; that none is visited twice bounds the walk all the same.
+  // Returns the height. Specifications were checked when read; `seen_` bounds the walk anyway.
   std::uint32_t visit(std::size_t place) {
     const NetworkDomain& spec = spec_.domains[place];
     if (seen_[place]) return 0;
@@ -45,7 +45,7 @@ class Walk {
     return domain.height;
   }
 
-  // Of several with the same leaves the lowest stays.
+  // Of domains with the same leaves keeps the lowest one.
   void drop_repeats() {
     const auto key = [](const Network::Domain& d) { return std::tuple(d.first, d.end, d.height); };
     std::sort(domains.begin(), domains.end(),
@@ -65,7 +65,7 @@ class Walk {
   std::uint32_t top_ = 0;
 };
 
-// The leaves with what is offered there. Behind the network's own comes one for the nodes that are in none.
+// The leaves with their candidate nodes; the last entry is for nodes that are in no leaf.
 class Packing {
  public:
   Packing(const Network& network, std::span<const NodeCandidate> offers, std::uint32_t count,
@@ -107,7 +107,7 @@ class Packing {
  private:
   struct Leaf {
     std::uint32_t offers = 0, required = 0;
-    std::uint32_t usable = 0, needed = 0;  // multiples of the segment
+    std::uint32_t usable = 0, needed = 0;  // rounded to multiples of the segment
     std::uint32_t take = 0;
   };
 
@@ -126,7 +126,7 @@ class Packing {
     Network::Domain domain;
   };
 
-  // The domains that offer enough, best first; behind them all that there is.
+  // The domains with enough candidates, best first; last all nodes, also those in no leaf.
   std::vector<Ranked> candidates() const {
     std::vector<Ranked> out;
     for (const Network::Domain& domain : network_.domains())
@@ -139,8 +139,8 @@ class Packing {
     return out;
   }
 
-  // Takes from the fewest leaves: those with required nodes, then the largest; the last one may be a smaller one that still
-  // does. How many they are; 0 if they cannot give enough within the limits.
+  // Selects the fewest leaves: those with required nodes, then the largest; the last one is the
+  // smallest that suffices. Returns their number; 0 if the limits do not allow enough nodes.
   std::size_t choose(const Network::Domain& domain) {
     std::vector<std::uint32_t> picked, others;
     std::uint32_t have = 0, needed = 0;
@@ -167,7 +167,7 @@ class Packing {
         while (next + 1 != others.end() && leaves_[*(next + 1)].usable >= short_of) ++next;
         while (next != others.begin() && leaves_[*(next - 1)].usable == leaves_[*next].usable &&
                std::find(picked.begin(), picked.end(), *(next - 1)) == picked.end())
-          --next;  // of equal ones the first
+          --next;  // the first one of equal leaves
       }
       picked.push_back(*next);
       have += leaves_[*next].usable;
@@ -178,7 +178,7 @@ class Packing {
     return picked.size();
   }
 
-  // What is required first; the rest as it stands, so that the last leaf is left with what is not needed.
+  // Required nodes first; the others leaf by leaf, so that unneeded nodes remain in the last leaf.
   void share_out(std::span<const std::uint32_t> picked, std::uint32_t needed) {
     std::uint32_t left = count_ - needed;
     for (const std::uint32_t i : picked) {

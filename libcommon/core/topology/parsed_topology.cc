@@ -24,7 +24,7 @@ std::string numa_text(const MachineTopology& machine) {
   return text;
 }
 
-// The switches that several GPUs are below; empty if there are none.
+// PCIe switches with several GPUs; empty if there are none.
 std::string switch_text(const MachineTopology& machine) {
   std::string text;
   for (const unsigned gpu : machine.gpus()) {
@@ -52,7 +52,7 @@ Result<ParsedTopology> read_topology(std::string_view text, const std::string& t
   std::sort(parsed.gpus.begin(), parsed.gpus.end(),
             [](const Gpu& a, const Gpu& b) { return a.index < b.index; });
   parsed.topology = GpuTopology(format_matrix(*matrix));
-  if (parsed.topology.text().size() > kMaxGpuTopology)  // N/A is longer than nothing
+  if (parsed.topology.text().size() > kMaxGpuTopology)  // empty cells became "N/A"
     return fail(ErrorCode::invalid_argument, "line 1, column 1: too many devices");
   return parsed;
 }

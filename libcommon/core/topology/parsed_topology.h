@@ -1,4 +1,4 @@
-// What a node tells of its GPUs: from the file that an administrator names to what the controller keeps.
+// GPU topology of a node: from the administrator's file to the form that the controller stores.
 // Pure functions; any thread.
 #pragma once
 
@@ -13,19 +13,19 @@
 namespace ares::core::topology {
 
 struct ParsedTopology {
-  std::vector<Gpu> gpus;  // ascending index, with the processors near to them
-  GpuTopology topology;   // the matrix in its shortest form
+  std::vector<Gpu> gpus;  // ascending index, with their nearest CPUs
+  GpuTopology topology;   // the matrix in its shortest text form
 };
 
-// Reads what `nvidia-smi topo -m` printed; the GPUs are of `type`, or "gpu" where that is empty. invalid_argument, "line L, column C: ...",
-// as parse_matrix(), and for what is longer than kMaxGpuTopology.
+// Reads the output of `nvidia-smi topo -m` for GPUs of `type`, "gpu" if empty. invalid_argument,
+// "line L, column C: ...", as parse_matrix(), and for text longer than kMaxGpuTopology.
 Result<ParsedTopology> read_topology(std::string_view text, const std::string& type);
 
-// Whether the controller can do with what a node tells. invalid_argument as above.
+// Whether the controller can use what a node reported. Errors as above.
 Status check_gpu_topology(const GpuTopology& topology);
 
-// What was understood, in one line: "8 GPUs; NVLink 0-7 (12 each); NUMA 0-3 4-7; PCIe switches 0-1 2-3; 4 NICs".
+// Summary in one line: "8 GPUs; NVLink 0-7 (12 each); NUMA 0-3 4-7; PCIe switches 0-1 2-3; 4 NICs".
 std::string summary(const MachineTopology& machine);
-std::string summary(const GpuTopology& topology);  // empty where nothing is told
+std::string summary(const GpuTopology& topology);  // empty for an empty topology
 
 }  // namespace ares::core::topology

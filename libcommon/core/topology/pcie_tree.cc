@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<Path, 5> kLevels = {Path::pix, Path::pxb, Path::phb, Path::node, Path::sys};
 
-// Disjoint sets of devices.
+// Disjoint sets of devices (union-find).
 class Groups {
  public:
   explicit Groups(std::size_t size) : parent_(size) {
@@ -19,7 +19,7 @@ class Groups {
     while (parent_[device] != device) device = parent_[device] = parent_[parent_[device]];
     return device;
   }
-  // The lower of both becomes the group's name.
+  // The lower device number represents the joined group.
   void join(std::size_t a, std::size_t b) {
     a = find(a), b = find(b);
     parent_[std::max(a, b)] = std::min(a, b);
@@ -29,7 +29,7 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
-// The level that this pair alone tells of, or none.
+// The level that follows from this pair alone, or none.
 std::optional<Path> known_path(const Matrix& matrix, std::size_t a, std::size_t b) {
   const std::optional<Link>& link = matrix.link(a, b);
   if (link && link->nvlinks == 0) return link->path;
@@ -50,7 +50,7 @@ GpuSet gpu_of(const Matrix& matrix, std::size_t device) {
   return device < matrix.gpus.size() ? GpuSet::of(matrix.gpus[device].number) : GpuSet();
 }
 
-// What a group has become so far: a device that hangs from nothing yet, or a node.
+// Root node of a group so far; none for a single device that has no node yet.
 using Top = std::optional<std::size_t>;
 
 PcieNode node_of(const Matrix& matrix, Path level, const std::vector<std::size_t>& members,
@@ -80,8 +80,8 @@ std::optional<bool> share_numa(const MatrixGpu& a, const MatrixGpu& b) {
 
 PcieTree::PcieTree(const Matrix& matrix) : above_(kMaxGpus, 0) {
   Groups groups(matrix.devices());
-  std::vector<Top> tops(matrix.devices());      // by the group's name
-  std::vector<std::size_t> names(tops.size());  // of the groups of the level below
+  std::vector<Top> tops(matrix.devices());      // by representative of the group
+  std::vector<std::size_t> names(tops.size());  // representatives of the groups of the level below
   std::iota(names.begin(), names.end(), std::size_t{0});
   for (const Path level : kLevels) {
     join_level(matrix, level, groups);

@@ -1,5 +1,5 @@
-// The PCIe and NUMA tree of a machine: switches within host bridges within NUMA nodes.
-// Made once of a matrix and never changed; any thread.
+// The PCIe and NUMA tree of a machine: PCIe switches in host bridges in NUMA nodes.
+// Built once from a matrix and immutable; any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,25 @@
 namespace ares::core::topology {
 
 struct PcieNode {
-  Path level = Path::sys;             // how what is below it reaches each other
+  Path level = Path::sys;             // path between devices in different children
   std::optional<std::size_t> parent;  // none = the root
-  std::vector<std::size_t> children;  // nodes, in the order of their lowest GPU
+  std::vector<std::size_t> children;  // nodes, ordered by their lowest GPU
   GpuSet leaves;                      // GPUs directly below it
   GpuSet gpus;                        // all GPUs below it
-  std::vector<std::size_t> nics;      // of the matrix, directly below it
+  std::vector<std::size_t> nics;      // positions in Matrix::nics, directly below it
 };
 
 class PcieTree {
  public:
-  // Devices belong together at a level if a chain of links of that level or nearer joins them. Where NVLinks hide how two GPUs reach
-  // each other over PCIe, a NIC or a third GPU that is near to both tells it; if none does, the same processors or NUMA nodes
-  // mean NODE, else SYS.
+  // Devices form a group at a level if they are connected by links of that level or nearer. Where
+  // NVLinks hide the PCIe path of two GPUs, it follows from a NIC or third GPU near both of them;
+  // else it is NODE if they have the same CPUs or NUMA nodes, otherwise SYS.
   explicit PcieTree(const Matrix& matrix);
 
-  // Parents stand behind their children; the root is the last.
+  // Children come before their parents; the root is the last.
   const std::vector<PcieNode>& nodes() const { return nodes_; }
   std::size_t root() const { return nodes_.size() - 1; }
-  // The node that GPU hangs from. Precondition: the matrix has it.
+  // The node directly above the GPU. Precondition: the matrix has it.
   std::size_t above(unsigned gpu) const { return above_[gpu]; }
 
   // The level of the lowest node above both.
@@ -42,8 +42,8 @@ class PcieTree {
   std::vector<std::size_t> above_;  // by GPU number
 };
 
-// Whether two GPUs of the matrix, by position, have the same NUMA nodes near; by their processors where no NUMA nodes are told.
-// Nothing where neither is.
+// Whether two GPUs are near the same NUMA nodes; compares their CPUs if NUMA nodes are unknown.
+// None if neither is known.
 std::optional<bool> share_numa(const MatrixGpu& a, const MatrixGpu& b);
 
 }  // namespace ares::core::topology

@@ -1,5 +1,5 @@
-// GPUs and the processors nearest to them in one call: what the scheduler asks of a node.
-// Pure functions on an immutable machine; any thread, any number at once.
+// Selects GPUs and the CPUs nearest to them in one call, for the scheduler.
+// Pure functions on an immutable machine; any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace ares::core::topology {
 
 struct Placement {
   std::vector<GpuIndex> gpus;       // ascending
-  std::vector<std::uint32_t> cpus;  // ascending; fewer than asked for where fewer are free
-  GpuChoice choice;                 // why these
+  std::vector<std::uint32_t> cpus;  // ascending; fewer than requested if fewer are free
+  GpuChoice choice;                 // properties of the chosen set
 };
 
-// `free_gpus` by their numbers, `free_cpus` by theirs. GPUs of a model that is not wanted are left out of `free_gpus` by the caller.
+// Both free sets are by number. The caller leaves GPUs of unwanted types out of `free_gpus`.
 tl::expected<Placement, Refusal> place(const MachineTopology& machine, GpuSet free_gpus,
                                        const GpuRequest& request, const Bitset& free_cpus,
                                        std::size_t cpus);
 
-// The machine of a node that only lists its GPUs: those with the same nearest processors are linked by NODE, others by SYS.
-// GPUs with numbers from kMaxGpus on are left out.
+// For a node that only lists its GPUs: those with the same nearest CPUs are linked by NODE, others
+// by SYS. GPUs with numbers from kMaxGpus on are omitted.
 Matrix matrix_of(const std::vector<Gpu>& gpus);
 
 }  // namespace ares::core::topology

@@ -6,11 +6,11 @@
 namespace ares::core::topology {
 namespace {
 
-// Of one level. No choice on a recorded machine takes more than a hundred, and 16 GPUs without any symmetry take some thousands.
-// This many take a few milliseconds.
+// Steps for one level, a few milliseconds. No recorded machine needs more than a hundred; 16 GPUs
+// without symmetry need some thousands.
 constexpr unsigned kMaxSteps = 20'000;
 
-// The sum of the `n` greatest of `scores`.
+// The sum of the `n` largest of `scores`.
 Score sum_of_greatest(std::array<Score, kMaxGpus>& scores, std::size_t size, unsigned n) {
   const auto begin = scores.begin();
   const auto end = begin + static_cast<std::ptrdiff_t>(size);
@@ -30,7 +30,7 @@ Search::Search(const MachineTopology& machine, GpuSet free, unsigned count, Shap
   }
 }
 
-// Who has too few neighbours is in no clique of the size wanted; without it others have too few.
+// Removes GPUs with too few neighbours for a clique of that size, until no more can be removed.
 GpuSet Search::candidates(const MachineTopology::Level& level) {
   GpuSet left = free_;
   for (const unsigned gpu : free_)
@@ -74,12 +74,12 @@ std::optional<GpuSet> Search::best(const MachineTopology::Level& level) {
   return best_;
 }
 
-// Each pair counts twice, so a new member brings its weight to the others twice.
+// Pairs count twice, so a new member adds twice its weight to the others.
 Score Search::gain(const Partial& partial, unsigned gpu) const {
   return {2 * partial.linked[gpu], -degree_[gpu]};
 }
 
-// `missing` more members bring no more than that many of the candidates would, each with its nearest neighbours.
+// Upper bound: the best `missing` candidates, each with its heaviest links to other candidates.
 bool Search::can_improve(const Partial& partial, GpuSet rest, unsigned missing) const {
   if (!best_) return true;
   std::array<Score, kMaxGpus> bounds;
@@ -89,7 +89,7 @@ bool Search::can_improve(const Partial& partial, GpuSet rest, unsigned missing) 
   return partial.score + sum_of_greatest(bounds, size, missing) > best_score_;
 }
 
-// Candidates in ascending order, so that of equally good sets the one with the lowest numbers comes first and stays.
+// Tries candidates in ascending order: of equal sets the one with the lowest numbers is kept.
 void Search::extend(const Partial& partial, GpuSet rest, unsigned missing) {
   if (missing == 0) return consider(partial);
   while (rest.count() >= missing) {
@@ -108,8 +108,8 @@ void Search::extend(const Partial& partial, GpuSet rest, unsigned missing) {
     for (const unsigned other : onward)
       more.linked[other] = partial.linked[other] + machine_.weight(gpu, other);
     extend(more, onward, missing - 1);
-    rest = rest -
-           machine_.interchangeable_gpus(gpu);  // a set with one of them instead of it is no better
+    // A set with one of these instead of `gpu` is not better.
+    rest = rest - machine_.interchangeable_gpus(gpu);
   }
 }
 

@@ -1,5 +1,5 @@
-// The branch and bound behind choose_gpus(): the best clique of a given size.
-// One search belongs to one call; its machine may be shared.
+// Branch and bound search of choose_gpus(): the best clique of a given size.
+// A Search is used by one call; its machine may be shared.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace ares::core::topology {
 
-// How good a set is, in the machine's weights. Lexicographic; sums of scores order as their parts do.
+// Quality of a set in the machine's weights, compared lexicographically; sums preserve the order.
 struct Score {
-  std::int64_t within = 0;  // of its pairs, each counted twice
-  std::int64_t remaining =
-      0;  // minus its members' weights to all free GPUs: the same `within` leaves more, the greater this is
+  std::int64_t within = 0;  // sum over its pairs, each counted twice
+  // Minus its members' weights to all free GPUs: with equal `within` more leaves better GPUs.
+  std::int64_t remaining = 0;
   friend auto operator<=>(const Score&, const Score&) = default;
   friend Score operator+(Score a, Score b) {
     return {a.within + b.within, a.remaining + b.remaining};
@@ -25,14 +25,14 @@ struct Score {
 
 class Search {
  public:
-  // `free` GPUs, of which `count` are to be taken so that any two are partners at `level` and mates in `shape`.
+  // Selects `count` of `free`, any two of them partners at the level and compatible in `shape`.
   // Precondition: 1 <= count <= free.count(), and all of `free` are of the machine.
   Search(const MachineTopology& machine, GpuSet free, unsigned count, Shape shape);
 
-  // The best set for that level, or none. Precondition of calls in a row: levels get lower.
+  // The best set for that level, or none. Levels must be passed from the highest to lower ones.
   std::optional<GpuSet> best(const MachineTopology::Level& level);
 
-  // Over all calls.
+  // Over all calls of best().
   unsigned steps() const { return steps_; }
   bool gave_up() const { return gave_up_; }
 
@@ -41,7 +41,7 @@ class Search {
   struct Partial {
     GpuSet gpus;
     Score score;
-    PerGpu linked;  // of each candidate, its weight to `gpus`
+    PerGpu linked;  // for each candidate, its weight to `gpus`
   };
 
   GpuSet candidates(const MachineTopology::Level& level);
@@ -55,10 +55,10 @@ class Search {
   GpuSet free_;
   unsigned count_;
   Shape shape_;
-  PerGpu degree_;                            // weight to all free GPUs
-  std::array<GpuSet, kMaxGpus> neighbours_;  // whom it may be together with
-  std::array<PerGpu, kMaxGpus>
-      nearest_;  // [gpu][n]: the sum of its n largest weights to candidates
+  PerGpu degree_;                            // sum of weights to all free GPUs
+  std::array<GpuSet, kMaxGpus> neighbours_;  // GPUs that may be in one set with it
+  // [gpu][n]: sum of its n largest weights to candidates.
+  std::array<PerGpu, kMaxGpus> nearest_;
   std::optional<GpuSet> best_;
   Score best_score_;
   unsigned steps_ = 0;
@@ -66,7 +66,7 @@ class Search {
   bool gave_up_ = false;
 };
 
-// Whether NVLinks join the GPUs to one whole without help of others.
+// Whether NVLinks connect the GPUs without using other GPUs.
 bool nvlinked(const MachineTopology& machine, GpuSet gpus);
 
 }  // namespace ares::core::topology

@@ -63,7 +63,7 @@ const std::vector<LimitRow>& limit_table() {
       {max_tres_per_node, "MaxTRESPerNode", tres, true, true, "TRES of a job on each node"},
       {max_wall, "MaxWall", minutes, true, true, "minutes that a job may ask for"},
       {min_prio_thresh, "MinPrioThresh", count, true, true,
-       "priority from which on jobs are promised a start"},
+       "priority from which on jobs have a planned start"},
       {max_jobs_per_user, "MaxJobsPerUser", count, false, true,
        "jobs of each user that run at a time"},
       {max_jobs_per_account, "MaxJobsPerAccount", count, false, true,
@@ -129,7 +129,7 @@ const std::vector<QosFlagRow>& qos_flag_table() {
        "its limits on what is held at a time are percent of what the cluster has, or the partition "
        "whose QOS it is"},
       {QosFlag::enforce_usage_threshold, "EnforceUsageThreshold",
-       "nobody starts jobs with it whose fair share is below its UsageThreshold"},
+       "users whose fair share is below its UsageThreshold start no jobs with it"},
   };
   return rows;
 }

@@ -1,5 +1,5 @@
-// Who may use the cluster, on whose account, and how much of it: accounts in a tree, users in accounts (associations), qualities of
-// service, wckeys; each with shares and limits.
+// Accounting records: a tree of accounts, users in accounts (associations), qualities of service
+// (QOS), wckeys; with shares and limits. They say who may use the cluster and how much of it.
 // Owned by ClusterState; values. Any thread may read.
 #pragma once
 
@@ -20,15 +20,15 @@ namespace ares {
 using AssociationId = Id<struct AssociationIdTag, std::uint64_t>;
 using QosId = Id<struct QosIdTag, std::uint64_t>;
 
-// The account above all others: its limits are the cluster's.
+// The root of the account tree. Its limits apply to the whole cluster.
 inline constexpr std::string_view kRootAccount = "root";
 inline constexpr AssociationId kRootAssociation{1};
-// What jobs run with that name no other, unless something says otherwise.
+// The QOS of jobs that name none, unless their association has a default or may not use it.
 inline constexpr std::string_view kNormalQos = "normal";
 inline constexpr QosId kNormalQosId{1};
-inline constexpr std::uint64_t kFirstRecordId = 2;  // of everything but these
+inline constexpr std::uint64_t kFirstRecordId = 2;  // smallest id of all other records
 
-// What a limit is of. Stored as its number: append only. What each means is a row of limit_table().
+// Kinds of limits. Stored as its number: append only. limit_table() describes each kind.
 enum class LimitKind : std::uint8_t {
   grp_jobs,
   grp_jobs_accrue,
@@ -70,20 +70,20 @@ struct LimitRow {
   LimitKind kind;
   std::string_view name;  // "GrpTRES"
   LimitUnit unit;
-  bool association, qos;  // what may have it
+  bool association, qos;  // the kinds of records that may have it
   std::string_view help;
 };
 // In the order of LimitKind.
 const std::vector<LimitRow>& limit_table();
 const LimitRow& row_of(LimitKind kind);
-// Case does not matter; also by the short names that site administrators type ("MaxTRES" for MaxTRESPerJob). Null: no limit.
+// Ignores case and accepts short names ("MaxTRES" for MaxTRESPerJob). Null if the name is unknown.
 const LimitRow* find_limit(std::string_view name);
 
 struct Limit {
   LimitKind kind{};
-  std::string
-      tres;  // of units per TRES: "cpu", "mem", "node", "gres/gpu:a100", "license/matlab", "billing"
-  std::uint64_t value = 0;  // in the unit of its kind; 0 = nothing at all
+  // Only for units per TRES: "cpu", "mem", "node", "gres/gpu:a100", "license/matlab", "billing".
+  std::string tres;
+  std::uint64_t value = 0;  // in the unit of its kind; 0 allows nothing
   friend auto operator<=>(const Limit&, const Limit&) = default;
 };
 // Ascending by kind and TRES, each once.
@@ -91,12 +91,12 @@ using Limits = std::vector<Limit>;
 std::optional<std::uint64_t> limit_of(const Limits& limits, LimitKind kind,
                                       std::string_view tres = {});
 
-// What holds for an account or for a user in it. What is not set here is the parent's.
+// Settings of an account or of a user in it. A setting that is absent is inherited from the parent.
 struct Terms {
-  std::optional<std::uint32_t> shares = 1;  // none: as much as the parent (Fairshare=parent)
-  std::uint32_t priority = 0;               // for the factor `association`
+  std::optional<std::uint32_t> shares = 1;  // none: the parent's (Fairshare=parent)
+  std::uint32_t priority = 0;               // input of the priority factor `association`
   std::string default_qos;
-  std::vector<std::string> qos;  // ascending; jobs may run with one of these
+  std::vector<std::string> qos;  // the QOS that jobs may use; ascending
   Limits limits;
   friend bool operator==(const Terms&, const Terms&) = default;
 };
@@ -108,14 +108,14 @@ struct Account {
   std::string parent;  // empty: it is the root
   std::string description;
   std::string organization;
-  std::vector<std::string>
-      coordinators;  // users who may administer it and what is below; ascending
+  // Users that may administer it and the accounts below it; ascending.
+  std::vector<std::string> coordinators;
   Terms terms;
-  Lsn changed;  // by that event, set by apply()
+  Lsn changed;  // lsn of the last event that changed it, set by apply()
   friend bool operator==(const Account&, const Account&) = default;
 };
 
-// Whether he administers anything is said in ares.yaml (admins, operators) and by accounts (coordinators).
+// Administrative rights are not stored here but in ares.yaml (admins, operators) and in accounts.
 struct User {
   std::string name;
   std::string default_account;
@@ -127,11 +127,11 @@ struct User {
 struct AssociationKey {
   std::string account;
   std::string user;
-  std::string partition;  // empty: in those for which the user has no other
+  std::string partition;  // empty: all partitions without an association of this user and account
   friend auto operator<=>(const AssociationKey&, const AssociationKey&) = default;
 };
 
-// A user in an account.
+// Membership of a user in an account.
 struct Association {
   AssociationKey key;
   AssociationId id;
@@ -144,14 +144,14 @@ struct Association {
 enum class QosFlag : std::uint32_t {
   deny_on_limit = 1,  // a job over a limit is refused, not kept waiting
   requires_reservation = 8,
-  no_reserve = 16,            // its jobs are promised no start
-  partition_time_limit = 32,  // its jobs are not held to these bounds of partitions
+  no_reserve = 16,            // its jobs get no planned start
+  partition_time_limit = 32,  // its jobs may exceed this limit of partitions
   partition_max_nodes = 64,
   partition_min_nodes = 128,
   no_decay = 256,       // its usage does not decay: limits on minutes are used up for good
   over_part_qos = 512,  // its limits come before those of the partition's QOS
-  enforce_usage_threshold = 1024,  // whoever's fair share is below its threshold starts no more
-  relative = 2048,                 // its limits on TRES are percent of the cluster or partition
+  enforce_usage_threshold = 1024,  // none start for users with a fair share below its threshold
+  relative = 2048,                 // its TRES limits are percentages of the cluster or partition
 };
 struct QosFlagRow {
   QosFlag flag;
@@ -165,16 +165,16 @@ struct Qos {
   QosId id;
   std::string description;
   std::uint32_t priority = 0;
-  std::uint32_t flags = 0;            // of QosFlag
-  std::uint32_t usage_factor = 1000;  // thousandths that usage is charged with
-  // Thousandths: GrpTRES and MaxTRES of accounts and users count as so many times for its jobs.
+  std::uint32_t flags = 0;            // bit set of QosFlag
+  std::uint32_t usage_factor = 1000;  // usage is multiplied by this, thousandths
+  // Thousandths: multiplies GrpTRES and MaxTRES limits of accounts and users for jobs of this QOS.
   std::uint32_t limit_factor = 1000;
   std::uint32_t usage_threshold = 0;  // thousandths of a fair share from 0 to 1
   Limits limits;
-  std::vector<std::string> preempts;  // QOS whose running jobs make room for its own; ascending
-  std::optional<PreemptMode> preempt_mode{};  // of its jobs as victims; none = their partition's
-  std::optional<Seconds> preempt_exempt{};    // for so long they run in any case; none = the site's
-  std::optional<Seconds> grace{};  // from their SIGTERM to SIGKILL then; none = the site's
+  std::vector<std::string> preempts;  // QOS whose running jobs its jobs may preempt; ascending
+  std::optional<PreemptMode> preempt_mode{};  // of its jobs as victims; none = the partition's
+  std::optional<Seconds> preempt_exempt{};    // run time until they may be; none = the site's
+  std::optional<Seconds> grace{};  // from SIGTERM to SIGKILL at preemption; none = the site's
   Lsn changed;
   bool has(QosFlag flag) const { return (flags & static_cast<std::uint32_t>(flag)) != 0; }
   friend bool operator==(const Qos&, const Qos&) = default;
@@ -187,17 +187,17 @@ struct WckeyKey {
 };
 struct Wckey {
   WckeyKey key;
-  AssociationId id;  // for its usage; 0 = of an earlier release, which kept none
+  AssociationId id;  // key of its usage; 0 = made by a release that recorded no usage of wckeys
   Lsn changed;
   friend bool operator==(const Wckey&, const Wckey&) = default;
 };
 
 using AccountingRecord = std::variant<Account, User, Association, Qos, Wckey>;
 
-// Positions in it.
+// Index into AccountingRecord.
 enum class RecordKind : std::uint8_t { account, user, association, qos, wckey };
 
-// What identifies a record: its kind and its names, of which most kinds have one.
+// Identifies a record by its kind and names. Most kinds use only `name`.
 struct RecordKey {
   RecordKind kind{};
   std::string name, user, partition;
@@ -207,12 +207,12 @@ RecordKey key_of(const AccountingRecord& record);
 Lsn changed_at(const AccountingRecord& record);
 std::string describe(const RecordKey& key);  // "account physics", "user ada in account physics"
 
-// How far a site holds jobs to all this.
+// Which accounting rules jobs must satisfy. Each level includes the ones above it.
 enum class Enforce : std::uint8_t {
-  none,          // nobody needs an account; but a QOS that is named must exist, if any do
-  associations,  // only users of an account run jobs on it, with a QOS that is theirs
-  limits,        // and limits hold
-  safe,          // and no job starts that a limit on TRES-minutes would not let finish
+  none,          // accounts are optional; a named QOS must exist if any QOS does
+  associations,  // jobs need an association, and a QOS that it allows
+  limits,        // limits are enforced
+  safe,          // a job starts only if limits on TRES-minutes let it run to its time limit
 };
 inline constexpr Enforce kLastEnforce = Enforce::safe;
 std::string_view to_string(Enforce enforce);

@@ -1,5 +1,5 @@
-// What jobs hold and have waiting, counted by whom and as what they run: what limits on counts and sums are held against.
-// A function of the jobs' own records. Owned by ClusterState; values. Any thread may read.
+// Held resources and submitted jobs by account, user, QOS and partition, as limits count them.
+// Computed from the job records alone. Owned by ClusterState; values. Any thread may read.
 #pragma once
 
 #include <compare>
@@ -15,27 +15,27 @@ namespace ares {
 struct UsageKey {
   std::string account;
   std::string user;
-  std::string qos;        // never empty: whoever names none runs as `normal`
-  std::string partition;  // of the allocation; of a waiting job, the first that it asks for
+  std::string qos;        // never empty: jobs without a QOS count under `normal`
+  std::string partition;  // of the allocation; for a pending job the first it requests
   friend auto operator<=>(const UsageKey&, const UsageKey&) = default;
 };
 
 struct CurrentUsage {
-  std::uint64_t submitted = 0;   // jobs that wait or run; of an array, its tasks
-  std::uint64_t running = 0;     // that hold resources
-  std::uint64_t accruing = 0;    // that wait and were let gain age; an array that waits is one
-  std::vector<TresAmount> tres;  // what those hold, ascending by name; none is 0
+  std::uint64_t submitted = 0;   // pending and running jobs; of an array, its tasks
+  std::uint64_t running = 0;     // jobs that hold resources
+  std::uint64_t accruing = 0;    // pending jobs that gain age; a pending array counts once
+  std::vector<TresAmount> tres;  // held resources, ascending by name, no zero entries
   bool empty() const { return submitted == 0; }
   friend bool operator==(const CurrentUsage&, const CurrentUsage&) = default;
 };
 
 UsageKey usage_key_of(const Job& job);
-// What that record counts for; an array's own record, its tasks that have none yet.
+// The contribution of one record. An array's own record counts for its tasks without a record.
 CurrentUsage current_usage_of(const Job& job);
-// All that an allocation holds: cpu, mem, node, gres/gpu, gres/gpu:TYPE, license/NAME, billing.
+// All resources of an allocation: cpu, mem, node, gres/gpu, gres/gpu:TYPE, license/NAME, billing.
 std::vector<TresAmount> tres_of(const Allocation& allocation);
 
-// Adds to a list that is ascending by name, and takes out what comes to nothing. Precondition of subtracting: it was added.
+// For lists ascending by name; zero entries are removed. Subtract only what was added before.
 void add_tres(std::vector<TresAmount>& to, const std::vector<TresAmount>& more);
 void subtract_tres(std::vector<TresAmount>& from, const std::vector<TresAmount>& less);
 std::uint64_t amount_in(const std::vector<TresAmount>& list, std::string_view tres);

@@ -1,4 +1,4 @@
-// Who is to be served before whom: queue policies, weights, and the tree of accounts with shares and usage, as plain data.
+// Order of jobs: queue policies, weights, and the account tree with shares and usage. Plain data.
 // Made by config/ or by a simulation, shared by every thread; immutable once in a Policy.
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace ares {
 
-// How the jobs of a partition are ordered, always below the partition's tier. In this order where partitions of one tier differ.
+// Order of a partition's jobs within its tier. Mixed policies in one tier: in enumerator order.
 enum class QueuePolicy : std::uint8_t {
-  priority,     // what an operator or the partition says, then nice, then age
-  fifo,         // who was eligible first
+  priority,     // explicit or partition priority, then nice, then age
+  fifo,         // by eligible time
   multifactor,  // a weighted sum of factors
   fair_tree,    // by rank in the tree of accounts
-  drf,          // by dominant share
+  drf,          // by dominant resource share
 };
 inline constexpr std::array<std::string_view, 5> kQueuePolicyNames{
     "priority", "fifo", "multifactor", "fair_tree", "drf"};
@@ -29,21 +29,21 @@ constexpr std::string_view to_string(QueuePolicy policy) {
   return kQueuePolicyNames[static_cast<std::size_t>(policy)];
 }
 
-// Names of resources as accounting writes them: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE, billing.
+// By resource name as in accounting: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE, billing.
 using TresSeconds = std::map<std::string, std::uint64_t>;
 
-// Weights of resources: exact, in units of 2^-20.
+// Weights of resources in fixed point, units of 2^-20.
 inline constexpr int kTresWeightBits = 20;
 using TresWeights = std::map<std::string, std::uint64_t>;
 
-// One line of the tree: an account below its parent, or a user in an account.
+// One row of the tree: an account below its parent, or a user in an account.
 struct AccountRow {
-  std::string account;                      // empty with a user: the root
+  std::string account;                      // empty in a row of a user: the root
   std::string parent;                       // of an account; empty: the root
   std::string user;                         // empty: this is the account itself
-  std::optional<std::uint32_t> shares = 1;  // none: as much as the parent (Fairshare=parent)
-  std::uint32_t priority = 0;               // for the factor `association`; of a user
-  TresSeconds usage;                        // of a user, as of Fairness::usage_time
+  std::optional<std::uint32_t> shares = 1;  // none: the parent's (Fairshare=parent)
+  std::uint32_t priority = 0;               // only users: input of the factor `association`
+  TresSeconds usage;                        // only users; decayed to Fairness::usage_time
   friend bool operator==(const AccountRow&, const AccountRow&) = default;
 };
 
@@ -72,25 +72,25 @@ struct PriorityFlags {
 enum class BillingMode : std::uint8_t { sum, max_tres, max_tres_gres };
 enum class DrfUsage : std::uint8_t { running, delivered };
 
-// When usage begins at nothing again, by the clock of the controller's machine.
+// When usage is reset to zero, in the time zone of the controller's machine.
 enum class UsageReset : std::uint8_t { never, daily, weekly, monthly, quarterly, yearly };
 
 struct Fairness {
-  QueuePolicy policy = QueuePolicy::priority;     // of partitions not named below
+  QueuePolicy policy = QueuePolicy::priority;     // of partitions without an entry below
   std::map<std::string, QueuePolicy> partitions;  // by name
-  Seconds half_life{7 * 24 * 3600};               // of usage; 0 = it never decays
+  Seconds half_life{7 * 24 * 3600};               // of usage; 0 = no decay
   UsageReset reset = UsageReset::never;
-  Seconds calc_period{300};        // how often ages and usage are looked at again
-  Seconds max_age{7 * 24 * 3600};  // from here on the factor `age` is 1
-  std::uint32_t dampening = 1;     // of the classic fair share
+  Seconds calc_period{300};        // interval between computations of ages and usage
+  Seconds max_age{7 * 24 * 3600};  // age at which the factor `age` reaches 1
+  std::uint32_t dampening = 1;     // of the classic fair-share factor
   PriorityWeights weights;
   std::map<std::string, std::uint32_t> tres_weights;  // of the factors `tres`
-  std::map<std::string, std::uint32_t> qos;           // priority of each
+  std::map<std::string, std::uint32_t> qos;           // priority of each QOS
   PriorityFlags flags;
   BillingMode billing = BillingMode::sum;
   TresWeights billing_weights{{"cpu", 1 << kTresWeightBits}};
   DrfUsage drf_usage = DrfUsage::running;
-  Seconds usage_time{0};         // what the tree's usage is decayed to, since 1970; 0 = to now
+  Seconds usage_time{0};         // time to which the tree's usage is decayed, since 1970; 0 = now
   std::vector<AccountRow> tree;  // in any order
 
   friend bool operator==(const Fairness&, const Fairness&) = default;
@@ -101,12 +101,12 @@ struct Fairness {
   }
 };
 
-// What is wrong with a tree, and with which of its rows.
+// An error in a tree, and the row that has it.
 struct TreeProblem {
   std::size_t row = 0;
   std::string text;
 };
-// Every account and user once, every parent and account known, nobody his own ancestor.
+// Checks that rows are unique, parents and accounts exist, and no account is below itself.
 std::optional<TreeProblem> problem_of(const std::vector<AccountRow>& tree);
 
 // Shared, compared by value; null stands for Fairness{}.

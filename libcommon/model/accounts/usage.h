@@ -1,4 +1,4 @@
-// What jobs have used, by association: TRES-seconds that decay by themselves. Charged when an attempt has let go of all it had.
+// Decaying TRES-seconds by association, charged when an attempt has released all its resources.
 // Owned by ClusterState; values. Any thread may read.
 #pragma once
 
@@ -17,38 +17,38 @@ struct UsageUnits {
   friend bool operator==(const UsageUnits&, const UsageUnits&) = default;
 };
 
-// Ranks are made as of the multiples of calc_period, so usage is kept in two parts: what had ended by the last of them, and what
-// ended since.
+// Fair-share ranks are computed at multiples of calc_period. Usage is therefore kept in two parts:
+// of attempts that ended before the last multiple, and of those that ended since.
 struct UsageRow {
-  // "cpu", "mem" (MiB), "node", "gres/gpu", "gres/gpu:a100", "license/matlab", "billing", and "wall": the jobs' own time
+  // "cpu", "mem" (MiB), "node", "gres/gpu:a100", "license/matlab", "billing", "wall" (run time)
   std::string tres;
   UsageUnits settled;
   UsageUnits recent;
   friend bool operator==(const UsageRow&, const UsageRow&) = default;
 };
 
-// Numbers of associations, QOS and wckeys are given from one sequence, so that usage of all is kept under them; 1 is that of QOS normal,
-// for nobody is charged to the root account itself.
+// Ids of associations, QOS and wckeys come from one sequence, so their usage is kept in one map. Id
+// 1 is QOS normal: the root account shares that number but is not charged under it.
 inline AssociationId usage_id(const Qos& qos) {
   return AssociationId(qos.id.value());
 }
 
-// Of the account itself: what users used who are in it no more. The root account's is 0, as 1 is taken.
+// Usage of the account itself, left by users that were removed from it. The root account uses 0.
 inline AssociationId usage_id(const Account& account) {
   return account.parent.empty() ? AssociationId(0) : account.id;
 }
 
-// Of an association, of a QOS, of a wckey, or of an account itself.
+// Usage of one association, QOS, wckey or account.
 struct AssociationUsage {
   AssociationId id;
-  Time settled_at{};           // what had ended by then, and what it was worth then
-  Time recent_at{};            // likewise of what ended since
-  Time since{};                // what was used before counts no more: it was reset; 0 = never
+  Time settled_at{};           // `settled` is the decayed value at this time
+  Time recent_at{};            // likewise for `recent`
+  Time since{};                // time of the last reset: earlier usage does not count; 0 = never
   std::vector<UsageRow> rows;  // ascending by TRES
   friend bool operator==(const AssociationUsage&, const AssociationUsage&) = default;
 };
 
-// Add or take away so much, as it was worth `at`.
+// Adds or subtracts an amount, given as its decayed value at time `at`.
 struct UsageCorrection {
   AssociationId id;
   std::string tres;

@@ -1,4 +1,4 @@
-// How machines are connected, as the site wrote it down: named networks of switches or blocks over names of nodes.
+// Networks between nodes, as configured: named trees of switches, or blocks, over node names.
 // Plain data, made by config/ and part of the policy; immutable, any thread.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace ares {
 
 enum class NetworkKind : std::uint8_t {
   tree,   // leaf switches with nodes, switches above them
-  block,  // blocks of nodes with a fabric of their own, as an NVL72 rack is one
+  block,  // groups of nodes with their own fabric, such as NVL72 racks
 };
 
 // A switch or a block. A leaf has nodes, any other switch has switches.
@@ -26,7 +26,7 @@ struct NetworkDomain {
   friend bool operator==(const NetworkDomain&, const NetworkDomain&) = default;
 };
 
-// A node is in at most one leaf, a switch below at most one other, and none below itself: checked when the file is read.
+// config/ checks: each node is in at most one leaf, each switch has at most one parent, no cycles.
 struct NetworkSpec {
   std::string name;
   NetworkKind kind = NetworkKind::tree;
@@ -34,7 +34,7 @@ struct NetworkSpec {
   friend bool operator==(const NetworkSpec&, const NetworkSpec&) = default;
 };
 
-// Copies share one list, so that it costs nothing to see that two are the same one.
+// Copies share one list, so that comparing two copies is cheap.
 class Networks {
  public:
   Networks() = default;

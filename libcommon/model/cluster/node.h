@@ -1,4 +1,4 @@
-// A node, a partition, and what is charged on a node.
+// A node, a partition, and the charges on a node.
 // Owned by ClusterState; values. Any thread may read.
 #pragma once
 
@@ -21,12 +21,12 @@ namespace ares {
 enum class AdminState : std::uint8_t { up, drain, down };
 
 enum class Contact : std::uint8_t {
-  never,       // configured, has not registered
-  registered,  // its current incarnation is known; whether it answers right now is not state but a view
-  lost,        // silent for longer than every lease: NodeLost was journaled
+  never,       // configured, but has not registered yet
+  registered,  // its current incarnation is known; it may be unresponsive at the moment
+  lost,        // silent for longer than every lease (event NodeLost)
 };
 
-// One attempt's charge on a node. It stays until the node says the attempt is gone, whatever became of the job.
+// One attempt's charge on a node. It remains until the node reports that the attempt is gone.
 struct Charge {
   AttemptKey attempt;
   Fence fence;
@@ -34,21 +34,21 @@ struct Charge {
   Bytes memory{};
   std::vector<GpuIndex> gpus;
   std::vector<std::uint32_t> cpu_ids;
-  std::optional<UserId> user{};  // of the job; none in what older releases stored
-  bool exclusive_user = false;   // keeps the node for jobs of that user
-  std::uint32_t gpu_part =
-      0;  // thousandths of the one GPU that it shares; 0 = its GPUs are its own
+  std::optional<UserId> user{};  // owner of the job; none in records of older releases
+  bool exclusive_user = false;   // only jobs of that user may share the node
+  // Thousandths of the one GPU that it shares with others; 0 = it has whole GPUs.
+  std::uint32_t gpu_part = 0;
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 
 struct Node {
   NodeId id;
   std::string name;
-  Inventory configured;           // from ares.yaml; zero cpus = take what it registers with
-  Inventory inventory;            // in force: what may be handed out
-  std::uint64_t incarnation = 0;  // counter that registers; grows with every boot and every spool
+  Inventory configured;           // from ares.yaml; cpus == 0: use what the node registers with
+  Inventory inventory;            // in force: what can be allocated
+  std::uint64_t incarnation = 0;  // from registration; grows with each boot and new spool
   std::string incarnation_tag;    // spool UUID + boot id
-  bool can_freeze = false;        // its supervisors can stop what they run when a lease ends
+  bool can_freeze = false;        // its supervisors can freeze processes when a lease ends
   AdminState admin = AdminState::up;
   Contact contact = Contact::never;
   std::string reason;  // of drain, down or refusal
@@ -58,17 +58,17 @@ struct Node {
   std::string address;
   std::string version_text;     // of its aresd
   std::vector<Charge> charges;  // ascending attempt key
-  bool leaving = false;         // no longer configured: goes once nothing is charged to it
+  bool leaving = false;         // no longer configured: removed when nothing is charged to it
   Lsn version;
 
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-// Which of the nodes that would do a job gets.
+// Which of the suitable nodes a job gets.
 enum class PlacementStrategy : std::uint8_t {
-  binpack,              // the tightest, so that whole nodes stay free
+  binpack,              // the fullest, so that whole nodes stay free
   spread,               // the emptiest
-  least_fragmentation,  // where the fewest GPUs become useless to the jobs that there are
+  least_fragmentation,  // where the fewest GPUs become unusable for the current jobs
 };
 inline constexpr PlacementStrategy kLastPlacementStrategy = PlacementStrategy::least_fragmentation;
 
@@ -83,7 +83,7 @@ constexpr std::string_view to_string(PlacementStrategy strategy) {
 
 struct PlacementPolicy {
   PlacementStrategy cpu = PlacementStrategy::binpack;  // of jobs that ask for no GPUs
-  PlacementStrategy gpu = PlacementStrategy::binpack;  // of the others
+  PlacementStrategy gpu = PlacementStrategy::binpack;  // of jobs that ask for GPUs
   friend bool operator==(const PlacementPolicy&, const PlacementPolicy&) = default;
 };
 
@@ -92,33 +92,33 @@ struct Partition {
   std::vector<std::string> nodes;  // names, expanded, in the configuration's order
   bool is_default = false;
   bool up = true;                       // jobs start here
-  bool open = true;                     // new jobs are taken
-  std::int32_t tier = 1;                // higher is planned first
+  bool open = true;                     // new jobs are accepted
+  std::int32_t tier = 1;                // partitions with a higher tier are planned first
   std::uint32_t priority = 0;           // default priority of its jobs
   std::optional<Seconds> max_time;      // none = unlimited
   std::optional<Seconds> default_time;  // none = max_time
   std::optional<std::uint32_t> max_nodes;
   std::uint32_t min_nodes = 1;
-  Bytes default_memory_per_cpu{};  // 0 = all of the node is shared without a memory request
+  Bytes default_memory_per_cpu{};  // 0 = jobs without a request share all memory
   bool exclusive = false;          // whole nodes only
   std::vector<std::string> allow_groups;
   PlacementPolicy placement;
-  std::string topology;  // name of the network between its nodes; empty = nothing is known of it
-  PreemptMode preempt_mode = PreemptMode::off;  // of its jobs as victims, unless their QOS says so
-  std::string
-      qos;  // whose limits hold for all of its jobs, beside those of their own; empty = none
-  std::optional<TresWeights> billing_weights{};  // none = those of the site (Fairness)
+  std::string topology;                         // name of its network; empty = unknown
+  PreemptMode preempt_mode = PreemptMode::off;  // of its jobs as victims, unless their QOS has one
+  // QOS whose limits apply to all of its jobs, in addition to the jobs' own; empty = none.
+  std::string qos;
+  std::optional<TresWeights> billing_weights{};  // none = the site's (Fairness)
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };
 
-// Those that hold in the partition; without one, the site's.
+// The weights of the partition, or the site's if it has none.
 inline const TresWeights& billing_weights(const Fairness& rules, const Partition* partition) {
   return partition && partition->billing_weights ? *partition->billing_weights
                                                  : rules.billing_weights;
 }
 
-// "UP", "DOWN" (nothing starts), "DRAIN" (nothing new is taken), "INACTIVE" (neither).
+// "UP", "DOWN" (no starts), "DRAIN" (no submissions), "INACTIVE" (neither).
 constexpr std::string_view state_text(const Partition& p) {
   if (p.open) return p.up ? "UP" : "DOWN";
   return p.up ? "DRAIN" : "INACTIVE";

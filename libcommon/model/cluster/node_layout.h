@@ -1,5 +1,5 @@
-// The nodes of an attempt in rank order, and what each gives to it. The same for all of them, so the launches of one attempt have
-// one in common. Immutable once it is shared; any thread may read.
+// The nodes of an attempt in rank order, with their CPUs and tasks. All launches of one attempt
+// share one object. Immutable once it is shared; any thread may read.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ares {
 
 struct NodeLayout {
   NodeLayout() = default;
-  // Of equal lengths.
+  // All three vectors have equal length.
   NodeLayout(std::vector<std::string> names, std::vector<std::uint32_t> cpus,
              std::vector<std::uint32_t> tasks);
 

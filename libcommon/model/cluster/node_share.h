@@ -1,4 +1,4 @@
-// What the nodes of an attempt give to it, and how far each is.
+// Resources that nodes give to an attempt, and the attempt's phase on each node.
 // Owned by the attempt's allocation; values. Any thread may read.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace ares {
 
-// Resource use of one attempt on one node, as its supervisor counted it.
+// Resource usage of one attempt on one node, as measured by its supervisor.
 struct Usage {
   Duration user_cpu{};
   Duration system_cpu{};
@@ -26,14 +26,14 @@ struct Usage {
 };
 
 enum class SharePhase : std::uint8_t {
-  preparing,  // Prepare is owed
+  preparing,  // the controller sends Prepare
   ready,      // the node reported Ready: gate closed, no user code has run
   running,    // the node reported Go
-  released,   // the node reported the end of everything: nothing of the attempt is left there
-  fenced,  // given up: the lease has run out for certain; still charged to the node until that registers clean
+  released,   // the node reported that nothing of the attempt is left
+  fenced,     // the lease has certainly expired; charged until the node registers without it
 };
 
-// What one node gives to one attempt.
+// Resources that one node gives to one attempt.
 struct NodeShare {
   NodeId node;
   std::uint32_t cpus = 0;
@@ -41,21 +41,21 @@ struct NodeShare {
   Bytes memory{};
   std::vector<GpuIndex> gpus;  // ascending
   std::uint32_t tasks = 0;
-  std::uint64_t incarnation = 0;  // of the node when it was chosen; an older one never runs it
+  std::uint64_t incarnation = 0;  // of the node at allocation; earlier ones never run the attempt
   SharePhase phase = SharePhase::preparing;
   Usage usage;
-  // Decided once, with the allocation: what the attempt was started with, whatever the node can do later.
-  bool leased = false;  // requeueable, and its supervisor freezes it when the node's lease ends
-  std::uint32_t gpu_part =
-      0;  // thousandths of the one GPU that it shares; 0 = its GPUs are its own
+  // Fixed at the allocation, even if the node's capability changes later.
+  bool leased = false;  // requeueable, and frozen by its supervisor when the node's lease ends
+  // Thousandths of the one GPU that it shares with others; 0 = it has whole GPUs.
+  std::uint32_t gpu_part = 0;
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 
-// The shares of all nodes, in rank order. Every word of a node about a job makes a new record of it, so copies have in common what is
-// the same: a copy costs a pointer for kPart nodes, a change those. What is shared is never written to.
+// The shares of all nodes in rank order, copy-on-write in parts of kPart shares: each node message
+// makes a new job record, and the copy shares unchanged parts. Shared parts are never modified.
 class NodeShares {
   static constexpr std::size_t kPart = 16;
-  using Part = std::vector<NodeShare>;  // kPart of them, in the last one maybe fewer
+  using Part = std::vector<NodeShare>;  // kPart shares; the last part may have fewer
 
  public:
   class const_iterator {
@@ -105,7 +105,7 @@ class NodeShares {
   explicit NodeShares(std::vector<NodeShare> shares);
   NodeShares(const NodeShares&) = default;
   NodeShares& operator=(const NodeShares&) = default;
-  NodeShares(NodeShares&& from) noexcept  // which is empty then
+  NodeShares(NodeShares&& from) noexcept  // leaves `from` empty
       : parts_(std::exchange(from.parts_, {})), size_(std::exchange(from.size_, 0)) {}
   NodeShares& operator=(NodeShares&& from) noexcept {
     parts_ = std::exchange(from.parts_, {});
@@ -122,7 +122,7 @@ class NodeShares {
   const_iterator begin() const { return {this, 0}; }
   const_iterator end() const { return {this, size_}; }
 
-  // change(share) of one; of all.
+  // Calls change(share) for one share, or for each.
   template <class Change>
   void change(std::size_t at, Change&& change) {
     auto part = std::make_shared<Part>(*parts_[at / kPart]);
@@ -137,7 +137,7 @@ class NodeShares {
       shared = std::move(part);
     }
   }
-  void push_back(NodeShare share);  // copies the last part; whoever has many makes a vector first
+  void push_back(NodeShare share);  // copies the last part; to add many, build a vector
 
   friend bool operator==(const NodeShares& a, const NodeShares& b);
 

@@ -1,4 +1,4 @@
-// Reservation: whole nodes kept for some users, or for maintenance, during a time that may come again.
+// Reservation: whole nodes for some users or accounts, or for maintenance, once or periodically.
 // Owned by ClusterState; a value. Any thread may read.
 #pragma once
 
@@ -19,24 +19,24 @@ inline constexpr Recurrence kLastRecurrence = Recurrence::weekly;
 
 struct Reservation {
   std::string name;
-  Time start{}, end{};  // of the occurrence that is on, or comes next; start < end
+  Time start{}, end{};  // of the current or next occurrence; start < end
   Recurrence recurrence = Recurrence::none;
   std::vector<std::string> nodes;  // names, ascending, each once
-  // Whose jobs may use it, whatever of the two matches. Nobody's if it is for maintenance.
+  // A job may use it if its user or its account is listed; no job may if it is for maintenance.
   std::vector<UserId> users;          // ascending
   std::vector<std::string> accounts;  // ascending
   bool maintenance = false;
-  bool flexible =
-      false;  // its jobs may use other nodes as well, begin before it and run on after it
-  bool ignore_jobs = false;  // it was made although jobs may still run on its nodes when it begins
-  bool overlap = false;      // its nodes may be in another reservation at the same time
+  // Its jobs may also use other nodes, start before it and run on after it.
+  bool flexible = false;
+  bool ignore_jobs = false;  // may be created even if running jobs overlap it
+  bool overlap = false;      // its nodes may be in other reservations at the same time
   std::string comment;
 
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
-// Between the starts of two occurrences. By the clock on the wall it may be an hour more or less: the exact times of the next
-// occurrence are set when the one before it is over; later ones are reckoned with this. Zero: it does not come again.
+// Time between two occurrences; 0 = none. Wall clock changes shift it by an hour: the exact next
+// times are set when an occurrence is over, and only later ones are computed with this period.
 constexpr Duration period_of(Recurrence recurrence) {
   switch (recurrence) {
     case Recurrence::none: return Duration{0};
@@ -59,7 +59,7 @@ struct Window {  // [start, end)
   Time start{}, end{};
 };
 
-// The first occurrence that is not over at that time; none if all are.
+// The first occurrence that ends after `at`; none if all are over.
 inline std::optional<Window> occurrence_at(const Reservation& r, Time at) {
   if (at < r.end) return Window{r.start, r.end};
   const Duration period = period_of(r.recurrence);
@@ -68,7 +68,7 @@ inline std::optional<Window> occurrence_at(const Reservation& r, Time at) {
   return Window{r.start + times * period, r.end + times * period};
 }
 
-// Whether any occurrence has a moment in [from, to); `to` nullopt = for ever.
+// Whether any occurrence overlaps [from, to); `to` nullopt = no end.
 inline bool touches(const Reservation& r, Time from, std::optional<Time> to) {
   const auto next = occurrence_at(r, from);
   return next && (!to || next->start < *to);

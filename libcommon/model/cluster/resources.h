@@ -1,4 +1,4 @@
-// What machines have and jobs ask for: CPUs, memory, GPUs, and the interned names (TRES) they are accounted under.
+// Resources of machines and jobs: CPUs, memory, GPUs, and the interned TRES names for accounting.
 // Plain data; any thread.
 #pragma once
 
@@ -19,12 +19,12 @@ namespace ares {
 struct Gpu {
   GpuIndex index;
   std::string type;                  // "a100"; never empty ("gpu" where the model is unknown)
-  std::vector<std::uint32_t> cores;  // nearest cores, empty = unknown
+  std::vector<std::uint32_t> cores;  // closest cores; empty = unknown
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
-// How a node's GPUs are linked, in the form that core/topology writes and reads (parsed_topology.h). Nodes are copied with every charge, so copies
-// share the text. Empty: the node does not tell.
+// Links between a node's GPUs, in the text form of core/topology (parsed_topology.h). Copies share
+// the text, since nodes are copied with each charge. Empty: the node did not report it.
 class GpuTopology {
  public:
   GpuTopology() = default;
@@ -33,7 +33,7 @@ class GpuTopology {
 
   bool empty() const { return !text_; }
   std::string_view text() const { return text_ ? std::string_view(*text_) : std::string_view(); }
-  // Whether it is one and the same text in memory: equal without a look at it.
+  // Whether both share one text in memory, which implies equality.
   bool shares(const GpuTopology& other) const { return text_ == other.text_; }
 
   friend bool operator==(const GpuTopology& a, const GpuTopology& b) {
@@ -45,17 +45,17 @@ class GpuTopology {
 };
 inline constexpr std::size_t kMaxGpuTopology = 65536;  // bytes
 
-// What a node has, as it found it or as the configuration says.
+// Resources of a node, as detected or configured.
 struct Inventory {
   std::uint32_t cpus = 0;
   Bytes memory{};
   std::vector<Gpu> gpus;  // ascending index
   std::vector<std::string> features;
-  GpuTopology gpu_topology{};  // as it found it; never configured
+  GpuTopology gpu_topology{};  // as detected; never configured
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 
-// Interned TRES names: storage knows numbers only, never positions.
+// An interned TRES name. Storage refers to the id.
 struct Tres {
   TresId id;
   std::string name;  // "cpu", "mem", "node", "billing", "gres/gpu", "gres/gpu:a100"
@@ -63,12 +63,12 @@ struct Tres {
 };
 
 inline constexpr TresId kTresCpu{1};
-inline constexpr TresId kTresMem{2};  // MiB, as every accounting tool shows it
+inline constexpr TresId kTresMem{2};  // MiB, as all accounting tools show it
 inline constexpr TresId kTresNode{4};
 inline constexpr TresId kTresBilling{5};
-inline constexpr TresId kTresGpu{1001};  // thousandths of a GPU, as gres/gpu:TYPE
+inline constexpr TresId kTresGpu{1001};  // thousandths of a GPU, like gres/gpu:TYPE
 inline constexpr TresId kFirstDynamicTres{
-    1002};  // gres/gpu:TYPE, licences, in order of first sight
+    1002};  // gres/gpu:TYPE and licenses, in order of first appearance
 
 // Sparse vector over the interned TRES, ascending id, no zero entries.
 using TresCounts = std::vector<std::pair<TresId, std::int64_t>>;

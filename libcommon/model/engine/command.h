@@ -1,4 +1,4 @@
-// What is asked of the engine: by users, nodes, the scheduler and the clock. Closed; visited exhaustively.
+// Commands to the engine from users, nodes, the scheduler and timers. Closed; visited exhaustively.
 // Made by ingress (any thread), consumed by the engine thread.
 #pragma once
 
@@ -27,34 +27,34 @@ struct Blob {
   std::shared_ptr<const std::string> content;
 };
 
-// Which jobs a command acts on: `12`, `12_3`, or all of the caller's that match the filters.
+// The jobs a command acts on: `12`, `12_3`, or all of the caller's jobs that match the filters.
 struct JobSelector {
-  std::vector<JobKey> keys;    // a key with a task that has not split off is meant as well
-  std::vector<JobId> own_ids;  // "5" may be an array task's own number
-  std::optional<UserId> user;  // filters: all given ones must match
+  std::vector<JobKey> keys;    // may name array tasks that have no record yet
+  std::vector<JobId> own_ids;  // "5" may be the number of an array task
+  std::optional<UserId> user;  // filters: all that are set must match
   std::optional<JobState> state;
   std::string name, partition, account, qos, wckey, node;
-  bool everything = false;  // no keys given: filters alone select
+  bool everything = false;  // no keys: only the filters select
 };
 
 struct Submit {
   std::shared_ptr<const JobSpec> spec;
   std::vector<Blob> blobs;
 };
-// All accepted or none; none may depend on another of them. Equal specifications may be one.
+// All are accepted or none. They cannot depend on each other. Equal specifications may be shared.
 struct SubmitMany {
   std::vector<std::shared_ptr<const JobSpec>> specs;
   std::vector<Blob> blobs;
 };
 struct Cancel {
   JobSelector jobs;
-  std::int32_t signal = 0;  // 0 = end the job; else only send this
+  std::int32_t signal = 0;  // 0 = end the job; otherwise only send this signal
   bool batch_only = false;
   bool quiet_if_done = false;
 };
 struct HoldJobs {
   JobSelector jobs;
-  bool as_user = false;  // an operator's hold that its owner may release
+  bool as_user = false;  // an operator's hold that the owner may release
 };
 struct ReleaseJobs {
   JobSelector jobs;
@@ -62,7 +62,7 @@ struct ReleaseJobs {
 struct RequeueJobs {
   JobSelector jobs;
   bool hold = false;
-  bool incomplete = false;  // leave out what is COMPLETED or pending without a word
+  bool incomplete = false;  // skip COMPLETED and pending jobs without an error
 };
 struct SuspendJobs {  // operators only
   JobSelector jobs;
@@ -75,57 +75,57 @@ struct UpdateJob {
   std::optional<std::uint32_t> priority;
   bool set_time_limit = false;
   std::optional<Seconds> time_limit;
-  std::optional<std::uint32_t> array_throttle{};  // of whole arrays; 0 = no bound
-  std::vector<std::string> fields{};  // of the specification, by their names in api.proto's JobSpec
-  std::shared_ptr<const JobSpec> values{};  // what those become
+  std::optional<std::uint32_t> array_throttle{};  // only for whole arrays; 0 = no maximum
+  std::vector<std::string> fields{};        // changed fields, by their names in api.proto's JobSpec
+  std::shared_ptr<const JobSpec> values{};  // the new values of `fields`
 };
 struct UpdateNode {
   std::vector<std::string> names;
   AdminState admin = AdminState::up;
   std::string reason;
   bool drained_only = false;  // `up` is refused for nodes that are down
-  bool reason_only = false;   // of nodes out of service; `admin` says nothing then
+  bool reason_only = false;   // set the reason of nodes out of service and ignore `admin`
 };
 
 struct UpdatePartition {
   std::vector<std::string> names;
-  std::vector<std::string> fields;  // by their names in api.proto's Partition
-  Partition values;                 // what those become
+  std::vector<std::string> fields;  // changed fields, by their names in api.proto's Partition
+  Partition values;                 // the new values of `fields`
 };
 struct CreateReservation {
   Reservation values;
-  std::uint32_t node_count = 0;  // where `nodes` is empty: so many, chosen among those free of jobs
+  std::uint32_t node_count = 0;  // if `nodes` is empty: how many nodes to choose among idle ones
   bool all_nodes = false;
-  std::string partition;               // whose nodes are chosen from; empty = all
-  std::optional<Duration> duration{};  // in place of an end
+  std::string partition;               // choose nodes of this partition; empty = of all
+  std::optional<Duration> duration{};  // instead of an end time
 };
 struct UpdateReservation {
   std::string name;
-  std::vector<std::string> fields;  // by their names in api.proto's Reservation
-  Reservation values;               // what those become
+  std::vector<std::string> fields;  // changed fields, by their names in api.proto's Reservation
+  Reservation values;               // the new values of `fields`
   bool all_nodes = false;
-  std::optional<Duration> duration{};  // with the field "duration"
+  std::optional<Duration> duration{};  // used with the field "duration"
 };
 struct DeleteReservations {
   std::vector<std::string> names;
 };
-// What is to become of one record of accounting.
+// A change of one accounting record.
 struct AccountingChange {
   enum class Verb : std::uint8_t { add, modify, remove };
   Verb verb = Verb::add;
-  AccountingRecord
-      record;  // as it is to be; of a removal its names count. Ids and `changed` do not
-  Lsn seen;    // of a change or removal: `changed` of the record that it was decided on
+  // The new record; a removal uses only its names. Ids and `changed` are ignored.
+  AccountingRecord record;
+  Lsn seen;  // modify, remove: `changed` of the record that the caller saw
 };
-// All of them or none, in any order: what they come to together must make sense.
+// All are applied or none. Their order does not matter: only the result must be consistent.
 struct ChangeAccounting {
   std::vector<AccountingChange> changes;
 };
-// What these used counts no more: associations, QOS, wckeys, and accounts with all below them. None named: what anybody used.
+// Resets the usage of associations, QOS, wckeys, and accounts with their subtrees. Empty = all.
 struct ResetUsage {
   std::vector<RecordKey> of;
 };
-// What the records of attempts say beside what was charged.
+// Differences between the charged usage and the sum over the accounting rows of attempts.
 struct CorrectUsage {
   std::vector<UsageCorrection> corrections;
 };
@@ -134,7 +134,7 @@ struct ApplyConfig {
   std::vector<Partition> partitions;
   std::vector<std::pair<std::string, Inventory>> nodes;
   Seconds lease{};
-  // Of the same configuration as before: what commands have changed since stays changed. True when a controller starts.
+  // Keep changes by commands if the configuration is the same. True when a controller starts.
   bool keep_changes = false;
 };
 struct Reconfigure {
@@ -153,15 +153,15 @@ struct UserCommand {
   UserBody body;
 };
 
-struct NodeCommand {  // something a node said, on an authenticated session
+struct NodeCommand {  // a message of a node, from an authenticated session
   FromNode message;
   std::string address;
-  // When another session that is registered under the same name was last heard; none if there is no such session. Tells a
-  // machine that took the name of a living one from one that rebooted.
+  // When another session registered under the same name was last heard; none without such a
+  // session. Distinguishes a second machine with the name of a live node from a node that rebooted.
   std::optional<Time> rival_heard;
 };
-struct
-    NodeSilent {  // nothing received from it since `last_heard` (or since activation): made by the lease monitor
+// Made by the lease monitor: nothing was received since `last_heard`, or since activation.
+struct NodeSilent {
   NodeId node;
   Time last_heard{};
 };
@@ -172,15 +172,15 @@ struct Activate {
   Epoch epoch;
   std::string host;
 };
-struct Tick {};  // time has passed: begin times, back-off, retention
+struct Tick {};  // time has passed: checks begin times, back-off, retention
 
-// The occurrence of a recurring reservation is over: when the next one is, by the clock on the wall, which the engine does not know.
+// Next occurrence of a recurring reservation; the caller computes it from the wall clock.
 struct NextOccurrence {
   std::string reservation;
   Window when;
 };
 
-// A period of usage has begun, by the clock on the wall: what was used before counts no more.
+// A new usage period has begun by the wall clock. Earlier usage is reset.
 struct UsagePeriod {
   Time began{};
 };

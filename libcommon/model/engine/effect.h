@@ -1,4 +1,4 @@
-// What a change of state owes to nodes. Idempotent: the same effect may go out any number of times.
+// A message to a node that a state change requires. Idempotent: it may be sent any number of times.
 // Made by effects() and reconcile() on the engine thread; sent by the outbox only after its lsn has committed.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace ares {
 
 struct Effect {
   NodeId node;
-  Lsn after;  // must be committed first
+  Lsn after;  // must be committed before the message is sent
   ToNodeBody body;
 };
 

@@ -1,4 +1,4 @@
-// Everything that can change the cluster's state. Closed: visited exhaustively, stored for ever, append only.
+// All events that change the state. Closed; visited exhaustively, stored forever, append only.
 // Plain data made by decide() on the engine thread; immutable afterwards.
 #pragma once
 
@@ -20,13 +20,13 @@
 
 namespace ares {
 
-// A controller became active. Leases count from here, so that an outage of the controller alone costs no job.
+// A controller became active. Leases count from here, so a controller outage alone ends no job.
 struct ControllerActivated {
   Epoch epoch;
   std::string host;
-  JobId next_job_id;  // raised above everything any node has reported, after --accept-rollback
+  JobId next_job_id;  // after --accept-rollback above all ids that nodes have reported
 };
-// The configuration in force: partitions and configured nodes, whole.
+// The whole configuration now in force: partitions and configured nodes.
 struct ConfigApplied {
   std::uint64_t hash = 0;
   std::vector<Partition> partitions;
@@ -36,7 +36,7 @@ struct ConfigApplied {
     Inventory inventory;
   };
   std::vector<ConfiguredNode> nodes;
-  Seconds lease{};  // that nodes are granted from here on; 0 = a release before told nothing of it
+  Seconds lease{};  // granted to nodes from now on; 0 = written by a release that did not store it
 };
 struct TresDefined {
   Tres tres;
@@ -51,7 +51,7 @@ struct Submitted {
   Hold hold = Hold::none;
   std::vector<Dependency> waiting_for;
 };
-struct TaskSplit {  // an array task gets a record of its own, at its first private event
+struct TaskSplit {  // an array task gets its own record with its first individual event
   JobKey key;
   std::uint32_t rank = 0;
 };
@@ -63,24 +63,24 @@ struct Held {
 struct Released {
   JobKey key;
 };
-struct Modified {  // a field is set where present
+struct Modified {  // fields that are present are set
   JobKey key;
   std::optional<std::uint32_t> priority;
   bool set_time_limit = false;
   std::optional<Seconds> time_limit;
-  std::shared_ptr<const JobSpec> spec{};                 // in place of the one before
-  std::optional<std::vector<Dependency>> waiting_for{};  // a failed dependency is forgotten with it
+  std::shared_ptr<const JobSpec> spec{};                 // replaces the specification
+  std::optional<std::vector<Dependency>> waiting_for{};  // also clears a failed dependency
   std::optional<std::uint32_t> array_throttle{};
-  std::optional<std::string> was_named{};  // where the specification brings another name
-  std::optional<std::uint32_t>
-      gang_lost{};  // of a gang that waits: members lost, as this one counts them
+  std::optional<std::string> was_named{};  // old name, if the new specification has another one
+  // Of a gang member that waits: new value of Job::gang_lost.
+  std::optional<std::uint32_t> gang_lost{};
 };
 struct DependencyMet {
   JobKey key;
   Dependency dependency;
-  Time not_before{};  // end of its delay; zero without one
+  Time not_before{};  // end of the dependency's delay; zero without a delay
 };
-struct DependencyFailed {  // can never be met; the job stays and says so
+struct DependencyFailed {  // can never be met; the job stays pending with that reason
   JobKey key;
   Dependency dependency;
 };
@@ -91,7 +91,7 @@ struct Allocated {
   std::optional<Seconds> time_limit;
   NodeShares nodes;  // the fence is the lsn of this event
   std::vector<LicenseRequest> licenses{};
-  std::uint32_t alternative = 0;  // of the specification's gpu_alternatives
+  std::uint32_t alternative = 0;  // index into the specification's gpu_alternatives
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};
 };
@@ -99,7 +99,7 @@ struct NodeReady {
   AttemptKey attempt;
   NodeId node;
 };
-struct Started {  // all nodes are ready: Go is owed
+struct Started {  // all nodes are ready; the controller sends Go
   AttemptKey attempt;
 };
 struct NodeRunning {
@@ -112,70 +112,70 @@ struct LaunchFailed {
   bool node_fault = true;
   std::string cause;
 };
-// The first cause of the end: from here on the attempt is COMPLETING and everything it has is told to stop.
+// First cause of the end: the attempt becomes COMPLETING and all its nodes are told to stop it.
 struct EndingBegan {
   AttemptKey attempt;
   Ending ending;
 };
-struct BatchFinished {  // the script's own end, on rank 0
+struct BatchFinished {  // end of the batch script on rank 0
   AttemptKey attempt;
   ExitStatus exit;
   Time at{};
   Ending ending;
-  std::string cause;  // what the node says went wrong, if it was not the script
+  std::string cause;  // reported by the node if the failure was not the script's
 };
 struct NodeReleased {  // nothing of the attempt is left on the node
   AttemptKey attempt;
   NodeId node;
   Usage usage;
 };
-struct
-    NodeFenced {  // the attempt's lease on this node has certainly run out; the charge stays until the node registers clean
+// The attempt's lease on this node has certainly expired; charged until the node registers clean.
+struct NodeFenced {
   AttemptKey attempt;
   NodeId node;
 };
-struct ChargeCleared {  // the node registered without the attempt, or in a new incarnation
+struct ChargeCleared {  // the node registered without the attempt or with a new incarnation
   AttemptKey attempt;
   NodeId node;
 };
-struct Ended {  // pending (cancelled) or released everywhere: terminal
+struct Ended {  // terminal: a pending job was cancelled, or all nodes have released it
   JobKey key;
   JobState state = JobState::completed;
   Reason reason = Reason::none;
   std::optional<UserId> by;
 };
-struct Requeued {  // released everywhere, or terminal and asked for: pending again, next attempt
+struct Requeued {  // pending again: all nodes have released it, or it was terminal
   JobKey key;
   bool node_fault = false;
   Hold hold = Hold::none;
   Time not_before{};
 };
-struct Signalled {  // not state; journaled because it carries its lsn to the node
+struct Signalled {  // changes no state; journaled because the node needs its lsn
   AttemptKey attempt;
   std::int32_t signal = 0;
   bool batch_only = false;
 };
-struct Suspended {  // its processes stand still, its CPUs are free for others
+struct Suspended {  // its processes are stopped and its CPUs are free for other jobs
   AttemptKey attempt;
-  std::optional<UserId> by;            // an operator,
-  std::string by_user;                 // of that name,
-  std::optional<JobKey> preempted_by;  // or the scheduler, for that job
+  std::optional<UserId> by;            // set if an operator suspended it
+  std::string by_user;                 // name of that operator
+  std::optional<JobKey> preempted_by;  // set if the scheduler suspended it for this job
 };
 struct Resumed {
   AttemptKey attempt;
   std::optional<UserId> by;  // none: the scheduler
 };
-struct Forgotten {  // a finished job leaves the controller's memory (it stays in accounting)
+struct Forgotten {  // a finished job is removed from memory (accounting keeps it)
   JobKey key;
 };
 
-// There is room for one more waiting job to gain age under the limits on that. From then on, not before it could have run.
+// Limits on accrual allow the job to gain age from `since`, not earlier than it became eligible.
 struct AccrualBegan {
   JobKey key;
   Time since{};
 };
 
-// Jobs are ended so that this one can start, each by an EndingBegan behind it; what they leave is kept for it.
+// Resources of preempted jobs are reserved for this job. Each victim ends by a later EndingBegan.
 struct Earmarked {
   JobKey key;
   PreemptionClaim preemption_claim;
@@ -198,10 +198,10 @@ struct NodeAdminSet {
   std::string reason;
   std::optional<UserId> by;
 };
-struct NodeLost {  // silent for longer than every lease it may hold
+struct NodeLost {  // silent for longer than every lease that it may hold
   NodeId id;
 };
-struct LateResult {  // a report under an old fence: recorded, changes nothing
+struct LateResult {  // a report under an old fence; recorded only
   AttemptKey attempt;
   Fence fence;
   NodeId node;
@@ -209,42 +209,42 @@ struct LateResult {  // a report under an old fence: recorded, changes nothing
 };
 
 // --- partitions ---------------------------------------------------------------------------------------------------------------
-struct PartitionModified {  // by a command; lasts until a configuration is applied
+struct PartitionModified {  // by a command; in force until a configuration is applied
   Partition partition;
 };
 
 // --- reservations -------------------------------------------------------------------------------------------------------------
-struct ReservationSet {  // made, changed, or moved to its next occurrence
+struct ReservationSet {  // created, changed, or moved to its next occurrence
   Reservation reservation;
 };
-struct ReservationRemoved {  // by a command, or because its time is over
+struct ReservationRemoved {  // by a command, or because it is over
   std::string name;
 };
 
 // --- accounting ---------------------------------------------------------------------------------------------------------------
-struct AccountingChanged {  // by a command, all at once
+struct AccountingChanged {  // by one command; all records at once
   std::vector<AccountingRecord> set;
   std::vector<RecordKey> removed;
   std::uint64_t next_record_id = kFirstRecordId;
 };
 
-struct UsageCharged {  // for an attempt that has let go of everything
+struct UsageCharged {  // when an attempt has released all its resources
   AttemptKey attempt;
-  AssociationUsage usage;                      // what the association's comes to with it
-  std::optional<AssociationUsage> of_qos{};    // likewise its QOS's, if that exists
-  std::optional<AssociationUsage> of_wckey{};  // and its wckey's
+  AssociationUsage usage;                      // the association's new usage
+  std::optional<AssociationUsage> of_qos{};    // new usage of its QOS, if that exists
+  std::optional<AssociationUsage> of_wckey{};  // new usage of its wckey
   std::optional<AssociationUsage> of_partition_qos{};
 };
 
-struct UsageSet {  // reset, corrected, or taken over by an account from who left it
+struct UsageSet {  // reset, corrected, or moved from a removed user to the account
   std::vector<AssociationUsage> set;
   std::vector<AssociationId> gone;
-  Time since{};  // what anybody used before counts no more; 0 = as it was
+  Time since{};  // all usage before this does not count; 0 = unchanged
 };
 
 // --- notices ------------------------------------------------------------------------------------------------------------------
-struct
-    TimeNoticed {  // so much of the time limit is used: once an attempt, whatever becomes of the limit
+// This percentage of the time limit is used. At most once an attempt, even if the limit changes.
+struct TimeNoticed {
   AttemptKey attempt;
   std::uint32_t percent = 0;
 };
@@ -259,7 +259,7 @@ struct RequestExpired {
 struct Audited {
   AuditEntry entry;
 };
-struct PlanPass {  // so that a decision can be replayed
+struct PlanPass {  // recorded so that a decision can be replayed
   Lsn seen;
   std::uint64_t budget = 0;
   std::uint64_t config_hash = 0;

@@ -1,5 +1,5 @@
-// Names of histories of a database: "DATABASE" is the first one, "DATABASE/BEGIN-RANDOM" one that a rollback began at that position.
-// Pure; any thread.
+// Names of histories of a database: "DATABASE" is the first one, "DATABASE/BEGIN-RANDOM" one that a
+// rollback began at that position. Pure; any thread.
 #pragma once
 
 #include <charconv>

@@ -1,5 +1,6 @@
-// JournalPosition: how far a history of the database had come when it was last recorded. The controller's mark, a node's identity
-// record and messages between them carry it. A plain value; any thread.
+// JournalPosition: how far a history of the database had come when it was last recorded. The
+// controller's mark, a node's identity record and messages between them carry it. A plain value;
+// any thread.
 #pragma once
 
 #include <string>
@@ -10,8 +11,9 @@
 namespace ares {
 
 struct JournalPosition {
-  // Names the database and its history, "DATABASE" or "DATABASE/BRANCH". Every copy has the same one; an accepted rollback begins
-  // another. Empty: told by release 0.1.0, which compares lsn and epoch only.
+  // Names the database and its history, "DATABASE" or "DATABASE/BRANCH". Every copy has the same
+  // one; an accepted rollback begins another. Empty: told by release 0.1.0, which compares lsn and
+  // epoch only.
   std::string history;
   Epoch epoch;
   std::string holder;  // the controller process that took the epoch

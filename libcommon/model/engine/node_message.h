@@ -1,5 +1,5 @@
-// What the controller and a node daemon say to each other, and what aresd and its supervisors record.
-// Plain data; converted to protobuf only at the edge (proto/). Every message may arrive twice, late or never.
+// Messages between controller and aresd, and what aresd and its supervisors record of attempts.
+// Plain data; converted to protobuf only in proto/. Every message may arrive twice, late or never.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace ares {
 
-// --- controller to node; each names the node it is for and the epoch of its sender ---------------------------------------------
+// --- controller to node; each has the destination node and the sender's epoch -------------------------------------------------
 
-// Everything a node needs to run its share of an attempt. Sent until the node answers Ready, LaunchFailed or Ended.
+// Everything for a node's share of an attempt. Sent until the node answers ready, refused or ended.
 struct LaunchSpec {
   AttemptKey attempt;
   Fence fence;
@@ -36,26 +36,26 @@ struct LaunchSpec {
   std::optional<Seconds> time_limit;
   std::uint32_t restarts = 0;
   std::optional<std::uint32_t> array_count, array_min, array_max, array_step;
-  bool leased = false;  // as the share: the supervisor enforces a lease
+  bool leased = false;  // same as in the share: the supervisor enforces a lease
   Seconds kill_wait{30};
 };
 
 struct Prepare {
   LaunchSpec launch;
-  // Filled by the sender from the blob store just before it goes out; never part of state.
+  // Read from the blob store just before sending; never part of the state.
   std::shared_ptr<const std::string> script;
   std::shared_ptr<const std::string> environment;
 };
-struct Go {  // Started has committed: run user code
+struct Go {  // Started has committed: user code may run
   AttemptKey attempt;
   Fence fence;
 };
-struct
-    Kill {  // end it (TERM, kill_wait, KILL), or refuse it if it never arrived; leaves a tombstone. Answer: Ended
+// End the attempt (TERM, kill_wait, KILL), or refuse it if it arrives later. Answer: Ended.
+struct Kill {
   AttemptKey attempt;
   Fence fence;
   bool immediately = false;        // KILL at once
-  std::optional<Seconds> grace{};  // in place of kill_wait
+  std::optional<Seconds> grace{};  // instead of kill_wait
 };
 struct Signal {
   AttemptKey attempt;
@@ -70,18 +70,18 @@ struct SetLimit {
   Lsn lsn;
   std::optional<Seconds> time_limit;  // counted from Go; none = unlimited
 };
-struct SetSuspended {  // all its processes stand still, or go on; the node keeps the newest
+struct SetSuspended {  // stop or continue all its processes; the node keeps the newest lsn
   AttemptKey attempt;
   Fence fence;
   Lsn lsn;
   bool suspended = false;
-  Seconds grace{};  // from SIGTSTP to SIGSTOP, where nothing stops them without their knowing
+  Seconds grace{};  // from SIGTSTP to SIGSTOP, on nodes without a freezer
 };
 struct Forget {  // the end is committed: remove the attempt's directory
   AttemptKey attempt;
   Fence fence;
 };
-struct Welcome {  // answer to Register, after its commit
+struct Welcome {  // answer to Register after its commit
   std::uint64_t incarnation = 0;
   Seconds lease{300};
   Seconds heartbeat{10};
@@ -89,8 +89,8 @@ struct Welcome {  // answer to Register, after its commit
 struct HeartbeatAck {
   std::uint64_t sequence = 0;
 };
-struct
-    Refused {  // this node may not serve (two of one name, smaller than configured, stale epoch): text for its log
+// This node may not serve (duplicate name, smaller than configured, stale epoch); text for its log.
+struct Refused {
   std::string why;
 };
 
@@ -105,14 +105,14 @@ struct ToNode {
 
 // --- node to controller -------------------------------------------------------------------------------------------------------
 
-// Where an attempt stands on a node: the summary of its records (node/records.h).
+// Phase of an attempt on a node, derived from its records (node/records.h).
 enum class AttemptPhase : std::uint8_t {
-  accepted,   // intent on disk, no supervisor yet
-  ready,      // supervisor alive, task waits at the gate
+  accepted,   // intent on disk, supervisor not started yet
+  ready,      // supervisor alive, task waits for go
   running,    // go on disk
   done,       // exit on disk
-  never_ran,  // gone before go: user code provably never ran
-  lost,       // go on disk, supervisor gone, no exit: may have run, end unknown
+  never_ran,  // ended before go: user code certainly did not run
+  lost,       // go on disk, supervisor gone, no exit record: may have run
 };
 
 struct AttemptReport {
@@ -123,37 +123,37 @@ struct AttemptReport {
   std::optional<Time> ended_at;
   ExitStatus exit;
   Usage usage;
-  std::string detail;  // for lost and never_ran: why
+  std::string detail;  // for lost and never_ran: the reason
   friend bool operator==(const AttemptReport&, const AttemptReport&) = default;
 };
 
 struct Register {
   std::string name;
-  std::string incarnation_tag;  // spool UUID + boot id: unchanged over a restart of aresd
-  std::uint64_t incarnation =
-      0;  // counter kept in the spool, grows when the boot id changes or the spool is new
+  std::string incarnation_tag;  // spool UUID + boot id: unchanged by a restart of aresd
+  // Counter kept in the spool; grows when the boot id changes or the spool is new.
+  std::uint64_t incarnation = 0;
   Inventory inventory;
   bool can_freeze = false;
   std::string version;
-  Epoch highest_epoch;                  // seen so far: an older controller is refused
+  Epoch highest_epoch;                  // highest seen: an older controller is refused
   Lsn highest_lsn;                      // highest position heard of: an older database is noticed
   std::vector<AttemptReport> attempts;  // everything in the spool
   JournalPosition position{};           // the last one that a controller told
 };
 struct Heartbeat {
   std::uint64_t sequence = 0;
-  std::vector<AttemptReport>
-      attempts;  // those whose last report the controller has not settled yet, and phases of the others
+  // Attempts whose last report the controller has not settled yet, and phases of the others.
+  std::vector<AttemptReport> attempts;
 };
-struct Progress {  // Ready, Running, Done, NeverRan, Lost as they happen: an AttemptReport
+struct Progress {  // Ready, Running, Done, NeverRan or Lost as it happens
   AttemptReport report;
 };
-struct
-    LaunchRefused {  // the node could not prepare: no user code has run and none will for this fence
+// The node could not prepare the attempt: under this fence user code has not run and never will.
+struct LaunchRefused {
   AttemptKey attempt;
   Fence fence;
-  bool node_fault =
-      false;  // spool full, plugin broken; false = the job's fault (no such user, no such directory)
+  // Spool full, plugin broken; false = fault of the job (user or directory does not exist).
+  bool node_fault = false;
   std::string cause;
 };
 

@@ -1,5 +1,5 @@
-// What the scheduler proposes: ordered groups, each taken whole or not at all, and what it learnt about those that wait.
-// Made by plan() on the scheduler thread from an immutable state; re-checked by the engine.
+// Plan: ordered groups of proposed starts, each applied whole or not at all, and pending reasons.
+// Made by plan() on the scheduler thread from an immutable state; checked again by the engine.
 #pragma once
 
 #include <cstdint>
@@ -16,61 +16,61 @@
 namespace ares {
 
 struct Start {
-  JobKey key;  // of an array: the array's id and the task chosen (it splits off on acceptance)
+  JobKey key;  // for an array: its id and the chosen task, which is split off on acceptance
   std::string partition;
   std::optional<Seconds> time_limit;  // none = unlimited
   NodeShares nodes;                   // rank order
   std::vector<LicenseRequest> licenses{};
-  std::uint32_t alternative = 0;  // of the specification's gpu_alternatives: which of them this is
+  std::uint32_t alternative = 0;  // index into the specification's gpu_alternatives
 };
 
-// What is to be kept for a job until its victims have ended.
+// Resources to reserve for a job until its victims have ended.
 struct ProposedClaim {
-  JobKey key;  // as of a start
+  JobKey key;  // as in Start
   PreemptionClaim claim;
 };
 
 struct PlanGroup {
-  std::vector<std::pair<JobKey, Lsn>> jobs;  // versions relied on
+  std::vector<std::pair<JobKey, Lsn>> jobs;  // versions of records that the group relies on
   std::vector<std::pair<NodeId, Lsn>> nodes;
-  std::vector<Start> starts;  // or, where jobs must be ended first, none of these but:
+  std::vector<Start> starts;  // empty if jobs must be preempted first; then `claim` is set
   std::optional<ProposedClaim> claim{};
-  std::optional<AttemptKey> resume{};  // or a suspended attempt that goes on
+  std::optional<AttemptKey> resume{};  // or: a suspended attempt to resume
 };
 
-// A waiting job that may begin to gain age.
+// A pending job that may begin to gain age.
 struct Accruing {
   JobKey key;
   Time since{};
   friend bool operator==(const Accruing&, const Accruing&) = default;
 };
 
-// Why a pending job waits. Not journaled: the next pass finds it again.
+// Why a job is pending. Not journaled, because each pass computes it again.
 struct PendingInfo {
   Reason reason = Reason::none;
-  std::string detail;  // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
+  std::string detail;  // details: "needs 4 a100 on one node: 12 nodes have too few free"
   std::optional<Time> expected_start;  // from the backfill profile
-  std::vector<NodeId> expected_nodes;  // where, if it is known when
-  std::string limit{};                 // of Reason::limit, as users know it: "AssocGrpCpuLimit"
+  std::vector<NodeId> expected_nodes;  // at expected_start, if known
+  std::string limit{};                 // name of the limit for Reason::limit: "AssocGrpCpuLimit"
   friend bool operator==(const PendingInfo&, const PendingInfo&) = default;
 };
 
-// The reason as users see it.
+// The reason as shown to users.
 inline std::string_view reason_text(const PendingInfo& info) {
   return info.limit.empty() ? to_string(info.reason) : std::string_view(info.limit);
 }
 
-// Those the scheduler has looked at; what the record itself keeps back (a hold, a dependency) says so in the record.
+// Only jobs that the scheduler evaluated. Holds and dependencies are in the record.
 using PendingInfos = CowMap<JobKey, PendingInfo>;
 
 struct Plan {
-  Lsn seen;  // state it was made from
+  Lsn seen;  // lsn of the state that it was made from
   std::uint64_t budget = 0;
   std::uint64_t config_hash = 0;
   std::vector<PlanGroup> groups;
   std::vector<Accruing> accruing;
   PendingInfos pending;
-  std::optional<Time> wake;  // earliest time at which time alone changes the outcome
+  std::optional<Time> wake;  // earliest time at which the passage of time alone changes the outcome
 };
 
 }  // namespace ares

@@ -1,4 +1,4 @@
-// Who asks, and what was answered: the identity behind every command and the table that makes retries harmless.
+// The identity of a caller, and the table of answered requests that makes retries idempotent.
 // Plain data; any thread.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace ares {
 
-// An authenticated caller. Made by auth/ from a credential, never from what the caller says of itself.
+// An authenticated caller. Made by auth/ from a credential; claims of the caller are not used.
 struct Principal {
   UserId uid;
   GroupId gid;
-  std::string
-      user;  // resolved by the controller; "uid 1234" style where the name service knows none
-  std::string host;  // where the credential was made
+  // Resolved by the controller; "uid 1234" if the name service does not know it.
+  std::string user;
+  std::string host;  // where the credential was created
   friend bool operator==(const Principal&, const Principal&) = default;
 };
 
@@ -33,20 +33,20 @@ struct RequestKey {
 
 using Digest = std::array<std::uint8_t, 32>;
 
-// What a mutating command was answered. The same id and digest get the same reply; another digest is refused.
+// Recorded answer to a mutating command. A repeated id gets it again; with another digest an error.
 struct Request {
   RequestKey key;
-  Digest digest{};  // of the content without ambient environment
+  Digest digest{};  // of the content without the ambient environment
   Time at{};
   Time expires{};
-  Error error;  // meaningful when failed
+  Error error;  // valid if `failed`
   bool failed = false;
-  std::vector<JobKey> jobs;  // acted on; for a submission the new job
-  std::string text;          // what the reply said beyond that
+  std::vector<JobKey> jobs;  // jobs acted on; for a submission the new job
+  std::string text;          // further text of the reply
   friend bool operator==(const Request&, const Request&) = default;
 };
 
-// Who did what from where, and what came of it.
+// Audit record: user, host, action and outcome.
 struct AuditEntry {
   Time at{};
   UserId uid;

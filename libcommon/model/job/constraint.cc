@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -11,7 +13,7 @@ using Kind = FeatureTest::Kind;
 
 constexpr std::string_view kOperators = "&|()[]*,! \t";
 
-// One text. What is wrong first ends the parse.
+// Recursive descent parser of one --constraint text. The first error ends the parse.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text), rest_(text) {}
@@ -31,15 +33,15 @@ class Parser {
 
  private:
   tl::unexpected<Error> bad(const std::string& why) const {
-    return fail(ErrorCode::invalid_argument, "Invalid feature specification: \"" +
-                                                 std::string(text_.substr(0, 100)) + "\": " + why);
+    return fail(ErrorCode::invalid_argument,
+                "Invalid feature specification: " + quote(text_.substr(0, 100)) + ": " + why);
   }
   tl::unexpected<Error> unexpected() const {
     if (rest_.empty()) return bad("it ends too early");
     const std::string at = "at character " + std::to_string(text_.size() - rest_.size() + 1);
     if (rest_.front() == '!') return bad("\"!\" (not) is not supported, " + at);
     if (rest_.front() == ',') return bad("names are joined by & or |, not by a comma, " + at);
-    return bad("\"" + std::string(rest_.substr(0, 1)) + "\" is out of place " + at);
+    return bad(quote(rest_.substr(0, 1)) + " is out of place " + at);
   }
 
   void skip_spaces() {
@@ -54,7 +56,7 @@ class Parser {
   }
   bool at(char c) const { return !rest_.empty() && rest_.front() == c; }
 
-  // The whole: terms joined by &, or tests joined by |. Only here may [] and counts stand.
+  // The whole text: terms joined by &, or tests joined by |. [] and counts are allowed only here.
   Status top() {
     if (Status s = term(); !s) return s;
     if (at('|')) {
@@ -71,7 +73,7 @@ class Parser {
     return bad("& and | side by side; say with parentheses which is meant first");
   }
 
-  // Behind the first name of a|b|c.
+  // The rest of a|b|c after the first name.
   Status rest_of_or() {
     FeatureTest any{Kind::any, {}, {std::move(constraint_.every.parts.front())}};
     while (take('|')) {
@@ -92,7 +94,7 @@ class Parser {
     return counted(std::move(*test));
   }
 
-  // What stands alone must hold for every node; with a count, for so many.
+  // A test without a count applies to every node; with a count, to at least that many nodes.
   Status counted(FeatureTest test) {
     if (!take('*')) {
       constraint_.every.parts.push_back(std::move(test));
@@ -107,7 +109,7 @@ class Parser {
     return {};
   }
 
-  // [a|b], or [a*4&b*2], which is the same as without brackets.
+  // [a|b], or [a*4&b*2], which means the same as a*4&b*2 without brackets.
   Status bracket() {
     take('[');
     auto first = primary(1);

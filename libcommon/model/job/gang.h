@@ -1,5 +1,5 @@
-// Gangs: jobs of one user that name the same gang start together or not at all. What a job asks for, and where the index of a
-// gang's members has it. Plain data; any thread.
+// Gangs: jobs of one user that name the same gang start together or not at all. The request in a
+// job's specification, and the key of the index of a gang's members. Plain data; any thread.
 #pragma once
 
 #include <compare>
@@ -12,22 +12,22 @@
 
 namespace ares {
 
-// The same for all members; the name is the user's own.
+// The same for all members. The name is chosen by the user and is local to that user.
 struct GangRequest {
   std::string name;
   std::uint32_t size = 0;  // members that start together
-  std::uint32_t min = 0;   // so few will do if others are lost before; 0 = none may be lost
-  std::optional<Seconds>
-      timeout;  // the start is due so long after the first could have; none = whenever
+  std::uint32_t min = 0;   // enough if others are lost before the start; 0 = none may be lost
+  // How long after its first member became eligible the gang must start; none = no limit.
+  std::optional<Seconds> timeout;
   friend bool operator==(const GangRequest&, const GangRequest&) = default;
 };
 
-// A member that has not ended. Those of one gang lie together, ascending, and the gangs of one user and name beside each other:
-// members of a gang that has started may still be there when the next of that name gathers.
+// Key of a member that has not ended. Sorts by user, name and gang: members of a started gang may
+// still exist while the next gang of that name forms.
 struct GangMember {
   UserId user;
   std::string name;
-  JobId gang;  // its number: that of its first member
+  JobId gang;  // number of the gang: the id of its first member
   JobId job;
   friend auto operator<=>(const GangMember&, const GangMember&) = default;
 };

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/printable.h"
 #include "base/saturating.h"
 #include "model/job/gpu_part.h"
 
 namespace ares {
 namespace {
 
-// Longer limits count as this: a product with the largest cost, in microseconds, still fits.
+// Longer limits count as 50 years, so that limit × largest cost in microseconds fits into 64 bits.
 constexpr Seconds kLongest = std::chrono::hours(24 * 365 * 50);
 
 std::optional<std::uint32_t> digits(std::string_view text) {
@@ -34,7 +35,7 @@ JobSpec with_alternative(const JobSpec& spec, std::size_t number) {
 
 bool counts_less(const CostlyStart& a, const CostlyStart& b, std::optional<Seconds> limit) {
   if (!limit) return std::tie(a.cost, a.at) < std::tie(b.cost, b.at);
-  // A second times a cost in thousandths is so many milliseconds.
+  // One second times a cost of one thousandth is one millisecond.
   const std::int64_t dearer = std::int64_t{b.cost} - std::int64_t{a.cost};
   const Duration allowed(std::min(*limit, kLongest).count() * dearer * (1'000'000 / kPlainCost));
   return a.at - b.at < allowed;
@@ -53,8 +54,8 @@ Result<std::uint32_t> parse_gpu_cost(std::string_view text) {
   if (cost > 0 && cost <= kMaxGpuCost) return cost;
   return fail(
       ErrorCode::invalid_argument,
-      "\"" + std::string(text) +
-          "\" is no cost: write what an hour there counts as, such as 1.5 (above 0, at most " +
+      quote(text) +
+          " is no cost: write what an hour there counts as, such as 1.5 (above 0, at most " +
           format_gpu_cost(kMaxGpuCost) + ", three decimals)");
 }
 

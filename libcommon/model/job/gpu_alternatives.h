@@ -1,9 +1,9 @@
-// GPUs that may be had in one of several ways: --gres='gpu:h100:4|gpu:a100:8@1.5'. A job gets one of them, the same on all its nodes.
-// Pure functions; any thread.
+// Alternative GPU requests: --gres='gpu:h100:4|gpu:a100:8@1.5'. A job gets one of them, the same on
+// all its nodes. Pure functions; any thread.
 //
-// Which one: a start at T counts as T + cost × time limit, as if an hour there were worth `cost` hours, and the smallest wins; of equals
-// the one that the user named first. Where all cost the same that is whatever starts first. A job without a time limit takes the
-// cheapest that it can ever have.
+// Choice: a start at time T counts as T + cost × time limit, and the smallest value wins. Equal
+// values are decided by the user's order. With equal costs the alternative that starts first wins.
+// A job without a time limit gets the cheapest alternative that the cluster can ever provide.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxGpuAlternatives = 8;
 inline constexpr std::uint32_t kPlainCost = 1000;  // thousandths
 inline constexpr std::uint32_t kMaxGpuCost = 1'000'000;
 
-// The list that the alternatives are of.
+// The list of JobSpec that the alternatives replace.
 constexpr std::vector<GpuRequest> JobSpec::*gpu_list(GpusPer per) {
   switch (per) {
     case GpusPer::node: return &JobSpec::gpus_per_node;
@@ -33,10 +33,10 @@ constexpr std::vector<GpuRequest> JobSpec::*gpu_list(GpusPer per) {
   return &JobSpec::gpus_per_node;
 }
 
-// The job as if the user had asked for that alternative alone. Precondition: there is one of that number.
+// The specification with alternative `number` as its only request. Precondition: that one exists.
 JobSpec with_alternative(const JobSpec& spec, std::size_t number);
 
-// Whether a start then, at that cost, counts as less than another, for a job of that limit (none = unlimited).
+// Whether start `a` counts as less than `b` for a job with that time limit (none = unlimited).
 struct CostlyStart {
   Time at{};
   std::uint32_t cost = kPlainCost;
@@ -47,7 +47,7 @@ bool counts_less(const CostlyStart& a, const CostlyStart& b, std::optional<Secon
 Result<std::uint32_t> parse_gpu_cost(std::string_view text);
 std::string format_gpu_cost(std::uint32_t cost);
 
-// "h100:4,a100:2", "h100:0.5"; "2 of any one type" is "2".
+// "h100:4,a100:2", "h100:0.5"; two GPUs of any one type are "2".
 std::string to_text(const std::vector<GpuRequest>& gpus);
 
 }  // namespace ares

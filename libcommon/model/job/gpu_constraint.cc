@@ -1,5 +1,7 @@
 #include "model/job/gpu_constraint.h"
 
+#include "base/printable.h"
+
 namespace ares {
 
 const std::array<GpuShapeName, 5>& gpu_shape_names() {
@@ -24,7 +26,7 @@ Result<GpuShape> parse_gpu_shape(std::string_view word) {
     words += (words.empty() ? "" : ", ") + std::string(name.word);
   }
   return fail(ErrorCode::invalid_argument,
-              "\"" + std::string(word) + "\" is no topology of GPUs; there are " + words);
+              quote(word) + " is no topology of GPUs; there are " + words);
 }
 
 std::string to_text(const GpuConstraint& constraint) {

@@ -12,14 +12,14 @@
 
 namespace ares {
 
-inline constexpr unsigned kMaxNvlinks = 64;  // of one pair; the largest known has 18
+inline constexpr unsigned kMaxNvlinks = 64;  // between two GPUs; the largest known number is 18
 
 enum class GpuShape : std::uint8_t {
-  any,     // as near to each other as free GPUs are
-  nvlink,  // joined to one whole by NVLinks among themselves, be it over one another
-  nvswitch,  // "switch": every two joined directly, all by equally many NVLinks, as a switch joins them
+  any,          // as close to each other as the free GPUs allow
+  nvlink,       // connected by NVLinks, directly or through other GPUs of the job
+  nvswitch,     // "switch": each pair directly, all by the same number of NVLinks (NVSwitch)
   pcie_switch,  // "pix": below one PCIe switch
-  numa_node,    // "node": nearest to the same NUMA nodes
+  numa_node,    // "node": closest to the same NUMA nodes
 };
 inline constexpr GpuShape kLastGpuShape = GpuShape::numa_node;
 
@@ -32,13 +32,13 @@ struct GpuShapeName {
 // The words of --gpu-topology.
 const std::array<GpuShapeName, 5>& gpu_shape_names();
 std::string_view to_string(GpuShape shape);
-// invalid_argument, with the words that there are.
+// Error: invalid_argument, with the list of accepted words.
 Result<GpuShape> parse_gpu_shape(std::string_view word);
 
-// One GPU fulfils every constraint, and whatever fulfils one still does with a GPU fewer (not with any, but with some).
+// One GPU fulfils every constraint. If k GPUs fulfil it, so do some k - 1 of them.
 struct GpuConstraint {
   GpuShape shape = GpuShape::any;
-  unsigned min_nvlinks = 0;  // every two GPUs are joined directly by at least so many
+  unsigned min_nvlinks = 0;  // each pair of GPUs has at least that many direct NVLinks
 
   bool none() const { return shape == GpuShape::any && min_nvlinks == 0; }
   friend bool operator==(const GpuConstraint&, const GpuConstraint&) = default;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
 tl::unexpected<Error> bad(std::string_view text, std::string why) {
-  return fail(ErrorCode::invalid_argument, "\"" + std::string(text) + "\": " + std::move(why));
+  return fail(ErrorCode::invalid_argument, quote(text) + ": " + std::move(why));
 }
 
 bool is_digit(char c) {

@@ -40,7 +40,7 @@ std::string_view short_code(JobState s) {
 
 std::optional<JobState> parse_job_state(std::string_view name_or_code) {
   for (const StateName& row : kStates)
-    if (row.name == name_or_code) return row.state;  // mostly written by a program
+    if (row.name == name_or_code) return row.state;  // fast path: programs write the exact name
   for (const StateName& row : kStates) {
     if (same_ignoring_case(row.name, name_or_code) || same_ignoring_case(row.code, name_or_code)) {
       return row.state;

@@ -1,4 +1,4 @@
-// A job as the cluster knows it: the immutable specification a user wrote, and the record that events change.
+// A job: the immutable specification from the user, and the record that events change.
 // Owned by ClusterState; records are values, specifications are shared and never change. Any thread may read.
 #pragma once
 
@@ -54,7 +54,7 @@ std::optional<JobState> parse_job_state(std::string_view name_or_code);
 
 enum class Hold : std::uint8_t { none, user, admin };
 
-// Why a job is what it is: stored with terminal and held jobs, computed for pending ones. Names as `aqueue` shows them.
+// Why a job is in its state. Stored for terminal and held jobs, computed for pending ones.
 enum class Reason : std::uint8_t {
   none,
   priority,
@@ -92,7 +92,7 @@ enum class Reason : std::uint8_t {
   plugin,  // a plugin of the scheduler refuses it
   invalid_account,
   invalid_qos,
-  limit,  // of an account, user or QOS: PendingInfo::limit says which
+  limit,  // limit of an account, user or QOS; PendingInfo::limit names it
 };
 inline constexpr Reason kLastReason = Reason::limit;
 std::string_view to_string(Reason r);  // "JobHeldUser"
@@ -101,17 +101,17 @@ std::string_view to_string(Reason r);  // "JobHeldUser"
 using BlobId = std::array<std::uint8_t, 32>;
 
 struct GpuRequest {
-  std::string type;  // empty = any one type, never a mixture
+  std::string type;  // empty = any type, but the same for all
   std::uint32_t count = 0;
-  std::uint32_t part =
-      0;  // thousandths of one GPU, below 1000, in place of a count (model/job/gpu_part.h)
+  // Thousandths of one GPU, below 1000, instead of a count (model/job/gpu_part.h).
+  std::uint32_t part = 0;
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
 // One of several ways to give a job its GPUs (model/job/gpu_alternatives.h).
 struct GpuAlternative {
   std::vector<GpuRequest> gpus;
-  std::uint32_t cost = 1000;  // what an hour of the job counts as there, in thousandths
+  std::uint32_t cost = 1000;  // an hour of the job counts as this many thousandths of an hour
   friend bool operator==(const GpuAlternative&, const GpuAlternative&) = default;
 };
 
@@ -129,15 +129,15 @@ enum class DependencyKind : std::uint8_t {
   after_ok,
   after_not_ok,
   after,
-  after_corr,  // task by task of two arrays; for anything else like after_ok
-  singleton,   // no earlier job of the same user and name is alive; has no target
+  after_corr,  // task by task between two arrays; otherwise like after_ok
+  singleton,   // no earlier job of the same user and name is alive; without a target
 };
 inline constexpr DependencyKind kLastDependencyKind = DependencyKind::singleton;
 
 struct Dependency {
   DependencyKind kind = DependencyKind::after_any;
   JobKey target;    // task none = the whole job or array
-  Seconds delay{};  // of `after`: so long behind the target's start
+  Seconds delay{};  // only for `after`: time since the start of the target
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
@@ -149,7 +149,7 @@ struct ResourceLimit {  // a POSIX rlimit carried from the submitter's shell
   friend bool operator==(const ResourceLimit&, const ResourceLimit&) = default;
 };
 
-// Immutable: changing a job puts another specification in its place. Times and sizes carry their units in their types; zero counts mean "not asked".
+// Immutable: a modification replaces the whole specification. Zero counts mean "not requested".
 struct JobSpec {
   std::string name;
   UserId uid;
@@ -157,7 +157,7 @@ struct JobSpec {
   std::string user;  // resolved by the controller at submission, for display and accounting
   std::string account;
   std::string qos;
-  std::string wckey;  // what the work is for, across accounts
+  std::string wckey;  // workload characterisation key: the purpose of the work, across accounts
   std::string comment;
   std::vector<std::string> partitions;  // in the user's order; never empty after admission
 
@@ -166,47 +166,47 @@ struct JobSpec {
   std::uint32_t tasks = 1;
   std::uint32_t cpus_per_task = 1;
   std::uint32_t tasks_per_node = 0;
-  std::optional<Bytes> memory_per_node;  // 0 = all of the node
+  std::optional<Bytes> memory_per_node;  // 0 = all memory of the node
   std::optional<Bytes> memory_per_cpu;
   std::vector<GpuRequest> gpus_per_node;
   std::vector<GpuRequest> gpus_total;  // --gpus: over all nodes
   std::vector<GpuRequest> gpus_per_task;
   std::uint32_t cpus_per_gpu = 0;
   std::optional<Bytes> memory_per_gpu;
-  GpuConstraint gpu_constraint;            // on the GPUs that it gets on each node, all together
-  std::optional<IntervalSet> node_counts;  // only these numbers of nodes; none = min to max
+  GpuConstraint gpu_constraint;            // on all GPUs of the job on each node
+  std::optional<IntervalSet> node_counts;  // allowed numbers of nodes; none = min to max
   bool exclusive = false;
-  bool exclusive_user = false;              // nodes shared with jobs of the same user only
+  bool exclusive_user = false;              // its nodes are shared only with jobs of the same user
   std::vector<std::string> required_nodes;  // -w
   std::vector<std::string> excluded_nodes;  // -x
   std::vector<std::string> features;     // -C: constraints (model/job/constraint.h), all must hold
-  std::string prefer;                    // constraint of each node that is met if it can be
-  std::uint32_t switches = 0;            // at most so many leaf switches or blocks; 0 = any number
-  std::optional<Seconds> switches_wait;  // after this much waiting any number will do; none = never
-  std::uint32_t segment = 0;  // nodes come in groups of so many, each wholly in one block or leaf
-  std::vector<std::string> reservations;  // in any of these; empty = in none
+  std::string prefer;                    // constraint on each node, used if it can be met
+  std::uint32_t switches = 0;            // maximum number of leaf switches or blocks; 0 = none
+  std::optional<Seconds> switches_wait;  // after this wait `switches` is ignored; none = never
+  std::uint32_t segment = 0;  // nodes come in groups of this size, each in one block or leaf
+  std::vector<std::string> reservations;  // may use any of these; empty = no reservation
   std::vector<LicenseRequest> licenses;
-  bool any_license = false;  // one of them is enough
+  bool any_license = false;  // one of the licenses is enough
 
   std::optional<Seconds> time_limit;  // none = the partition's default
   std::optional<Seconds> time_min;    // the limit may be lowered to this to start earlier
   std::optional<Time> begin;
   std::optional<Time> deadline;
-  std::vector<Dependency> dependencies;  // all must be met,
-  bool any_dependency = false;           // or just one
+  std::vector<Dependency> dependencies;  // all must be met, or one if any_dependency
+  bool any_dependency = false;
   bool kill_on_invalid_dependency = false;
   std::optional<std::uint32_t> priority;  // explicit, operators only
   std::int32_t nice = 0;
   bool hold = false;
-  bool requeue = true;  // a node's failure or a request may run it again
+  bool requeue = true;  // may run again after a node failure or on request
 
   std::optional<IntervalSet> array;  // task indices
-  std::uint32_t array_throttle = 0;  // at most so many tasks at once; 0 = no bound
+  std::uint32_t array_throttle = 0;  // maximum number of tasks at once; 0 = no maximum
 
   BlobId script{};
   BlobId environment{};  // NUL-separated NAME=value
   std::vector<std::string> arguments;
-  std::string submit_dir;  // where asub ran
+  std::string submit_dir;  // working directory of asub
   std::string work_dir;    // --chdir, absolute
   std::string std_in, std_out,
       std_err;  // patterns (base/file_pattern.h); empty out = default, empty err = with out
@@ -220,11 +220,11 @@ struct JobSpec {
   std::uint32_t mail_types = 0;  // a set of MailType (model/job/mail.h)
   std::string mail_user;         // empty = the job's user
 
-  // The lists that would do in place of one of those above, best first, that one among them: the job gets one of them, the same on all
-  // its nodes. Empty: there is only the one.
+  // Alternatives for the list that alternatives_per names, best first, including that list itself.
+  // The job gets one of them, the same on all its nodes. Empty: there are no alternatives.
   std::vector<GpuAlternative> gpu_alternatives;
-  GpusPer alternatives_per = GpusPer::node;  // which list
-  std::optional<GangRequest> gang;           // starts with the others of it
+  GpusPer alternatives_per = GpusPer::node;  // the list that they replace
+  std::optional<GangRequest> gang;           // starts together with the other members
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -237,31 +237,31 @@ struct ExitStatus {
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
 
-// That an attempt stands still, and who wanted it: an operator, or the job that it makes room for.
+// Suspension of an attempt, either by an operator or by the scheduler for a preemptor.
 struct Suspension {
   Time at{};
   std::optional<UserId> by;
   std::string by_user;                 // the operator's name
-  std::optional<JobKey> preempted_by;  // it resumes by itself when its CPUs are free again
+  std::optional<JobKey> preempted_by;  // preemptor; it resumes when its CPUs are free again
   friend bool operator==(const Suspension&, const Suspension&) = default;
 };
 
-// So much of a TRES, under the name of accounting; memory in MiB, GPUs in thousandths.
+// An amount of one TRES under its accounting name; memory in MiB, GPUs in thousandths.
 struct TresAmount {
   std::string tres;
   std::uint64_t amount = 0;
   friend bool operator==(const TresAmount&, const TresAmount&) = default;
 };
 
-// Whose usage an attempt counts as, and at which rates: settled when it begins, whatever changes while it lasts. All
-// zero: an earlier release began it, which settled that at its end.
+// What an attempt's usage is charged to, and at which rates. Fixed when the attempt begins. All
+// zero for attempts started by releases that computed this at the end.
 struct ChargedTo {
   AssociationId association, qos, wckey;  // 0 = none
   std::uint64_t billing = 0;              // thousandths
-  std::uint64_t still_billing = 0;        // likewise while it is suspended
-  std::uint32_t factor = 0;               // of its QOS, thousandths
-  AssociationId partition_qos{};          // the partition's, if that is another
-  AssociationId account{};  // the account's own number, for when the association is gone
+  std::uint64_t still_billing = 0;        // billing rate while suspended, thousandths
+  std::uint32_t factor = 0;               // usage factor of its QOS, thousandths
+  AssociationId partition_qos{};          // the partition's QOS, if it differs from the job's
+  AssociationId account{};  // id of the account itself, in case the association is removed
   friend bool operator==(const ChargedTo&, const ChargedTo&) = default;
 };
 
@@ -272,19 +272,19 @@ struct Allocation {
   NodeShares nodes;                   // rank order; the batch script runs on the first
   std::optional<Seconds> time_limit;  // none = unlimited
   std::vector<LicenseRequest> licenses{};
-  Lsn limit_set{};  // of the event that changed the limit since; 0 = still what it was launched with
-  std::uint32_t alternative = 0;  // which of the specification's gpu_alternatives it is, from 0
-  std::optional<Suspension> suspension{};  // exactly while it is SUSPENDED
-  Duration suspended{};                    // before that, in all: neither run nor charged for CPUs
-  Lsn suspend_set{};           // of the event that suspended or resumed it last; 0 = never
+  Lsn limit_set{};  // lsn of the last event that changed the limit; 0 = unchanged since the launch
+  std::uint32_t alternative = 0;           // index into the specification's gpu_alternatives
+  std::optional<Suspension> suspension{};  // set exactly while the job is SUSPENDED
+  Duration suspended{};                    // sum of earlier ones: not run time, no CPUs charged
+  Lsn suspend_set{};                       // lsn of the last Suspended or Resumed event; 0 = none
   bool cpus_released = false;  // its charges hold no CPUs: from Suspended to Resumed or its end
-  // What the shares do not tell, as it was when it began: gres/gpu:TYPE and billing; ascending. See tres_of().
+  // TRES not in the shares, fixed at the start: gres/gpu:TYPE, billing; ascending. See tres_of().
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
-// That an attempt is ended so that another job can start.
+// The attempt is ended so that another job can start.
 struct Preempted {
   JobKey by;
   Time at{};
@@ -292,37 +292,37 @@ struct Preempted {
   friend bool operator==(const Preempted&, const Preempted&) = default;
 };
 
-// What a pending job was promised when others were ended for it: nobody else gets it until then.
+// Resources of victims, reserved for the pending job that preempted them.
 struct PreemptionClaim {
   std::string partition;
   std::optional<Seconds> time_limit;  // none = unlimited
-  NodeShares nodes;                   // rank order; others of the same GPUs and CPUs will do
+  NodeShares nodes;                   // rank order; the start may use equivalent GPUs and CPUs
   std::vector<LicenseRequest> licenses;
   std::vector<AttemptKey> victims;  // ascending
   Time at{};
   Time ready{};  // the end of the victims' grace
-  Time until{};  // from here on it binds nobody any more
+  Time until{};  // the claim expires at this time
   friend bool operator==(const PreemptionClaim&, const PreemptionClaim&) = default;
 };
 
-// How a live attempt will end once every node has let go of it.
+// How a live attempt will end after every node has released it.
 struct Ending {
   JobState state = JobState::completed;  // terminal state to show
   Reason reason = Reason::none;
-  std::optional<UserId> by;  // who cancelled it
+  std::optional<UserId> by;  // the user that cancelled it
   bool requeue = false;      // run again as attempt + 1 instead of ending
-  Hold hold = Hold::none;    // and hold it then
-  bool node_fault = false;   // does not count against the job's budget
+  Hold hold = Hold::none;    // and set this hold on the requeued job
+  bool node_fault = false;   // caused by a node: the requeued job waits for launch back-off
   std::optional<Preempted> preempted{};
   friend bool operator==(const Ending&, const Ending&) = default;
 };
 
-// Of an array's own record: the tasks that have not split off yet, and how the others stand.
+// In an array's own record: tasks that have not been split off yet, and counts of those that have.
 struct ArrayState {
-  IntervalSet waiting;  // tasks without a record of their own: pending, like the array
+  IntervalSet waiting;  // tasks without a record; they are pending like the array
   std::uint32_t throttle = 0;
   std::uint32_t active = 0;        // split and not terminal
-  std::uint32_t holding = 0;       // split and holding resources: what the throttle bounds
+  std::uint32_t holding = 0;       // split and holding resources; bounded by the throttle
   std::uint32_t completed = 0;     // split and COMPLETED
   std::uint32_t unsuccessful = 0;  // split and terminal otherwise
   friend bool operator==(const ArrayState&, const ArrayState&) = default;
@@ -330,11 +330,11 @@ struct ArrayState {
 
 struct Job {
   JobKey key;
-  JobId own_id;  // number of this very job: of an array task, array id + 1 + rank of its index
+  JobId own_id;  // number of this record: of an array task, array id + 1 + rank of its index
   std::shared_ptr<const JobSpec> spec;
   JobState state = JobState::pending;
-  Reason reason =
-      Reason::none;  // of the terminal state or the hold; pending reasons are computed elsewhere
+  // Of the terminal state or the hold; pending reasons are computed elsewhere (PendingInfo).
+  Reason reason = Reason::none;
   Hold hold = Hold::none;
   std::uint32_t priority = 0;  // explicit, or the partition's default at submission
   bool priority_set = false;
@@ -344,37 +344,37 @@ struct Job {
   std::optional<std::uint32_t> array_rank;  // position among the array's tasks
 
   Time submitted{};
-  Time eligible{};  // since when it could have run, for age
-  // Since when it gains age where only so many may at a time; none: there was no room for it since it could have run. Where no such
-  // limit holds age counts from `eligible` on: see accruing_since() of core/accounts.
+  Time eligible{};  // first time at which it could have run; age counts from here
+  // Where a limit bounds how many jobs gain age: since when it does; none = not yet. Without such
+  // a limit age counts from `eligible`: see accruing_since() of core/accounts.
   std::optional<Time> accrues;
-  std::optional<Time> started;  // of the current or last attempt; Elapsed runs from here
+  std::optional<Time> started;  // of the current or last attempt; elapsed time counts from here
   std::optional<Time> ended;
   AttemptNo attempt{0};               // current or last; 0 = never allocated
-  std::uint32_t time_noticed = 0;     // per cent of this attempt's limit that its owner was told of
+  std::uint32_t time_noticed = 0;     // per cent of this attempt's limit of the last notice
   std::uint32_t restarts = 0;         // RESTART_COUNT
-  std::uint32_t launch_failures = 0;  // in a row, all kinds: for back-off
-  std::string
-      cause;  // of the last failure, for people: "n1: cannot open output file /x: Permission denied"
-  Time not_before{};                     // back-off after a failed launch, delay of `after`
+  std::uint32_t launch_failures = 0;  // consecutive failures of all kinds, for back-off
+  // Last failure, as text for users: "n1: cannot open output file /x: Permission denied".
+  std::string cause;
+  Time not_before{};                     // end of launch back-off or of the delay of `after`
   std::vector<NodeId> excluded;          // nodes that failed to launch it
-  std::optional<Allocation> allocation;  // while it holds resources; kept for show when terminal
-  std::optional<Ending>
-      ending;  // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
+  std::optional<Allocation> allocation;  // while it holds resources; kept for display when terminal
+  // Set by the first cause of the end, kept when terminal, removed when pending again.
+  std::optional<Ending> ending;
   ExitStatus exit;
-  std::optional<ArrayState> array;                  // of an array's own record only
-  std::optional<PreemptionClaim> preemption_claim;  // while it is pending and others end for it
-  // Its last attempt was preempted and it has not started since: it preempts nobody on its way back.
+  std::optional<ArrayState> array;                  // only in an array's own record
+  std::optional<PreemptionClaim> preemption_claim;  // while it is pending and victims end
+  // Its last attempt was preempted. Until it starts again it does not preempt other jobs.
   std::optional<Preempted> preempted;
-  JobId gang{0};                // the number of its gang; 0 = none
-  std::uint32_t gang_lost = 0;  // members lost before the start, as far as this one counts them
+  JobId gang{0};                // number of its gang; 0 = none
+  std::uint32_t gang_lost = 0;  // lost members of its gang that are counted in this record
   Lsn version;                  // last event that touched the record
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };
 
-// One finished or running attempt, the row of accounting: written when allocated, at start, at end. A job or array that is cancelled
-// while it waits has one too, without an allocation.
+// One finished or running attempt: the row of accounting, written at allocation, start and end. A
+// job or array that is cancelled while pending also has one, without an allocation.
 struct Attempt {
   AttemptKey key;
   JobId own_id;
@@ -386,24 +386,24 @@ struct Attempt {
   Time submitted{};
   Time eligible{};
   std::optional<Time> started;
-  std::optional<Time> ended;  // exactly when the state is terminal
+  std::optional<Time> ended;  // set exactly when the state is terminal
   std::uint32_t restarts = 0;
   ExitStatus exit;
   std::uint32_t priority = 0;
-  std::optional<Seconds>
-      time_limit;  // as asked or modified, like Job's; of an allocation its own counts
-  std::optional<IntervalSet>
-      tasks;                // of an array's own row: the tasks it stands for, which never ran
-  bool superseded = false;  // the job was requeued: another row follows, or will
-  std::string cause;        // of a failure, for people, like Job's
+  // As requested or modified, like Job's. With an allocation, the limit of that one counts.
+  std::optional<Seconds> time_limit;
+  // In an array's own row: the tasks that it represents, which never ran.
+  std::optional<IntervalSet> tasks;
+  bool superseded = false;  // the job was requeued: a row of the next attempt follows
+  std::string cause;        // of a failure, text for users, like Job's
 };
 
-// Waits to be started, by itself or with tasks: belongs into ClusterState::pending, under its version.
+// Whether the job or a task without a record is pending. ClusterState::pending has these jobs.
 inline bool is_queued(const Job& job) {
   return job.state == JobState::pending && (!job.array || !job.array->waiting.empty());
 }
 
-// Whether it has never started and waits for all of its gang.
+// Whether it has never started and waits for the other members of its gang.
 inline bool waits_with_gang(const Job& job) {
   return job.spec->gang && job.state == JobState::pending && job.attempt == AttemptNo{0};
 }

@@ -1,4 +1,5 @@
 #include "model/job/mail.h"
+#include "base/printable.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,14 +11,14 @@ namespace {
 struct TypeName {
   std::string_view name;
   std::uint32_t types = 0;
-  std::string_view refused = {};  // why, for those that do not exist yet
+  std::string_view refused = {};  // the reason, for types that are not supported
 };
 
 constexpr std::uint32_t bit(MailType type) {
   return static_cast<std::uint32_t>(type);
 }
 
-// In the order in which they are written; sets of several come behind and are never written.
+// In output order. Names of several types follow; they are accepted as input only.
 constexpr TypeName kTypes[] = {
     {"BEGIN", bit(MailType::begin)},
     {"END", bit(MailType::end)},
@@ -46,14 +47,6 @@ constexpr std::size_t kMostAddress = 254;
 
 tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 40;
-  std::string out(text.substr(0, kShown));
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-  return "\"" + out + (text.size() > kShown ? "...\"" : "\"");
 }
 
 std::string upper(std::string_view text) {
@@ -89,7 +82,7 @@ Result<std::uint32_t> parse_mail_types(std::string_view text) {
                                    [&](const TypeName& t) { return t.name == word; });
     if (item.empty()) return bad("an empty item in the list of mail types");
     if (row == std::end(kTypes)) {
-      return bad("unknown mail type " + quoted(item) +
+      return bad("unknown mail type " + quote(item) +
                  "; use NONE, BEGIN, END, FAIL, REQUEUE, ALL, INVALID_DEPEND, TIME_LIMIT, "
                  "TIME_LIMIT_90, TIME_LIMIT_80, TIME_LIMIT_50 or ARRAY_TASKS");
     }
@@ -121,12 +114,12 @@ Status check_mail_user(std::string_view address) {
     return bad("the mail address has " + std::to_string(address.size()) + " bytes; at most " +
                std::to_string(kMostAddress) + " are allowed");
   return each_item(address, [&](std::string_view one) -> Status {
-    if (one.empty()) return bad("an empty mail address in " + quoted(address));
+    if (one.empty()) return bad("an empty mail address in " + quote(address));
     if (!letter_or_digit(one.front()) && one.front() != '_')
-      return bad("the mail address " + quoted(one) + " does not begin with a letter or digit");
+      return bad("the mail address " + quote(one) + " does not begin with a letter or digit");
     for (const char c : one) {
       if (letter_or_digit(c) || kOthers.find(c) != std::string_view::npos) continue;
-      return bad("the mail address " + quoted(one) + " holds " + quoted(std::string_view(&c, 1)) +
+      return bad("the mail address " + quote(one) + " holds " + quote(std::string_view(&c, 1)) +
                  "; letters, digits and " + std::string(kOthers) + " are allowed");
     }
     return {};

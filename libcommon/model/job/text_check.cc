@@ -1,7 +1,6 @@
 #include "model/job/text_check.h"
 
-#include <algorithm>
-
+#include "base/printable.h"
 #include "model/job/mail.h"
 
 namespace ares {
@@ -11,29 +10,21 @@ constexpr std::size_t kMaxName = 1024;
 constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxList = 100'000;
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 40;
-  std::string out(text.substr(0, kShown));
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-  if (text.size() > kShown) out += "...";
-  return "\"" + out + "\"";
-}
-
 Status check(std::string_view field, std::string_view text, std::size_t most) {
-  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (text.size() > most) {
-    return fail(ErrorCode::invalid_argument, std::string(field) + " " + quoted(text) + " has " +
+    return fail(ErrorCode::invalid_argument, std::string(field) + " " + quote(text) + " has " +
                                                  std::to_string(text.size()) + " bytes; at most " +
                                                  std::to_string(most) + " are allowed");
   }
-  if (std::any_of(text.begin(), text.end(), control)) {
-    return fail(ErrorCode::invalid_argument,
-                std::string(field) + " " + quoted(text) + " holds a control character");
+  if (has_control(text)) {
+    return fail(
+        ErrorCode::invalid_argument,
+        std::string(field) + " " + quote(text) +
+            " contains a control character, a line break or a control of bidirectional text");
   }
   if (!is_utf8(text)) {
     return fail(ErrorCode::invalid_argument,
-                std::string(field) + " " + quoted(text) + " is not valid UTF-8");
+                std::string(field) + " " + quote(text) + " is not valid UTF-8");
   }
   return {};
 }
@@ -78,29 +69,6 @@ Status check_plain(std::string_view field, std::string_view text) {
   return check(field, text, kMaxPath);
 }
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned char lead = byte(i);
-    const std::size_t length = lead < 0x80                   ? 1
-                               : lead >= 0xc2 && lead < 0xe0 ? 2
-                               : lead >= 0xe0 && lead < 0xf0 ? 3
-                               : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                             : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((byte(i + k) & 0xc0) != 0x80) return false;
-    }
-    // Overlong forms, surrogates and what lies above U+10FFFF.
-    if (lead == 0xe0 && byte(i + 1) < 0xa0) return false;
-    if (lead == 0xed && byte(i + 1) >= 0xa0) return false;
-    if (lead == 0xf0 && byte(i + 1) < 0x90) return false;
-    if (lead == 0xf4 && byte(i + 1) >= 0x90) return false;
-    i += length;
-  }
-  return true;
-}
-
 Status check_text(const JobSpec& spec) {
   if (spec.name.empty()) return fail(ErrorCode::invalid_argument, "the job has no name");
   for (const Field& f : kFields) {
@@ -113,7 +81,7 @@ Status check_text(const JobSpec& spec) {
       if (Status s = check(l.name, text, kMaxName); !s) return s;
     }
   }
-  // A name that no mail can go to is no reason to refuse a job that asks for none.
+  // A user name that is not a mail address is an error only if the job asks for mail.
   if (spec.mail_types != 0 || !spec.mail_user.empty()) {
     if (Status s = check_mail_user(mail_address(spec)); !s) return s;
   }
@@ -135,7 +103,7 @@ Status check_text(const JobSpec& spec) {
   for (const std::string& argument : spec.arguments) {
     if (argument.find('\0') != std::string::npos || !is_utf8(argument)) {
       return fail(ErrorCode::invalid_argument,
-                  "script argument " + quoted(argument) + " is not valid UTF-8 text");
+                  "script argument " + quote(argument) + " is not valid UTF-8 text");
     }
   }
   return {};

@@ -1,4 +1,4 @@
-// What a user may write into a job: text that every table, log and terminal can carry.
+// Checks of text in a specification: it must be printable in every table, log and terminal.
 // Pure functions; any thread.
 #pragma once
 
@@ -9,13 +9,11 @@
 
 namespace ares {
 
-// invalid_argument, naming the field: control characters, NUL or invalid UTF-8, or longer than a field may be.
-// Arguments of the script may hold any character but NUL.
+// Error: invalid_argument with the field's name, for controls (has_control()), NUL, invalid UTF-8 or excess length. Arguments of the
+// script may hold any character but NUL.
 Status check_text(const JobSpec& spec);
 
-// The same of one text, as long as a path may be.
+// The same check of one text, with the maximum length of a path.
 Status check_plain(std::string_view field, std::string_view text);
-
-bool is_utf8(std::string_view text);
 
 }  // namespace ares

@@ -1,4 +1,4 @@
-// What a GPU is counted in: thousandths. A constant; any thread.
+// GPUs are counted in thousandths; this is one whole GPU. A constant; any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What becomes of a running job that has to make room for another. A value.
+// What happens to a running job that is preempted. A value.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@ namespace ares {
 
 // Stored as its number: append only.
 enum class PreemptMode : std::uint8_t {
-  off,      // nothing: it runs to its end
-  requeue,  // it is ended and runs again later; one that may not run again is ended for good
-  cancel,   // it is ended for good
-  suspend,  // it stands still and lends its CPUs; its memory and its GPUs stay its own
+  off,      // it is not preempted
+  requeue,  // it is ended and requeued; a job that may not be requeued is cancelled
+  cancel,   // it is ended
+  suspend,  // it is suspended and its CPUs are released; it keeps its memory and GPUs
 };
 inline constexpr std::array<std::string_view, 4> kPreemptModeNames{"off", "requeue", "cancel",
                                                                    "suspend"};

@@ -1,5 +1,5 @@
-// Delays between tries: doubling up to a bound, each shortened at random so that many clients do not return together.
-// A plain value owned by whoever tries; one thread.
+// Delays between tries: they double up to a bound, with jitter to spread the load of many clients.
+// A plain value, owned by the retrying object; one thread.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class Backoff {
   Backoff(std::chrono::milliseconds first, std::chrono::milliseconds max)
       : first_(first), max_(max), next_(first), random_(std::random_device{}()) {}
 
-  // Between half of the current delay and all of it.
+  // Between half of the current delay and the full delay.
   std::chrono::milliseconds next() {
     const auto whole = std::max(std::min(next_, max_), std::chrono::milliseconds{1});
     next_ = std::min(next_ * 2, max_);

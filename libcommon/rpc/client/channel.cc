@@ -11,11 +11,11 @@
 #include <cstdlib>
 #include <utility>
 
-// The threads that run gRPC's callbacks wait for an event for a second and, if none came, sleep for 100 ms in which
-// they hear nothing: the first call after a pause came that much later, in a controller and again in a node. Nothing
-// in gRPC's interface turns that sleep off, so the linker puts this in its place (libcommon/CMakeLists.txt): they wait
-// for the next event at once. The only other sleeper is gRPC's start in a machine's first second, which waits for the
-// clock to move on. Where gRPC is a shared library (ThreadSanitizer) this has no effect.
+// gRPC's callback threads poll for one second and then, if there was no event, sleep for 100 ms.
+// During the sleep they process no events, so the first call after a pause is delayed by up to that
+// time, in a controller and again in a node. gRPC has no option for it, so the linker replaces the
+// sleep (libcommon/CMakeLists.txt). The only other caller is gRPC's start in the first second after
+// boot, which waits for the clock to advance. No effect with gRPC as a shared library (tsan).
 extern "C" {
 void __real_gpr_sleep_until(gpr_timespec);  // NOLINT(bugprone-reserved-identifier)
 void __wrap_gpr_sleep_until(gpr_timespec);  // NOLINT(bugprone-reserved-identifier)
@@ -36,7 +36,7 @@ struct CodePair {
   ErrorCode ours;
   grpc::StatusCode grpc;
 };
-// Where several of ours share one of gRPC's, the first is what comes back.
+// If several ErrorCodes map to one gRPC code, the first is used for the reverse direction.
 constexpr CodePair kCodes[] = {
     {ErrorCode::invalid_argument, grpc::StatusCode::INVALID_ARGUMENT},
     {ErrorCode::not_found, grpc::StatusCode::NOT_FOUND},
@@ -49,13 +49,13 @@ constexpr CodePair kCodes[] = {
     {ErrorCode::stale, grpc::StatusCode::ABORTED},
     {ErrorCode::data_loss, grpc::StatusCode::DATA_LOSS},
     {ErrorCode::internal, grpc::StatusCode::INTERNAL},
-    // Made by gRPC, never by a server of ours: nobody knows whether the request arrived.
+    // Created by gRPC, never by our server: it is unknown whether the request arrived.
     {ErrorCode::unavailable, grpc::StatusCode::DEADLINE_EXCEEDED},
     {ErrorCode::unavailable, grpc::StatusCode::CANCELLED},
 };
 
-// gRPC nests causes: "failed to connect to all addresses; last error: UNKNOWN: unix:/x: No such file
-// or directory". The last is the one that helps.
+// gRPC nests causes: "failed to connect to all addresses; last error: UNKNOWN: unix:/x: No such
+// file or directory". The last cause is the useful one.
 std::string last_cause(const std::string& text) {
   const std::size_t colon = text.rfind(": ");
   return colon == std::string::npos ? text : text.substr(colon + 2);
@@ -65,7 +65,7 @@ std::string last_cause(const std::string& text) {
 
 void prepare_libraries() {
   static const bool once = [] {
-    // Debian builds Abseil so that every lock of gRPC's is looked up in a graph of who waits for whom: a twentieth of a call.
+    // Debian's Abseil has lock-order deadlock detection enabled, which takes 5 % of a call.
     absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
     if (std::getenv("GRPC_VERBOSITY")) return true;
     gpr_set_log_function([](gpr_log_func_args*) {});
@@ -90,10 +90,10 @@ std::shared_ptr<grpc::Channel> make_channel(const Address& address, Purpose purp
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   args.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  args.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 1 << 30);  // a long list of jobs
+  args.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 1 << 30);  // long job listings
   args.SetInt(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1);
   args.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "ares");
-  // A controller that is back is noticed within about this.
+  // Bounds the delay after which a restarted controller is noticed.
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   if (purpose == Purpose::node_link) {

@@ -1,5 +1,5 @@
-// Where gRPC's world meets ours: channels to an address, statuses to errors and back.
-// Pure functions; any thread. Private to rpc/: included by few .cc files, for gRPC's headers are heavy.
+// Interface to gRPC: channels to an address, conversion between statuses and errors.
+// Pure functions; any thread. Private to rpc/: few .cc files include it, gRPC's headers are large.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@
 
 namespace ares::rpc {
 
-// gRPC's and protobuf's own log lines go to stderr, where they would puzzle users, or let anybody
-// fill a daemon's log; the errors say the same. They stay if the environment sets GRPC_VERBOSITY.
-// Also turns off what only debugs Abseil. Call it before anything of gRPC's is made.
+// Silences the log of gRPC and protobuf on stderr, which would confuse users or let any client
+// fill a daemon's log; the errors contain the same. Not if the environment sets GRPC_VERBOSITY.
+// Also turns off Abseil's deadlock detection. Call it before creating any gRPC object.
 void prepare_libraries();
 
 enum class Purpose : std::uint8_t { calls, node_link };
 
-// A connection of its own, made at first use: no sharing with other channels to the same place,
-// whose back-off it would inherit.
+// A separate connection, made at first use. It is not shared with other channels to the same
+// address, because it would inherit their back-off.
 std::shared_ptr<grpc::Channel> make_channel(const Address& address, Purpose purpose);
 
-// gRPC's notation of an address to connect to.
+// Address in gRPC's notation, for connecting.
 std::string grpc_target(const Address& address);
 
 grpc::Status to_status(const Error& error);
 
-// `peer` is named in the text of what comes from the transport, not from the other side.
+// `peer` is named in errors of the transport, not in those that the other side sent.
 Error to_error(const grpc::Status& status, const std::string& peer);
 
 }  // namespace ares::rpc

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/printable.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/client/backoff.h"
 #include "rpc/client/connection.h"
@@ -56,7 +57,7 @@ std::chrono::milliseconds time_for(const api::Request& request, const ClientOpti
 }  // namespace
 
 std::string new_request_id() {
-  // 130 random bits, in letters and digits that nobody confuses.
+  // 130 random bits, in letters and digits that are easy to distinguish.
   constexpr std::string_view kDigits = "0123456789abcdefghjkmnpqrstvwxyz";
   std::array<unsigned char, 26> bytes{};
   for (std::size_t have = 0; have < bytes.size();) {
@@ -68,8 +69,8 @@ std::string new_request_id() {
   return id;
 }
 
-// Connections stay until the client goes, and go on its owner's thread: gRPC joins threads when the
-// last channel goes, which must not happen on one of those.
+// Connections live as long as the client and are destroyed on its owner's thread, because gRPC
+// joins threads with the last channel, which must not happen on one of those threads.
 struct Client::State {
   ClientOptions options;
   std::vector<std::unique_ptr<Connection>> connections;  // one for each address
@@ -81,7 +82,7 @@ struct Client::State {
 
   Connection& connection() { return *connections[current]; }
 
-  // `failed` did not answer: later calls go to the next address.
+  // Later calls use the next address, because `failed` did not answer.
   void move_on(const Connection& failed) {
     std::size_t index = current;
     if (connections[index].get() == &failed)
@@ -96,7 +97,7 @@ Result<Client> Client::open(ClientOptions options) {
     if (!address) return fail(std::move(address.error()));
     if (address->kind == Address::Kind::tcp && address->port == 0)
       return fail(ErrorCode::invalid_argument,
-                  "address \"" + text + "\": port 0 cannot be connected to");
+                  "address " + quote(text) + ": port 0 cannot be connected to");
     state->connections.push_back(std::make_unique<Connection>(
         std::move(*address), Signer{options.munge_socket, options.server_uid}));
   }
@@ -119,7 +120,7 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
   if (!payload) return fail(std::move(payload.error()));
 
   Backoff backoff(s.options.first_delay, s.options.max_delay);
-  Backoff spread(s.options.first_delay, s.options.first_delay);  // many clients saw it come back
+  Backoff spread(s.options.first_delay, s.options.first_delay);  // many clients see it return
   const auto give_up = Clock::now() + s.options.retry_for;
   const auto time = time_for(request, s.options);
   for (std::size_t tries = 1;; ++tries) {
@@ -134,13 +135,13 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
     const std::string& why = answer.response.error().message;
     if (tries == 1 && s.options.on_retry) s.options.on_retry(why + ", retrying");
     if (!answered) s.move_on(connection);
-    // Every address is tried before the first wait.
+    // Try every address before the first wait.
     if (!answered && tries % s.connections.size() != 0) continue;
     const auto delay = std::max(backoff.next(), std::min(answer.retry_after, s.options.max_delay));
     if (Clock::now() + delay >= give_up)
       return fail(ErrorCode::unavailable,
                   why + "; gave up after " + std::to_string(tries) + " tries");
-    // What answers is alive and wants the pause; what does not may come back within it.
+    // A server that answered wants the full delay. Otherwise a new connection may end it early.
     if (answered) {
       std::this_thread::sleep_for(delay);
     } else {
@@ -155,7 +156,7 @@ void Client::call_async(api::Request request, std::function<void(Result<api::Res
   auto payload = encode(request, s.options.max_request_bytes);
   if (!payload) return done(fail(std::move(payload.error())));
   Connection& connection = s.connection();
-  // Both live until `done` has returned: the client waits for it.
+  // Both exist until `done` has returned: the client waits for it.
   connection.call_async(std::move(*payload),
                         Connection::Clock::now() + time_for(request, s.options),
                         [&s, &connection, done = std::move(done)](Result<std::string> raw) {

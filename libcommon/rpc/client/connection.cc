@@ -12,7 +12,7 @@
 namespace ares::rpc {
 namespace {
 
-// A session may be lost again between two tries, but not for ever.
+// Limits how often a call reopens a session that is lost again.
 constexpr int kMaxOpenings = 4;
 
 constexpr std::chrono::milliseconds kMungeRetry{100};
@@ -29,7 +29,7 @@ struct Connection::AsyncCall {
   Clock::time_point deadline;
   Done done;
   int openings_left = kMaxOpenings;
-  RequestSeal seal;  // of the try under way
+  RequestSeal seal;  // of the current try
 };
 
 Connection::Connection(const Address& address, Signer signer)
@@ -41,8 +41,8 @@ bool Connection::join_or_open() {
   return true;
 }
 
-// munged of this machine may just be restarting. If it stays away that is for the user to mend, not
-// for a retry to wait for.
+// The local munged may be restarting, so retry for a short time. If it stays away the user must
+// fix it; longer retries do not help.
 Result<std::string> Connection::make_credential(const auth::SessionKey& key,
                                                 Clock::time_point munge_deadline) {
   for (;;) {
@@ -55,7 +55,7 @@ Result<std::string> Connection::make_credential(const auth::SessionKey& key,
   }
 }
 
-// Seals `payload`; an opener's carries a new key in a credential.
+// Seals `payload`. The message that opens the session carries a new key in a credential.
 Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string& payload,
                                                  api::Sealed* out,
                                                  Clock::time_point munge_deadline) {
@@ -69,7 +69,7 @@ Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string&
     out->set_credential(std::move(*credential));
   } else {
     const std::lock_guard lock(mutex_);
-    // Lost by another call just now: as if the server had said so.
+    // Another call just lost it: report this as if the server had.
     if (phase_ != Phase::open)
       return fail(ErrorCode::unauthenticated, std::string(auth::kSessionUnknown));
     seal.key = key_;
@@ -80,7 +80,7 @@ Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string&
   return seal;
 }
 
-// Checks an answer, and keeps the session's phase in step with what it says.
+// Checks an answer and updates the phase of the session accordingly.
 Result<std::string> Connection::verify_answer(const RequestSeal& seal, Result<api::Sealed> answer) {
   Result<std::string> result;
   if (!answer) {
@@ -184,7 +184,7 @@ void Connection::send_async(const std::shared_ptr<AsyncCall>& async_call, bool o
                          });
 }
 
-// What waited for the session goes on, or shares the opener's error.
+// Starts the calls that waited for the session, or fails them with the opener's error.
 void Connection::on_session_opened(bool sent, const Result<std::string>& result) {
   std::vector<std::shared_ptr<AsyncCall>> waiting;
   {

@@ -1,5 +1,5 @@
-// A client's connection to one controller and the session it has there.
-// Owned by the client, which shuts it down before it goes; any thread. Private to rpc/.
+// A client's connection to one controller, with its session.
+// Owned by the client, which calls shut_down() before destroying it; any thread. Private to rpc/.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace ares::rpc {
 
-// Where a client's credentials come from and for whom they are.
+// Source and recipient of a client's credentials.
 struct Signer {
   std::string munge_socket;
   UserId server_uid;
@@ -34,25 +34,25 @@ class Connection {
 
   Connection(const Address& address, Signer signer);
 
-  // Sends one payload and gives back that of the answer, its seal checked. Opens a session where
-  // there is none, and once more where the server has lost it.
+  // Sends one payload and returns that of the answer after checking its seal. Opens a session if
+  // there is none, and again if the server has lost it.
   Result<std::string> call(const std::string& payload, Clock::time_point deadline);
 
-  // The same; `done` runs on a thread of the transport's, or on this one.
+  // The same; `done` runs on a thread of the transport or on this one.
   void call_async(std::string payload, Clock::time_point deadline, Done done);
 
-  // Waits until there is a connection, or so long. Blocks.
+  // Waits until connected, but not longer than `at_most`. Blocks.
   void await(std::chrono::milliseconds at_most);
 
-  // Ends asynchronous calls in flight as unavailable and waits until nothing of them is left.
+  // Ends asynchronous calls in flight as unavailable and waits until their callbacks have returned.
   void shut_down();
 
   const std::string& peer() const { return peer_; }
 
  private:
-  // The session is opened by one call, which carries the credential; others wait for its answer.
+  // One call opens the session and carries the credential; other calls wait for its answer.
   enum class Phase { none, opening, open };
-  struct RequestSeal {  // by what a message was sealed
+  struct RequestSeal {  // key and numbers that a message was sealed with
     bool opener = false;
     std::optional<auth::SessionKey> key;
     std::uint64_t session = 0;
@@ -60,13 +60,13 @@ class Connection {
   };
   struct AsyncCall;
 
-  // A munged that does not answer is asked again until `patience`.
+  // Retries until `munge_deadline` if munged does not answer.
   Result<RequestSeal> sign(bool opener, const std::string& payload, api::Sealed* out,
                            Clock::time_point munge_deadline);
   Result<std::string> make_credential(const auth::SessionKey& key,
                                       Clock::time_point munge_deadline);
   Result<std::string> verify_answer(const RequestSeal& seal, Result<api::Sealed> answer);
-  bool join_or_open();  // with the lock held: true = you open
+  bool join_or_open();  // with the lock held; true = this call must open the session
   void start(std::shared_ptr<AsyncCall> async_call);
   void on_session_opened(bool sent, const Result<std::string>& result);
   void send_async(const std::shared_ptr<AsyncCall>& async_call, bool opener);
@@ -83,7 +83,7 @@ class Connection {
   std::uint64_t session_ = 0;
   std::uint64_t sequence_ = 0;
   std::vector<std::shared_ptr<AsyncCall>> waiting_;  // for the session
-  std::size_t in_flight_ = 0;                        // of call_async
+  std::size_t in_flight_ = 0;                        // number of call_async() calls
 };
 
 }  // namespace ares::rpc

@@ -50,14 +50,14 @@ void GrpcTransport::call_async(api::Sealed request, Clock::time_point deadline, 
           flight->done(fail(to_error(status, peer_)));
         const std::lock_guard lock(mutex_);
         flight->context
-            .reset();  // holds the channel; this thread must not be the last to let go of it
+            .reset();  // holds the channel; this thread must not release the last reference
         flying_.erase(flight);
         landed_.notify_all();
       });
 }
 
 void GrpcTransport::await(std::chrono::milliseconds at_most) {
-  // Without a call nobody reads from the channel, and it would not notice that it is connected again.
+  // An idle channel does not read and would not notice that it is connected again.
   if (channel_->GetState(true) == GRPC_CHANNEL_READY)
     std::this_thread::sleep_for(at_most);
   else

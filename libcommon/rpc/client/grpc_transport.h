@@ -1,4 +1,4 @@
-// Calls by gRPC, to controllers on other machines. Owned by a Connection; any thread. Private to rpc/.
+// Calls through gRPC, to controllers on other machines. Owned by a Connection; any thread.
 #pragma once
 
 #include <grpcpp/channel.h>

@@ -20,7 +20,7 @@ LinkStream::LinkStream(const Address& address, auth::SessionKey key, Limits limi
 
 void LinkStream::start(std::string credential) {
   stub_->async()->Attach(&context_, this);
-  AddHold();  // writes are started from outside of gRPC's callbacks; given up when reading ends
+  AddHold();  // writes start outside of gRPC's callbacks; the hold is removed when reading ends
   {
     const std::lock_guard lock(mutex_);
     out_.set_credential(std::move(credential));
@@ -64,7 +64,7 @@ void LinkStream::OnReadDone(bool ok) {
   RemoveHold();
 }
 
-// What was read; false ends the session. The first message is empty: it proves who sent it.
+// Handles a message; false ends the session. The first is empty and authenticates the server.
 bool LinkStream::handle_message() {
   const bool first = received_ == 0;
   const bool in_order = in_.sequence() == ++received_;
@@ -75,7 +75,7 @@ bool LinkStream::handle_message() {
     const std::lock_guard lock(mutex_);
     give_up({ErrorCode::unauthenticated, "a message from " + peer_ +
                                              " is not what the controller sent: lost, changed on "
-                                             "its way, or from somebody else"});
+                                             "its way, or from another sender"});
     return false;
   }
   if (!first) {
@@ -94,7 +94,7 @@ bool LinkStream::handle_message() {
 void LinkStream::OnWriteDone(bool ok) {
   const std::lock_guard lock(mutex_);
   writing_ = false;
-  if (ok) write_next();  // if not, reading fails as well and ends the session
+  if (ok) write_next();  // on failure reading fails as well and ends the session
 }
 
 void LinkStream::OnDone(const grpc::Status& status) {
@@ -107,7 +107,7 @@ void LinkStream::OnDone(const grpc::Status& status) {
   changed_.notify_all();
 }
 
-// With the lock held, as give_up().
+// With the lock held; give_up() as well.
 void LinkStream::write_next() {
   if (writing_ || read_ended_ || queue_.empty()) return;
   writing_ = true;

@@ -1,5 +1,5 @@
-// One Attach on aresd's side: a session from its credential to its end.
-// Owned by the link's thread, which waits for its end; send() and cancel() from any thread. Private to rpc/.
+// One Attach on the side of aresd: a session from its credential to its end.
+// Owned by the link's thread, which waits for its end; send() and cancel() from any thread.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -33,10 +33,10 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
 
   void start(std::string credential);
 
-  // Until the session has ended; ends it if the other side has not proved itself within `timeout`.
+  // Waits for the end of the session; ends it if the server has not authenticated within `timeout`.
   Error wait(std::chrono::milliseconds timeout);
 
-  // Ignored before the session exists and after it has ended. A queue that is full ends the session.
+  // Ignored before the session exists and after its end. If the queue is full the session ends.
   void send(std::string payload);
   void cancel() { context_.TryCancel(); }
   bool was_connected() const;
@@ -68,7 +68,7 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
   std::uint64_t sent_ = 0;
   bool connected_ = false;
   bool writing_ = false;
-  bool read_ended_ = false;  // reading has ended: nothing more may be started
+  bool read_ended_ = false;  // reading has ended: no new operation may be started
   bool done_ = false;
   bool gave_up_ = false;
   Error end_;

@@ -13,9 +13,9 @@
 namespace ares::rpc {
 namespace {
 
-constexpr std::size_t kMaxAnswer = 1u << 30;  // a long list of jobs
+constexpr std::size_t kMaxAnswer = 1u << 30;  // long job listings
 constexpr std::size_t kChunk = 64 << 10;
-constexpr std::chrono::milliseconds kReconnectInterval{20};  // whether the controller listens again
+constexpr std::chrono::milliseconds kReconnectInterval{20};  // between tries to connect
 
 int milliseconds_until(std::optional<Transport::Clock::time_point> until) {
   if (!until) return -1;
@@ -28,8 +28,8 @@ int milliseconds_until(std::optional<Transport::Clock::time_point> until) {
 struct LocalTransport::Link {
   Socket socket;
   std::string output;   // not yet sent
-  std::string input;    // of a frame that is not whole yet
-  std::string refusal;  // what was said before it was closed
+  std::string input;    // incomplete frame
+  std::string refusal;  // text that the server sent before it closed
   bool used = false;
 };
 
@@ -48,7 +48,7 @@ Error LocalTransport::timed_out() const {
   return {ErrorCode::unavailable, "the controller at " + peer_ + " did not answer in time"};
 }
 
-// It may have been closed while nobody looked: better to know before something is sent.
+// Detects a connection that was closed while idle, before a request is sent on it.
 bool LocalTransport::connected() {
   if (link_ && link_->used && calls_.empty()) {
     char byte;
@@ -86,12 +86,12 @@ Result<LocalTransport::Calls::iterator> LocalTransport::send(const api::Sealed& 
   const bool fresh = !std::exchange((*link)->used, true);
   (*link)->output += frame(call->first, kSealedFrame, request.SerializeAsString());
   flush(**link);
-  // Whoever reads is to look at the new connection, or to send the rest.
+  // Wakes the reader so that it polls the new connection or sends the rest.
   if (reading_ && (fresh || !(*link)->output.empty())) wake();
   return call;
 }
 
-// Sends what the socket takes. That nobody is there any more shows when reading, behind answers that came before.
+// Sends what the socket accepts. Reading detects a disconnect, after earlier answers.
 void LocalTransport::flush(Link& link) {
   while (!link.output.empty()) {
     const ssize_t n =
@@ -124,7 +124,7 @@ void LocalTransport::drop_link(const std::shared_ptr<Link>& link, const std::str
   }
 }
 
-// The server need not go on with it.
+// Tells the server that the answer is no longer needed.
 void LocalTransport::cancel(Calls::iterator call) {
   Link& link = *call->second.link;
   link.output += frame(call->first, kCancelFrame, {});
@@ -146,7 +146,7 @@ void LocalTransport::process_answers(Link& link) {
     const std::string_view body = std::string_view(link.input).substr(at + kHeadBytes, head->size);
     at += kHeadBytes + head->size;
     if (head->call == 0) link.refusal = body;
-    const auto call = calls_.find(head->call);  // or one that nobody waits for any more
+    const auto call = calls_.find(head->call);  // may be a call that was given up
     if (call == calls_.end() || call->second.link.get() != &link || call->second.result) continue;
     api::Sealed sealed;
     if (head->code != kSealedFrame) {
@@ -176,8 +176,8 @@ void LocalTransport::receive(const std::shared_ptr<Link>& link) {
   }
 }
 
-// Waits, without the lock, until the socket is ready, somebody wakes us, or so long; sends and takes in what there is. By one
-// thread at a time. `link` may be null: nothing but the rest is waited for.
+// Releases the lock and waits until the socket is ready, wake() is called or `until` is reached; then sends and receives.
+// Only one thread at a time. `link` may be null: then it waits for wake() and `until` only.
 void LocalTransport::poll_once(std::unique_lock<std::mutex>& lock,
                                const std::shared_ptr<Link>& link,
                                std::optional<Clock::time_point> until) {
@@ -242,7 +242,7 @@ void LocalTransport::wake() {
   [[maybe_unused]] const ssize_t n = ::write(wake_.fd(), &one, sizeof one);
 }
 
-// The thread: reads for all, tells who asked asynchronously, and looks at their deadlines.
+// The thread: reads for all callers, runs callbacks of asynchronous calls, checks their deadlines.
 void LocalTransport::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -261,7 +261,7 @@ void LocalTransport::run() {
       continue;
     }
     if (shut_down_) return;
-    if (reading_) {  // somebody began before there was a thread
+    if (reading_) {  // a caller began to read before the thread started
       changed_.wait(lock);
       continue;
     }
@@ -274,7 +274,7 @@ void LocalTransport::run() {
 void LocalTransport::await(std::chrono::milliseconds at_most) {
   const auto until = Clock::now() + at_most;
   std::unique_lock lock(mutex_);
-  // Who is there and does not answer is not to be asked again at once.
+  // If connected, the server does not answer: wait for the full time before the next call.
   const bool there = connected();
   while (there || !connect()) {
     const auto left = until - Clock::now();

@@ -1,4 +1,4 @@
-// Calls through a controller's local socket: connect, one write, one read. No thread before the first asynchronous call.
+// Calls through a controller's local socket. The thread starts with the first asynchronous call.
 // Owned by a Connection; any thread. Private to rpc/.
 #pragma once
 
@@ -30,16 +30,16 @@ class LocalTransport final : public Transport {
   void shut_down() override;
 
  private:
-  struct Link;  // one connection; calls of a lost one fail with it
+  struct Link;  // one connection; its calls fail if it is lost
   struct Call {
     std::shared_ptr<Link> link;
     Clock::time_point deadline;
-    Done done;  // empty: somebody waits for `result`
+    Done done;  // empty: a thread waits for `result`
     std::optional<Result<api::Sealed>> result;
   };
   using Calls = std::map<std::uint32_t, Call>;
 
-  // All with the lock held.
+  // All of these with the lock held.
   bool connected();
   Result<std::shared_ptr<Link>> connect();
   Result<Calls::iterator> send(const api::Sealed& request, Clock::time_point deadline, Done* done);
@@ -61,13 +61,13 @@ class LocalTransport final : public Transport {
   const std::string path_;
   Socket wake_;  // an eventfd
 
-  // Whoever waits first for an answer reads for all, without the lock while nothing comes; once there is a thread, it does.
+  // The first waiting caller reads for all, unlocked while it blocks; once started, the thread.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<Link> link_;
   Calls calls_;
   std::set<std::pair<Clock::time_point, std::uint32_t>> deadlines_;  // of asynchronous calls
-  std::deque<std::pair<Done, Result<api::Sealed>>> finished_;        // to be told by the thread
+  std::deque<std::pair<Done, Result<api::Sealed>>> finished_;        // callbacks for the thread
   std::uint32_t last_call_ = 0;
   bool reading_ = false;
   bool shut_down_ = false;

@@ -1,4 +1,4 @@
-// The transport that an address calls for. Any thread. Private to rpc/.
+// Selects the transport for an address. Any thread. Private to rpc/.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace ares::rpc {
 
-// Calls to a Unix socket go past gRPC: connecting by it costs a command more than all the rest of what it does.
+// Unix sockets bypass gRPC, whose connect would take most of a command's run time.
 std::unique_ptr<Transport> make_transport(const Address& address);
 
 }  // namespace ares::rpc

@@ -14,7 +14,7 @@
 
 namespace ares::rpc {
 
-// One thread makes session after session; gRPC's threads carry what is said in each.
+// The thread opens one session after the other; gRPC's threads transport their messages.
 struct NodeLink::State {
   NodeLinkOptions options;
   std::vector<Address> addresses;
@@ -24,9 +24,9 @@ struct NodeLink::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
-  std::shared_ptr<LinkStream> stream;  // of the session under way
+  std::shared_ptr<LinkStream> stream;  // of the current session
 
-  std::string last_why;  // of the thread
+  std::string last_why;  // used by the thread only
   std::thread thread;
 
   void run();
@@ -50,7 +50,7 @@ void NodeLink::State::run() {
   }
 }
 
-// One session from its credential to its end; why it ended.
+// Runs one session from its credential to its end; returns why it ended.
 std::string NodeLink::State::attempt(const Address& address, bool* was_connected) {
   const auto key = auth::SessionKey::random();
   auto credential =

@@ -1,5 +1,5 @@
-// How a client's calls travel: by gRPC, or through a local socket without it.
-// Owned by a Connection, which shuts it down before it goes; any thread. Private to rpc/.
+// Transport of a client's calls: gRPC, or a local socket.
+// Owned by a Connection, which calls shut_down() before destroying it; any thread. Private to rpc/.
 #pragma once
 
 #include <chrono>
@@ -14,21 +14,21 @@ namespace ares::rpc {
 
 class Transport {
  public:
-  using Clock = std::chrono::system_clock;  // gRPC's deadlines are of it
+  using Clock = std::chrono::system_clock;  // required by gRPC's deadlines
   using Done = std::function<void(Result<api::Sealed>)>;
 
   virtual ~Transport() = default;
 
-  // Unavailable: nobody is there, the call was broken off, or there was no answer until the deadline.
+  // unavailable: no connection, the call was interrupted, or no answer before the deadline.
   virtual Result<api::Sealed> call(const api::Sealed& request, Clock::time_point deadline) = 0;
 
-  // The same; `done` runs once, on a thread of the transport's, or on this one if nothing could be sent.
+  // The same; `done` runs once, on a thread of the transport, or on this one if sending failed.
   virtual void call_async(api::Sealed request, Clock::time_point deadline, Done done) = 0;
 
-  // Waits until there is a connection, or so long. Blocks.
+  // Waits until connected, but not longer than `at_most`. Blocks.
   virtual void await(std::chrono::milliseconds at_most) = 0;
 
-  // Ends asynchronous calls in flight as unavailable and waits until nothing of them is left. Later ones fail at once.
+  // Fails calls in flight and later ones as unavailable; waits for the callbacks.
   virtual void shut_down() = 0;
 };
 

@@ -13,7 +13,7 @@ namespace ares::rpc {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 4096;
-constexpr std::size_t kMaxCredential = 4096;  // one of ours has about 250 bytes
+constexpr std::size_t kMaxCredential = 4096;  // Ares's own have about 250 bytes
 constexpr std::size_t kMaxNames = 65536;
 constexpr std::chrono::seconds kNameLife{60};
 
@@ -90,7 +90,7 @@ Result<AuthenticatedPeer> Authenticator::check(const std::string& credential) {
     return fail(ErrorCode::unauthenticated, "credential refused: it is not one of Ares's");
   auto decoded = auth::munge_decode(credential, munge_socket_);
   if (!decoded) {
-    // On this machine, not on the caller's.
+    // The munged of this machine failed, not the caller's.
     if (decoded.error().code == ErrorCode::unavailable)
       return fail(ErrorCode::unavailable,
                   "on the controller's machine, " + decoded.error().message);
@@ -103,7 +103,7 @@ Result<AuthenticatedPeer> Authenticator::check(const std::string& credential) {
                                                 std::move(decoded->host)}};
 }
 
-// Kept for a minute: a directory service may take long, and a user's commands come in bursts.
+// Cached for a minute: a directory service may be slow, and a user's commands come in bursts.
 std::string Authenticator::name_of(UserId uid) {
   const auto now = std::chrono::steady_clock::now();
   {

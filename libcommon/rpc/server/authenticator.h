@@ -1,4 +1,4 @@
-// Where strangers show their credentials: a few threads that ask munged, so that no gRPC thread waits for it.
+// Authenticator: threads that let munged check credentials, so that gRPC's threads do not block.
 // Owned by the server; any thread.
 #pragma once
 
@@ -29,14 +29,14 @@ class Authenticator {
   using Done = std::function<void(Result<AuthenticatedPeer>)>;
   using UserName = std::function<std::string(UserId)>;
 
-  // `user_name` empty: the name service is asked.
+  // Empty `user_name`: ask the name service.
   Authenticator(std::string munge_socket, std::size_t threads, UserName user_name);
   ~Authenticator();  // stop()
 
-  // `done` runs once, on a thread of the door; on this one if the queue is full or the door closed.
+  // `done` runs once, on a thread of this object; on the caller's if the queue is full or stopped.
   void authenticate(std::string credential, Done done);
 
-  // Whoever waits is turned away. Nothing runs afterwards.
+  // Pending requests fail as unavailable. No callback runs afterwards.
   void stop();
 
  private:
@@ -66,7 +66,7 @@ class Authenticator {
   std::vector<std::jthread> threads_;
 };
 
-// The name service's name of a user, or "uid 1234".
+// The user's name in the name service, or "uid 1234".
 std::string system_user_name(UserId uid);
 
 }  // namespace ares::rpc

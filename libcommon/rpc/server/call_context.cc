@@ -7,8 +7,8 @@
 namespace ares::rpc {
 namespace {
 
-// What the handler holds. The call itself holds the answer as well, so only this one tells when the
-// handler has let go.
+// The handler's reference. The call also holds the answer, so only the destruction of this object
+// shows that the handler has dropped it.
 class CallResponder final : public Responder {
  public:
   explicit CallResponder(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
@@ -41,7 +41,7 @@ void dispatch(const CallContext& call_context, const std::shared_ptr<Answer>& an
   (*call_context.handler)(to_principal(answer->identity()), std::move(request), responder);
 }
 
-// In the session it names.
+// Continues the session named by the request.
 void resume_session(const CallContext& call_context, const std::shared_ptr<Answer>& answer,
                     const api::Sealed& request) {
   auto session =
@@ -52,7 +52,7 @@ void resume_session(const CallContext& call_context, const std::shared_ptr<Answe
   dispatch(call_context, answer, request.payload());
 }
 
-// By the credential it brought.
+// Opens a session with the credential of the request.
 void open_session(const CallContext& call_context, const std::shared_ptr<Answer>& answer,
                   Result<AuthenticatedPeer> authenticated, std::uint64_t sequence,
                   const std::string& payload, const std::string& mac) {

@@ -1,5 +1,5 @@
-// One call on the server, whichever way it came: authenticate, open, hand on, answer.
-// A desk outlives its calls; an answer lives as long as somebody may still send it. Any thread. Private to rpc/.
+// One call on the server, by gRPC or the local socket: authenticate, verify, handle, answer.
+// A CallContext outlives its calls; an Answer is shared by its users. Any thread. Private to rpc/.
 #pragma once
 
 #include <atomic>
@@ -17,22 +17,22 @@
 
 namespace ares::rpc {
 
-// Ends its call exactly once, whoever comes first: the handler's answer, a refusal, the caller hanging up, or nobody holding
-// the responder any more.
+// Ends its call exactly once, at the first of: the handler's answer, a refusal, the caller's
+// disconnect, the release of the responder.
 class Answer {
  public:
-  // Takes the way back; called once.
+  // Transports the answer; called once.
   using Completion = std::function<void(Result<api::Sealed>)>;
 
   Answer(Completion completion, std::string peer)
       : completion_(std::move(completion)), peer_(std::move(peer)) {}
 
-  // Before the handler sees it.
+  // To be called before the handler sees the answer.
   void set_session(auth::Session session, std::uint64_t sequence);
 
   void send(api::Response response);  // sealed for the session
-  void refuse(Error error);           // in clear: there may be no session
-  void abandon();                     // the caller has gone, or is to go
+  void refuse(Error error);           // unsealed: there may be no session
+  void abandon();                     // the caller has disconnected or must disconnect
 
   const auth::Identity& identity() const { return *session_.identity; }
   bool abandoned() const { return abandoned_; }
@@ -42,21 +42,21 @@ class Answer {
   void complete(Result<api::Sealed> result);
 
   std::mutex mutex_;
-  Completion completion_;  // empty once used: what it leads to may be gone
+  Completion completion_;  // empty after use, because what it refers to may be destroyed then
   std::atomic<bool> abandoned_ = false;
   const std::string peer_;
   auth::Session session_;
   std::uint64_t sequence_ = 0;
 };
 
-// What every call needs; outlives them all.
+// What all calls need; outlives them.
 struct CallContext {
   Authenticator* authenticator;
   auth::SessionTable* sessions;
   const CallHandler* handler;
   std::size_t max_request_bytes;
 
-  // `request` may go when this returns.
+  // `request` is not used after the return.
   void handle(const std::shared_ptr<Answer>& answer, const api::Sealed& request) const;
 };
 

@@ -16,7 +16,7 @@ class CallReactor final : public grpc::ServerUnaryReactor {
             [this, out](Result<api::Sealed> result) { leave(out, std::move(result)); },
             context.peer())) {}
 
-  // A copy: once the call is finished this object may be gone.
+  // A copy, because this object may be destroyed when the call is finished.
   std::shared_ptr<Answer> answer() const { return answer_; }
 
   void OnCancel() override { answer()->abandon(); }

@@ -1,4 +1,4 @@
-// A call that came by gRPC. Owned by gRPC until it is done. Private to rpc/.
+// A call through gRPC. Owned by gRPC until it is done. Private to rpc/.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -7,7 +7,7 @@
 
 namespace ares::rpc {
 
-// The reactor of a new call; gRPC takes it from here.
+// Creates the reactor of a new call; gRPC owns it.
 grpc::ServerUnaryReactor* start_call(const CallContext& call_context,
                                      grpc::CallbackServerContext* context,
                                      const api::Sealed* request, api::Sealed* answer);

@@ -1,4 +1,4 @@
-// What the server hands on to its owner: calls with a way back, and sessions of node daemons.
+// Interfaces between the server and its owner: calls with a responder, sessions of node daemons.
 // Handlers run on threads of the server, many at once, and must not block.
 #pragma once
 
@@ -18,13 +18,13 @@ class Response;
 
 namespace ares::rpc {
 
-// The way back to a caller. Any thread; dropped without an answer, it answers `internal` by itself.
+// Sends the answer of a call. Any thread. If destroyed without an answer it sends `internal`.
 class Responder {
  public:
   virtual ~Responder() = default;
-  // The first answer counts, later ones are ignored.
+  // The first answer is sent, later ones are ignored.
   virtual void send(api::Response response) = 0;
-  // The caller has hung up or run out of time: a long poll may stop.
+  // The caller has disconnected or reached its deadline: a long poll may stop.
   virtual bool abandoned() const = 0;
   // "unix" or "ipv4:127.0.0.1:4711", for audit.
   virtual const std::string& peer() const = 0;
@@ -32,21 +32,21 @@ class Responder {
   void refuse(Error error);  // send() of a failure
 };
 
-// The session of one aresd, which may speak for several nodes (each message names its node).
+// The session of one aresd, which may represent several nodes (each message names its node).
 class NodeSession {
  public:
   virtual ~NodeSession() = default;
-  // Any thread; keeps order. Ignored once the session has ended. A node that does not drain its
-  // queue is disconnected: it is told everything owed again when it comes back.
+  // Any thread; keeps order. Ignored after the end of the session. A node that does not read its
+  // queue is disconnected; after it has reconnected, all pending effects are sent again.
   virtual void send(api::NodeDown message) = 0;
-  // The node sees `reason` in its log; detached() follows.
+  // Ends the session; the node logs `reason`. detached() follows.
   virtual void close(const std::string& reason) = 0;
   virtual const Principal& principal() const = 0;
   virtual const std::string& peer() const = 0;
 };
 
-// For each session: attached once, then received any number of times, then detached once; never two
-// at the same time. Until received() returns, nothing more is read from that node.
+// For each session: attached() once, then received() any number of times, then detached() once, not
+// concurrently. The next message of a node is read only after received() has returned.
 class AttachHandler {
  public:
   virtual ~AttachHandler() = default;

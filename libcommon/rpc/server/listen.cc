@@ -12,11 +12,11 @@
 namespace ares::rpc {
 namespace {
 
-// 0, or the errno of the step that failed.
+// Returns 0, or the errno of the failed step.
 int try_bind(int family, const sockaddr* name, socklen_t size) {
   const Socket socket = stream_socket(family);
   if (socket.fd() < 0) return errno;
-  const int on = 1;  // as gRPC does, or a connection just closed would look like a listener
+  const int on = 1;  // as gRPC does; otherwise a connection in TIME_WAIT would look like a listener
   setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(socket.fd(), name, size) != 0 || listen(socket.fd(), 1) != 0) return errno;
   return 0;

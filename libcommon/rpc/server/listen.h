@@ -1,5 +1,5 @@
-// What must be so before gRPC may listen on an address, and why it could not.
-// Functions that ask the system; any thread. Private to rpc/.
+// Preparations for gRPC to listen on an address, and the reason if it cannot.
+// Functions that make system calls; any thread. Private to rpc/.
 #pragma once
 
 #include "base/result.h"
@@ -7,14 +7,14 @@
 
 namespace ares::rpc {
 
-// A socket file that nobody answers on is removed; gRPC would replace any. already_exists: somebody
-// answers; failed_precondition: the file is no socket.
+// Removes a socket file without a listener; gRPC would replace any file. already_exists: there is a
+// listener; failed_precondition: the file is not a socket.
 Status clear_stale_socket(const Address& address);
 
-// Lets every user connect: who they are is munge's business, not the file system's.
+// Permits every user to connect: munge authenticates users, not file permissions.
 Status open_to_all(const Address& address);
 
-// Tries to bind the address, for the reason that gRPC does not give.
+// Tries to bind the address to find the reason of a failure, which gRPC does not report.
 Error why_not_listening(const Address& address);
 
 }  // namespace ares::rpc

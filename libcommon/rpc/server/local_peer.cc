@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kChunk = 64 << 10;
 constexpr std::size_t kEnvelope =
-    64 << 10;  // so that what is a little too long gets the desk's answer
+    64 << 10;  // so that slightly too large requests get the answer of CallContext
 const char* const kPeer = "unix";
 
 }  // namespace
@@ -30,8 +30,8 @@ bool LocalPeer::full() const {
          output_.size() > limits_.unsent_per_connection;
 }
 
-// Asks to be told when there is something to do. Requests that lie in `input_` already are gone on with when the socket can be
-// written to, which it can.
+// Sets the events to wait for. Requests left in `input_` after a pause are processed when the
+// socket is writable, which it is at once.
 void LocalPeer::update_epoll() {
   if (!socket_) return;
   const bool resumes = paused_ && !full();
@@ -45,7 +45,7 @@ void LocalPeer::update_epoll() {
   ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket_.fd(), &event);
 }
 
-// That nobody is there any more shows when reading.
+// A disconnect is detected when reading.
 void LocalPeer::flush() {
   std::size_t sent = 0;
   while (socket_ && sent < output_.size()) {
@@ -70,7 +70,7 @@ void LocalPeer::send_frame(const std::string& frame) {
 void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
   const std::string bytes = result ? frame(call, kSealedFrame, result->SerializeAsString())
                                    : refusal_frame(call, result.error());
-  std::shared_ptr<Answer> done;  // goes after the lock
+  std::shared_ptr<Answer> done;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   if (const auto found = calls_.find(call); found != calls_.end()) {
     done = std::move(found->second);

@@ -1,5 +1,5 @@
-// One client on the local socket: what it has said and what is to be said to it.
-// Made and read from by the local server's thread; answers come from any. Private to rpc/.
+// One client on the local socket: its partial requests, calls and unsent answers.
+// Created and read by the local server's thread; any thread may send answers. Private to rpc/.
 #pragma once
 
 #include <sys/epoll.h>
@@ -17,7 +17,7 @@
 
 namespace ares::rpc {
 
-// A client that sends without taking its answers is not read from beyond these; who has more open or half sent is turned away.
+// With too many calls or unsent answers a client is not read; over the other limits it is closed.
 struct LocalLimits {
   std::size_t connections = 8192;
   std::size_t connections_per_user = 2048;
@@ -28,21 +28,21 @@ struct LocalLimits {
 
 class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
  public:
-  // Not yet watched by `epoll`.
+  // Not yet registered with `epoll`.
   LocalPeer(Socket socket, UserId user, int epoll, std::uint64_t id, const LocalLimits& limits)
       : user_(user), epoll_(epoll), id_(id), limits_(limits), socket_(std::move(socket)) {}
 
-  // By the server's thread. False: it has gone, or says what nobody understands; to be closed.
+  // On the server's thread. False: disconnected, or an invalid frame was received; call close().
   bool watch();
   bool ready(std::uint32_t events, const CallContext& call_context);
-  // What it has sent of a request that is not whole yet, bytes.
+  // Bytes received of an incomplete request.
   std::size_t partial_bytes() const { return input_.size(); }
   UserId user() const { return user_; }
 
-  // Its calls are abandoned; told so if there is still somebody to hear it.
+  // Abandons its calls and sends a refusal if the socket is still open.
   void close();
 
-  // One frame for it. Any thread.
+  // Sends one frame to it. Any thread.
   void send_frame(const std::string& frame);
 
  private:
@@ -51,7 +51,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   bool handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
                     const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
-  void flush();  // with the lock held, as the next
+  void flush();  // with the lock held, likewise full() and update_epoll()
   bool full() const;
   void update_epoll();
 
@@ -60,15 +60,15 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   const std::uint64_t id_;
   const LocalLimits& limits_;
 
-  std::string input_;             // server's thread only, as the next
-  std::uint64_t to_discard_ = 0;  // bytes of a request that was too large
+  std::string input_;             // this and the next on the server's thread only
+  std::uint64_t to_discard_ = 0;  // remaining bytes of a request that is too large
 
   std::mutex mutex_;
   Socket socket_;  // closed by the server's thread only
   std::string output_;
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls_;
   std::uint32_t epoll_events_ = 0;
-  bool paused_ = false;  // nothing is read until answers have left
+  bool paused_ = false;  // not read until answers have been sent
 };
 
 }  // namespace ares::rpc

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kBacklog = 4096;
 constexpr int kAcceptedAtOnce = 64;
-constexpr int kNoDescriptorsMs = 100;  // until accepting is tried again
+constexpr int kNoDescriptorsMs = 100;  // until the next accept()
 constexpr std::uint64_t kWakeId = 0;
 
 bool watch(int epoll, int fd, std::uint64_t id, std::uint32_t events) {
@@ -51,7 +51,7 @@ struct LocalServer::State {
   const CallContext call_context;
   const LocalLimits limits;
   Socket epoll, wake;
-  std::map<std::uint64_t, Listener> listeners;  // by id, as the next
+  std::map<std::uint64_t, Listener> listeners;  // this and the next by id
   std::map<std::uint64_t, Connected> peers;
   std::map<UserId, User> users;
   std::uint64_t last_id = kWakeId;
@@ -143,7 +143,7 @@ void LocalServer::State::accept(Listener& listener) {
       welcome(std::move(socket));
       continue;
     }
-    // Out of descriptors or memory: those who wait would wake us again and again.
+    // Out of descriptors or memory: pending connections would wake the thread continuously.
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) set_accepting(false);
     if (errno != EINTR && errno != ECONNABORTED) return;
   }

@@ -1,5 +1,5 @@
-// The server's local socket: calls without gRPC, from the machine's own commands. One thread reads what all of them say;
-// answers are written by whoever has them.
+// The server's local socket: calls without gRPC, from commands on this machine. One thread reads;
+// any thread may write an answer.
 // Owned by the server; stop() from one thread. Private to rpc/.
 #pragma once
 
@@ -19,7 +19,7 @@ class LocalServer {
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
 
-  // Listens on the call socket of a Unix address, for every user: who they are is munge's business. Before start().
+  // Listens on the call socket of a Unix address, for all users: munge authenticates. Before start().
   Status listen(const Address& address);
   Status start();
   // Calls in flight end as unavailable. No handler runs on its thread afterwards.

@@ -17,11 +17,11 @@
 namespace ares::rpc {
 namespace {
 
-// How long a closed session may take to read what was sent to it before.
+// Time for a closed session to read what was sent to it before.
 constexpr std::chrono::seconds kDrain{5};
 
-// The stream's first message carries the credential, the first answer is empty: it proves who we are.
-// After that each side counts its messages: the next one is the last plus one, sealed with session 0.
+// The first message carries the credential. The first answer is empty and authenticates the server.
+// Then each side numbers its messages consecutively and seals them with session 0.
 class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed>,
                          public NodeSession,
                          public std::enable_shared_from_this<NodeStream> {
@@ -55,7 +55,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     if (closing_) return;
     begin_close({grpc::StatusCode::UNAVAILABLE, reason});
     if (finished_) return;
-    // What was sent before still goes out, but a node that does not read cannot hold us up.
+    // Earlier messages are still sent, but a node that does not read must not delay the close.
     drain_limit_.emplace();
     drain_limit_->Set(std::chrono::system_clock::now() + kDrain,
                       [weak = weak_from_this()](bool expired) {
@@ -115,7 +115,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   }
 
  private:
-  // The handler is being told of the session: OnDone must wait, for detached() comes after.
+  // While the handler handles attached(), OnDone must wait, because detached() comes after it.
   void authenticate() {
     {
       const std::lock_guard lock(mutex_);
@@ -172,7 +172,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     if (!closing_) begin_close(status);
   }
 
-  // The rest is called with the lock held.
+  // The functions below are called with the lock held.
 
   void begin_close(grpc::Status status) {
     closing_ = true;
@@ -180,7 +180,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     write_next();
   }
 
-  // The next thing to say: a message, or, when all are said, the end.
+  // Writes the next message, or finishes the stream after the last one.
   void write_next() {
     if (writing_ || finished_ || busy_) return;
     if (!queue_.empty()) {
@@ -204,7 +204,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   const std::string peer_;
   std::shared_ptr<NodeStream> self_;  // until OnDone
 
-  // Set once, before the handler knows of the session.
+  // Set once, before the handler gets the session.
   std::optional<auth::SessionKey> key_;
   Principal principal_;
   bool attached_ = false;
@@ -218,8 +218,8 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   api::Sealed out_;
   std::uint64_t sent_ = 0;
   bool writing_ = false;
-  bool busy_ = false;      // being admitted
-  bool closing_ = false;   // nothing more is taken
+  bool busy_ = false;      // authentication in progress
+  bool closing_ = false;   // further messages are dropped
   bool finished_ = false;  // Finish was called
   grpc::Status status_;
 };

@@ -1,5 +1,5 @@
 // One Attach on the server: a node daemon's session from its credential to its end.
-// Owned by itself while gRPC knows it, then by whoever still holds the session. Private to rpc/.
+// Owned by itself until gRPC is done with it, then by the last holder of the session.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -13,11 +13,11 @@
 
 namespace ares::rpc {
 
-// What every node session needs; outlives them all.
+// What all node sessions need; outlives them.
 struct AttachContext {
   Authenticator* authenticator;
   AttachHandler* handler;
-  std::vector<UserId> users;  // who may attach
+  std::vector<UserId> users;  // users that may attach
   std::size_t queue_messages;
   std::size_t queue_bytes;
 };

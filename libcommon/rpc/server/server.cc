@@ -19,7 +19,7 @@
 namespace ares::rpc {
 namespace {
 
-// Room for the envelope, so that what is a little too long gets our own answer.
+// Allows for the envelope, so that slightly too large requests get our own error message.
 constexpr std::size_t kEnvelope = 64 << 10;
 
 class Service final : public api::Ares::CallbackService {
@@ -40,7 +40,7 @@ class Service final : public api::Ares::CallbackService {
   const AttachContext nodes_;
 };
 
-// To listen, gRPC wants names and numbers alike without a scheme.
+// gRPC wants addresses to listen on without a scheme.
 std::string listen_target(const Address& address) {
   const std::string text = to_string(address);
   return address.kind == Address::Kind::tcp ? text.substr(text.find(':') + 1) : text;
@@ -56,7 +56,7 @@ void set_arguments(grpc::ServerBuilder& builder, const ServerOptions& options) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_request_bytes + kEnvelope));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two controllers must not share a port
-  // A node whose machine died without a word is noticed within a minute.
+  // Detects within a minute that a node's machine has failed.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
@@ -70,7 +70,7 @@ struct Server::State {
   AttachHandler* attach;
   auth::SessionTable sessions;
   std::vector<Address> addresses;
-  // In this order, so that the door outlives the service that uses it.
+  // In this order: the service uses the authenticator and must be destroyed before it.
   std::unique_ptr<Authenticator> authenticator;
   std::unique_ptr<LocalServer> local;
   std::unique_ptr<Service> service;
@@ -157,7 +157,7 @@ std::vector<std::string> Server::addresses() const {
 
 void Server::stop() {
   State& s = *state_;
-  // Everything in flight is cancelled, which ends it as unavailable; waits until gRPC knows of none.
+  // Cancels all calls in flight, which end as unavailable; waits until gRPC has none left.
   if (s.local) s.local->stop();
   if (s.server) s.server->Shutdown(std::chrono::system_clock::now());
   if (s.authenticator) s.authenticator->stop();

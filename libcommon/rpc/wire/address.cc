@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "base/printable.h"
+
 namespace ares::rpc {
 namespace {
 
@@ -12,8 +14,7 @@ constexpr std::string_view kTcp = "tcp:";
 constexpr std::string_view kCalls = ".call";
 
 tl::unexpected<Error> wrong(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_argument,
-              "address \"" + std::string(text) + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_argument, "address " + quote(text) + ": " + std::string(why));
 }
 
 Result<Address> parse_unix(std::string_view text, std::string_view path) {

@@ -1,4 +1,4 @@
-// The sealed envelope that every message travels in.
+// The sealed envelope of every message.
 // Pure functions; any thread. Private to rpc/.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ares::rpc {
 
-// Fills session, sequence, payload and mac.
+// Sets session, sequence, payload and mac.
 void put_sealed(api::Sealed* out, const auth::SessionKey& key, auth::Direction direction,
                 std::uint64_t session, std::uint64_t sequence, std::string payload);
 

@@ -1,11 +1,11 @@
-// What travels through a local socket: frames of a head and a body, many calls on one connection, answers in any order.
+// Protocol of the local socket: frames of head and body; many calls at once, answers in any order.
 //
-//   head   "ARE1", then call, code and size of the body as 32-bit numbers, most significant byte first
-//   body   code 0: a Sealed message. From the server also 1 + an ErrorCode: the text of the refusal.
-//          From the client also 1, without a body: it does not wait for that call any more.
+//   head   "ARE1", then call, code and size of the body as 32-bit big-endian numbers
+//   body   code 0: a Sealed message. Server only: 1 + an ErrorCode: the text of the refusal.
+//          Client only: 1, without a body: it no longer waits for that call.
 //
-// A connection's calls have different numbers, 0 is none of them: a refusal of 0 is one of all.
-// Functions of their arguments; any thread. Private to rpc/.
+// Calls on a connection have different numbers, not 0. A refusal of call 0 refuses all calls.
+// Pure functions; any thread. Private to rpc/.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ inline constexpr std::uint32_t kCancelFrame = 1;
 std::string frame(std::uint32_t call, std::uint32_t code, std::string_view body);
 std::string refusal_frame(std::uint32_t call, const Error& error);
 
-// None: `bytes`, of which there are at least kHeadBytes, are something else.
+// None: `bytes` (at least kHeadBytes) do not begin with a valid head.
 std::optional<FrameHead> read_head(std::string_view bytes);
 
-// What the server refused with.
+// Error code of the server's refusal.
 ErrorCode refusal_code(std::uint32_t code);
 
 }  // namespace ares::rpc

@@ -1,5 +1,5 @@
-// Messages that wait for a stream to take them: in order, bounded in number and bytes.
-// A plain value; its owner guards it.
+// Messages waiting to be written to a stream: in order, bounded in number and bytes.
+// A plain value; its owner locks it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class SendQueue {
   SendQueue(std::size_t max_messages, std::size_t max_bytes)
       : max_messages_(max_messages), max_bytes_(max_bytes) {}
 
-  // False if it is full: the message is dropped. One message of any size always fits.
+  // False if it is full and the message was dropped. One message of any size always fits.
   bool push(std::string payload) {
     if (!waiting_.empty() &&
         (waiting_.size() >= max_messages_ || bytes_ + payload.size() > max_bytes_))
@@ -23,7 +23,7 @@ class SendQueue {
     waiting_.push_back(std::move(payload));
     return true;
   }
-  // Precondition: not empty.
+  // Precondition: the queue is not empty.
   std::string pop() {
     std::string payload = std::move(waiting_.front());
     waiting_.pop_front();

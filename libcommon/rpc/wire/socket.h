@@ -1,5 +1,5 @@
-// A socket that closes itself, and what a Unix address looks like to the system.
-// Owned like any value; one thread at a time. Private to rpc/.
+// A socket that closes itself, and conversion of Unix addresses to sockaddr.
+// A plain value with an owner; one thread at a time. Private to rpc/.
 #pragma once
 
 #include <sys/socket.h>

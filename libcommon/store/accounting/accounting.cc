@@ -15,7 +15,7 @@ namespace {
 
 using Row = api::AccountingRow;
 
-// Whether a list of nodes names one of those asked for. Lists repeat, so each is looked at once.
+// Whether a host list contains one of the requested nodes. Results are cached because lists repeat.
 class NodeTest {
  public:
   explicit NodeTest(const std::vector<std::string>& nodes) : wanted_(nodes.begin(), nodes.end()) {}
@@ -36,7 +36,7 @@ class NodeTest {
   std::unordered_map<std::string, bool> known_;
 };
 
-// Where single tasks are asked for, an array's own row stands for those of them that it holds.
+// If single tasks are requested, an array's row is reduced to those of them that it stands for.
 class TaskTest {
  public:
   explicit TaskTest(const std::vector<JobKey>& jobs) {
@@ -70,7 +70,7 @@ bool row_order(const Row& a, const Row& b) {
   if (a.key().job() != b.key().job()) return a.key().job() < b.key().job();
   if (number(a) != number(b)) return number(a) < number(b);
   if (a.attempt() != b.attempt()) return a.attempt() < b.attempt();
-  // Cancelled while it waited, and run after all.
+  // An attempt that was cancelled while pending and run later after all has two rows.
   return a.ended() != 0 && (b.ended() == 0 || a.ended() < b.ended());
 }
 
@@ -97,7 +97,7 @@ Result<api::AccountingRows> Accounting::query(const AccountingFilter& filter) {
     if (out.more()) *out.mutable_last() = row.key();
     if (!nodes.passes(row.node_list()) || !tasks.narrow(row)) out.mutable_rows()->RemoveLast();
   }
-  // The database sorts by job and task; attempts are few.
+  // The database sorts by job and task only; a job has few attempts.
   if (filter.all_attempts)
     std::stable_sort(out.mutable_rows()->pointer_begin(), out.mutable_rows()->pointer_end(),
                      [](const Row* a, const Row* b) { return row_order(*a, *b); });

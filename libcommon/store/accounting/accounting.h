@@ -1,6 +1,6 @@
-// Accounting: questions about attempts, running and past, answered from the database over read-only
-// connections of its own, so that no report ever waits for the journal or holds it up.
-// Any thread may ask; at most as many ask at once as there are connections, the others wait.
+// Accounting: queries on attempts, running and finished. Uses separate read-only connections to the
+// database, so that reports and the journal never wait for each other.
+// Any thread may query; queries beyond the number of connections wait.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace ares::store {
 
 class PgPool;
 
-// How many rows one answer holds at most.
+// Maximum number of rows in one answer.
 std::uint32_t accounting_page(const AccountingFilter& filter);
 
 class Accounting {
@@ -28,17 +28,17 @@ class Accounting {
   explicit Accounting(PgOptions options, std::size_t connections = 2);
   ~Accounting();
 
-  // Rows ascend by (job, task, attempt), what has no task before the tasks. Keys and attempts are
-  // always filled in. A page never splits the attempts of a job, so it may be a little longer than
-  // asked for; `last` is set where there may be `more`.
-  // unavailable: the database is away. resource_exhausted: the question takes longer than a minute.
+  // Rows ascend by (job, task, attempt); rows without a task come first. Keys and attempts are
+  // always filled in. A page contains all attempts of a job or none, so it may be a little longer
+  // than requested; if `more` is set, `last` is set as well.
+  // unavailable: the database is unreachable. resource_exhausted: the query exceeds a minute.
   Result<api::AccountingRows> query(const AccountingFilter& filter);
 
  private:
   std::unique_ptr<PgPool> pool_;
 };
 
-// Where a key stands in the order of rows: an array's own record comes before its tasks.
+// The order of rows: an array's own record comes before its tasks.
 bool row_before(const JobKey& a, const JobKey& b);
 
 }  // namespace ares::store

@@ -46,7 +46,7 @@ void task(const PgRows& rows, int row, int column, R& out) {
   if (!index.is_none()) out.mutable_key()->set_task(index.value);
 }
 
-// In the order in which a row holds them, which is the order in which PostgreSQL unpacks it.
+// In the order of the table's columns, because PostgreSQL decodes a row from left to right.
 constexpr AccountingColumn kColumns[] = {
     {R::kKeyFieldNumber, "job_id", 8, job},
     {R::kKeyFieldNumber, "task", 8, task},

@@ -1,4 +1,4 @@
-// AccountingFilter: which attempts a question is about. A plain value; any thread.
+// AccountingFilter: selects attempts for a query. A plain value; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace ares::store {
 
-// Both ends belong to it; an end that is absent is none.
+// Both ends are included; an absent end is no bound.
 struct Range {
   std::optional<std::int64_t> least{}, most{};
 };
 
-// All conditions must hold; an empty list is no condition.
+// All conditions must hold. An empty list is no condition.
 struct AccountingFilter {
   std::vector<JobKey>
-      jobs;  // without a task: the job or array with all its tasks, or the task of that own number
+      jobs;  // without a task: the job or array with all its tasks, or the task with this own id
   std::vector<std::string> users;   // by name, or
-  std::vector<std::uint64_t> uids;  // by number: any of both
+  std::vector<std::uint64_t> uids;  // by number; one of the two lists must match
   std::vector<std::uint64_t> gids;
   std::vector<std::string> accounts, partitions, names, qos, wckeys;
   std::vector<std::string> nodes;  // ran on any of these
-  // "RUNNING", "REQUEUED": in one of them at some time of the window; what is final: entered in the
-  // window.
+  // "RUNNING", "REQUEUED": in one of these states during the window; a final state: entered during
+  // the window.
   std::vector<std::string> states;
-  std::optional<Time> start, end;      // the window, both included. Without states: known in it
-  Range node_count, cpus, time_limit;  // seconds; unlimited is more than any limit
-  bool all_attempts = false;           // else only the last of each job
-  std::uint32_t limit = 0;             // rows; 0 or too many = as many as one answer should hold
-  std::optional<JobKey> after;         // paging: only keys behind this one
+  std::optional<Time> start, end;      // both included; without states: it existed then
+  Range node_count, cpus, time_limit;  // seconds; unlimited exceeds every limit
+  bool all_attempts = false;           // otherwise only the last attempt of each job
+  std::uint32_t limit = 0;             // rows; 0 or too many = as many as fit into one answer
+  std::optional<JobKey> after;         // paging: only keys after this one
   std::vector<std::uint32_t>
-      fields;  // numbers of AccountingRow's fields that are wanted; empty = all
+      fields;  // numbers of the requested fields of AccountingRow; empty = all of the fields
 };
 
 }  // namespace ares::store

@@ -11,14 +11,14 @@ namespace {
 
 using Element = ArrayParam::Element;
 
-// An answer is held whole in memory on both sides, several at a time.
+// Server and client hold an answer completely in memory, several at a time.
 constexpr std::uint32_t kPageBytes = 8 << 20;
 constexpr std::uint32_t kPageRows = 50'000;
 
-// The states of a question by what they ask of a window of time.
+// The requested states, grouped by their relation to the time window.
 struct WantedStates {
   bool pending = false, running = false;
-  std::vector<std::string> live;  // shown only as they are now
+  std::vector<std::string> live;  // states that only the present row shows
   std::vector<std::string> ended;
 
   bool none() const { return !pending && !running && live.empty() && ended.empty(); }
@@ -42,8 +42,8 @@ WantedStates sort_states(const std::vector<std::string>& names) {
   return wanted;
 }
 
-// WHERE clauses that grow condition by condition. Their text consists of constants only; everything
-// a user said is a parameter.
+// Builds WHERE clauses condition by condition. The text consists of constants; all values from
+// users are parameters.
 class Conditions {
  public:
   explicit Conditions(PgParams& params) : params_(params) {}
@@ -68,7 +68,7 @@ class Conditions {
         "))");
   }
 
-  // A task that never ran is among those that its array's own row stands for.
+  // A task that never ran is included in the row of its array.
   void jobs(const std::vector<JobKey>& keys) {
     if (keys.empty()) return;
     std::vector<std::uint64_t> whole;
@@ -98,7 +98,7 @@ class Conditions {
     }
     if (!array_ids.empty()) {
       const std::string ids = numbers(array_ids);
-      // The first condition is for the index.
+      // The first condition allows PostgreSQL to use the index.
       const std::string job_at = next(), task_at = next(1);
       params_.array(std::move(job)).array(std::move(task));
       either("(a.job_id = ANY(" + ids + ") AND (a.job_id, a.task) IN (SELECT * FROM unnest(" +
@@ -107,7 +107,7 @@ class Conditions {
     add(any + ")");
   }
 
-  // What never ran has all those that it asked for.
+  // An attempt that never ran lists all of its requested partitions.
   void partitions(const std::vector<std::string>& names) {
     if (names.empty()) return;
     const std::string list = texts(names);
@@ -164,7 +164,7 @@ class Conditions {
   const std::string& sql() const { return sql_; }
 
  private:
-  // "$4": the place of the parameter that is added next, or of one after it.
+  // "$4": the name of the parameter that is added next, or `later` parameters after it.
   std::string next(std::size_t later = 0) const {
     return "$" + std::to_string(params_.values().size() + 1 + later);
   }
@@ -187,12 +187,12 @@ class Conditions {
   std::string sql_;
 };
 
-// "a AND b", without what is empty.
+// "a AND b"; an empty side is left out.
 std::string both(const std::string& a, const std::string& b) {
   return a.empty() ? b : b.empty() ? a : a + " AND " + b;
 }
 
-// Any of several conditions, none of them empty. Of none at all nothing is true.
+// Disjunction of conditions, none of them empty. Without conditions it is false.
 class AnyOf {
  public:
   void add(const std::string& condition) {
@@ -204,7 +204,7 @@ class AnyOf {
   std::string text_;
 };
 
-// Parameters are made where they are used: the server refuses one that the statement does not name.
+// Each parameter is added where it is used, because the server refuses unused parameters.
 void window_of_live(const AccountingFilter& filter, const WantedStates& states, Conditions& where) {
   const auto known = [&] {
     return filter.end ? "a.submitted <= " + where.time(*filter.end) : std::string();
@@ -229,7 +229,7 @@ void window_of_done(const AccountingFilter& filter, const WantedStates& states, 
   const auto until_end = [&](const char* column) {
     return filter.end ? column + (" <= " + where.time(*filter.end)) : std::string();
   };
-  // Whatever is asked, it must not have ended before the window: for the index and the months.
+  // The attempt must not have ended before the window: allows index and partition pruning.
   if (filter.start) where.add("a.ended >= " + where.time(*filter.start));
   const bool always = states.none() || (states.pending && !filter.start && !filter.end);
   if (always) {
@@ -256,7 +256,7 @@ std::uint32_t page_rows(const std::vector<const AccountingColumn*>& columns, std
   return asked == 0 ? fit : std::min(asked, fit);
 }
 
-// Those asked for, and those that the filters on rows look at.
+// The requested columns, and those that filters on rows need.
 std::vector<const AccountingColumn*> columns_for(const AccountingFilter& filter) {
   auto fields = filter.fields;
   if (!fields.empty() && !filter.nodes.empty())
@@ -282,7 +282,7 @@ AccountingStatement accounting_statement(const AccountingFilter& filter) {
   std::string list;
   for (const AccountingColumn* column : statement.columns)
     list += (list.empty() ? "a." : ", a.") + std::string(column->column);
-  // A job's last row ends a page; all its attempts belong on the same one.
+  // A page ends after the last row of a job, so that it contains all of the job's attempts.
   const std::string rows = std::to_string(statement.limit);
   const std::string page =
       filter.all_attempts ? " FETCH FIRST " + rows + " ROWS WITH TIES" : " LIMIT " + rows;

@@ -1,4 +1,4 @@
-// From a question about accounting to one SQL statement with its parameters, and from its rows to
+// Builds the SQL statement of an accounting query with its parameters, and converts its rows to
 // those of the API. Used by Accounting; pure functions, any thread.
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace ares::store {
 
-// One column that is selected: of which field of AccountingRow, and how it gets there.
+// A selected column: the field of AccountingRow that it fills, and how.
 struct AccountingColumn {
-  int field;           // its number
+  int field;           // number of the field
   const char* column;  // of attempt_live and attempt_done
-  int bytes;           // that one value takes, about
+  int bytes;           // approximate size of one value
   void (*fill)(const PgRows& rows, int row, int column, api::AccountingRow& out);
 };
 
-// Those of the fields named, all if none is; keys and attempt first.
+// The columns of these fields (all if empty). Keys and attempt come first.
 std::vector<const AccountingColumn*> accounting_columns(const std::vector<std::uint32_t>& fields);
 
 struct AccountingStatement {
   std::string sql;
   PgParams params;
   std::vector<const AccountingColumn*> columns;
-  std::uint32_t limit = 0;  // with so many rows the page is full
+  std::uint32_t limit = 0;  // a page with this number of rows is full
 };
 
 AccountingStatement accounting_statement(const AccountingFilter& filter);

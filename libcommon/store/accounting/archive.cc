@@ -6,10 +6,10 @@
 namespace ares::store {
 namespace {
 
-constexpr std::uint64_t kDigestMask = (std::uint64_t{1} << 60) - 1;  // as archive_sum() counts
+constexpr std::uint64_t kDigestMask = (std::uint64_t{1} << 60) - 1;  // as in archive_sum()
 constexpr int kPage = 2'000;                                         // rows held in memory
 
-// "attempt_done_202501": of digits only, so that it needs no quoting.
+// "attempt_done_202501": safe to use without quoting.
 std::string part_of(Time month) {
   const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(month)};
   char name[64];
@@ -41,7 +41,7 @@ Result<PgRows> Archive::query(const char* sql, const PgParams& params) {
 }
 
 Result<bool> Archive::try_lock() {
-  // Its own number among advisory locks; a session that has it already gets it again.
+  // Number of this advisory lock. The session that holds it can take it again.
   auto rows = query("SELECT pg_try_advisory_lock(4711, 10)");
   if (!rows) return fail(rows.error());
   return flag(*rows);
@@ -60,7 +60,7 @@ Result<std::optional<Time>> Archive::next(Time before, bool with_loaded) {
   if (!rows) return fail(rows.error());
   const auto month = rows->maybe_time(0, 0);
   if (!month) return std::optional<Time>();
-  // What no partition was made for lies with other such: it gets its own.
+  // Rows of a month without a partition are in the default partition. Move them to their own.
   for (int tries = 0; tries < 20; ++tries) {
     PgParams own;
     own.timestamp(*month);

@@ -1,8 +1,8 @@
-// Archive: months of accounting on their way into files and back (sql/views/040_care.sql). The files themselves are the caller's.
+// Archive: moves months of accounting into files and back (sql/views/040_care.sql).
 //
-// A month leaves like this: next(), page() until it is empty, the file is made safe, purge() compares what the file holds with what is
-// there and takes the month out in one transaction. A crash anywhere leaves the month here, or in a whole file, or both; beginning
-// again does the rest. Nobody else waits for any of it but, for a moment, at the very end.
+// The caller writes the files: next(), page() until it is empty, sync the file, purge(). purge() compares the sums of file and table
+// and deletes the month in one transaction. After a crash the month is in the table, in a complete file, or in both; repeating the
+// calls completes the work. Other sessions are blocked only for a moment, at the end.
 // Owned by one thread.
 #pragma once
 
@@ -19,16 +19,16 @@
 
 namespace ares::store {
 
-// A file that months were written to, as the database remembers it.
+// A file of archived months, as recorded in the database.
 struct ArchivedFile {
-  std::string name;  // without its folder
+  std::string name;  // without the folder
   Time began{}, ended{};
   std::uint64_t rows = 0;
   Time purged{};
   std::optional<Time> loaded;
 };
 
-// What rows come to: equal sums, equal rows.
+// Checksum over rows: equal sums mean equal rows.
 struct ArchiveSum {
   std::uint64_t rows = 0;
   std::uint64_t digest = 0;
@@ -41,18 +41,18 @@ class Archive {
  public:
   explicit Archive(PgOptions options) : options_(std::move(options)) {}
 
-  // Of all that follow: unavailable = the database is away.
+  // Error of all functions below: unavailable = the database is unreachable.
 
-  // Holds a lock that only one controller has; false: another has it.
+  // Takes a lock that only one controller can hold. False: another controller holds it.
   Result<bool> try_lock();
 
-  // Identifies the database, wherever it is copied to.
+  // Identifier of the database, which its copies share.
   Result<std::string> system();
 
-  // The first month that was over by `before` and has rows; those loaded back only if wanted. None: nothing is left.
+  // The first month with rows that ended before `before`; loaded months only on request.
   Result<std::optional<Time>> next(Time before, bool with_loaded);
 
-  // The next rows of a month as JSON objects, ascending keys; none: that was all. A month begins with an empty cursor.
+  // The next rows of a month as JSON objects, by key; empty = no more. Start with a new cursor.
   struct Cursor {
     std::int64_t job = -1, task = -2, attempt = -1;
     Time ended{};
@@ -61,16 +61,16 @@ class Archive {
 
   enum class PurgeResult {
     done,
-    changed,  // other rows are there than the file has: write it again
-    early,    // not all of it is in the sums of reports yet
-    busy,     // somebody reads: try again
+    changed,  // the table has other rows than the file: write the file again
+    early,    // not all of its hours are summed up for reports yet
+    busy,     // another session is reading: try again
   };
   Result<PurgeResult> purge(Time month, const std::string& file, const ArchiveSum& written,
                             Time now);
 
-  // From here on what is loaded stays until it is wanted away. False: somebody reads, try again.
+  // The file's months stay loaded until archived again. False: a session is reading, try again.
   Result<bool> begin_load(const ArchivedFile& file, Time now);
-  // Puts rows back: how many were not there. failed_precondition: they are of a newer release.
+  // Inserts rows; returns how many were missing. failed_precondition: a newer release wrote them.
   Result<std::uint64_t> load(const std::vector<std::string>& rows);
 
   Result<std::vector<ArchivedFile>> files();

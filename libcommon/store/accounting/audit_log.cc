@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPage = 5'000;
 
-// What users and the scheduler do to jobs: core/job/decide/decide.cc and decide_plan.cc name them.
+// Actions of users and the scheduler on jobs, named in core/job/decide (decide.cc, decide_plan.cc).
 constexpr const char* kAboutJobs[] = {"submit",  "cancel",     "signal",      "hold",
                                       "release", "requeue",    "requeuehold", "suspend",
                                       "resume",  "update job", "preempt"};

@@ -1,5 +1,5 @@
-// AuditLog: who changed what and when, as the table `audit` has it.
-// Any thread may ask; see PgPool.
+// AuditLog: the table `audit`: users, their changes and the times.
+// Any thread may query; see PgPool.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace ares::store {
 
 class PgPool;
 
-// Empty lists are no condition.
+// An empty list is no condition.
 struct AuditFilter {
-  std::optional<Time> start, end;  // `end` is not included
+  std::optional<Time> start, end;  // `end` is exclusive
   std::vector<std::string> users;
-  std::vector<std::string> actions;  // empty: all but those about jobs, of which there are many
+  std::vector<std::string> actions;  // empty: all except actions on jobs, which are numerous
   bool all_actions = false;
-  std::uint64_t after = 0;  // number of the row behind which to go on
+  std::uint64_t after = 0;  // number of the row to continue after
 };
 
 class AuditLog {
@@ -31,7 +31,7 @@ class AuditLog {
   explicit AuditLog(PgOptions options, std::size_t connections = 2);
   ~AuditLog();
 
-  // A page, in the order of their numbers. unavailable: the database is away.
+  // One page, in the order of the row numbers. unavailable: the database is unreachable.
   Result<api::Transactions> query(const AuditFilter& filter);
 
  private:

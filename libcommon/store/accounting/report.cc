@@ -44,7 +44,7 @@ Reports::~Reports() = default;
 Result<google::protobuf::RepeatedPtrField<Row>> Reports::query(const ReportFilter& filter) {
   google::protobuf::RepeatedPtrField<Row> out;
   if (filter.start >= filter.end) return out;
-  // It only ever grows; should more be summed up in between, the records still say the same.
+  // `to_hour` only grows. If it grows between the queries, the records give the same result.
   auto rows = pool_->query_twice("SELECT to_hour FROM rollup", [&](const PgRows& known) {
     const auto up_to = known.size() == 1 ? known.maybe_time(0, 0) : std::nullopt;
     ReportStatement statement =

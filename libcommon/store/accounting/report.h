@@ -1,6 +1,6 @@
-// Reports: sums over a time, of what the cluster had and of who held how much of it. From the sums by month, day and hour as far as
-// they reach, and from the records for the rest, so that an answer is always of now and the same as if nothing were summed up.
-// Any thread may ask; see PgPool.
+// Reports: sums over a period, of the cluster's capacity and of what was held by accounts, users and QOS. Uses the sums by month, day
+// and hour where they exist and the records for the rest, so results are current and do not depend on how much is summed up.
+// Any thread may query; see PgPool.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace ares::store {
 
 class PgPool;
 
-// Empty lists are no condition. Names that nobody has are no error: there is nothing of them.
+// An empty list is no condition. Unknown names are not an error: they match nothing.
 struct ReportFilter {
   api::Report::Kind kind = api::Report::UTILIZATION;
-  Time start{}, end{};  // whole seconds; `end` is not included
+  Time start{}, end{};  // whole seconds; `end` is exclusive
   std::vector<std::string> accounts, users, qos, wckeys, tres, reservations;
   bool by_account = false, by_user = false, by_qos = false, by_wckey = false;
   std::vector<std::uint64_t> sizes;  // ascending
@@ -35,7 +35,7 @@ struct ReportStatement {
 
 // Columns: account, user, qos, tres, reservation, size, allocated, down, drained, reserved, idle, over, jobs, start, end, nodes, used,
 // wckey.
-// Where a kind of report has nothing to say they are constants.
+// Columns that a kind of report does not use are constants.
 ReportStatement report_statement(const ReportFilter& filter, const std::vector<TimeSlice>& slices);
 
 class Reports {
@@ -43,7 +43,7 @@ class Reports {
   explicit Reports(PgOptions options, std::size_t connections = 2);
   ~Reports();
 
-  // Rows ascending. unavailable: the database is away. resource_exhausted: it takes longer than a minute.
+  // Rows ascending. unavailable: no database. resource_exhausted: the query exceeds a minute.
   Result<google::protobuf::RepeatedPtrField<api::Reported::Row>> query(const ReportFilter& filter);
 
  private:

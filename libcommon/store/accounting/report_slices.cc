@@ -27,17 +27,17 @@ Time next_month(Time at) {
   return std::chrono::sys_days((day.year() / day.month() + std::chrono::months(1)) / 1);
 }
 
-// From the finest to the coarsest.
+// Ordered from the finest to the coarsest.
 struct Unit {
   RollupLevel level;
   Time (*floor)(Time);
-  Time (*next)(Time);  // of a beginning
+  Time (*next)(Time);  // of the start of a unit
 };
 constexpr Unit kUnits[] = {{RollupLevel::hours, floor_hour, next_hour},
                            {RollupLevel::days, floor_day, next_day},
                            {RollupLevel::months, floor_month, next_month}};
 
-// [start, end) of which `finer` sums can be had, with coarser ones in its middle.
+// Splits [start, end), which has sums of level `finer`, and uses coarser sums in the middle.
 void cut(Time start, Time end, RollupLevel finer, const Unit* unit, std::vector<TimeSlice>& out) {
   if (start >= end) return;
   if (unit == std::end(kUnits)) {
@@ -63,7 +63,7 @@ std::vector<TimeSlice> slices_of(Time start, Time end, std::optional<Time> summe
   if (start >= end) return slices;
   const Time known = std::clamp(summed_up_to ? floor_hour(*summed_up_to) : start, start, end);
   cut(start, known, RollupLevel::records, std::begin(kUnits), slices);
-  // What follows is records, as the end of what was cut may be.
+  // The rest is read from records; merge it with a preceding slice of records.
   if (known < end) {
     if (!slices.empty() && slices.back().level == RollupLevel::records)
       slices.back().to = end;

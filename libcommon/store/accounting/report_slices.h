@@ -1,4 +1,4 @@
-// Which sums a report reads: a time cut into whole months, days and hours that are summed up, and what is left for the raw records.
+// Splits the period of a report into months, days and hours that have sums, and the rest.
 // Pure; any thread.
 #pragma once
 
@@ -11,15 +11,15 @@ namespace ares::store {
 
 enum class RollupLevel { records, hours, days, months };
 
-// [from, to), of UTC; never empty.
+// [from, to), UTC; never empty.
 struct TimeSlice {
   RollupLevel level = RollupLevel::records;
   Time from{}, to{};
   friend bool operator==(const TimeSlice&, const TimeSlice&) = default;
 };
 
-// Pieces of [start, end), ascending, without gaps. All before `summed_up_to` is summed up by hour, and by day and month as far as these
-// are over by then; none = nothing is. Nothing for an empty time.
+// Adjacent slices of [start, end), ascending. Time before `summed_up_to` has hourly sums, and daily and monthly sums for the days and
+// months that ended by then. Without it only records are used. Empty if start >= end.
 std::vector<TimeSlice> slices_of(Time start, Time end, std::optional<Time> summed_up_to);
 
 }  // namespace ares::store

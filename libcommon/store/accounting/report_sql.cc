@@ -1,4 +1,4 @@
-// The statements of reports: text of constants, everything a user said is a parameter.
+// The statements of reports: the text consists of constants; values from users are parameters.
 #include <string>
 #include <utility>
 
@@ -32,7 +32,7 @@ class Statement {
     const std::string lo = time(from);
     return lo + ", " + time(to);
   }
-  // " WHERE a = ANY(…) AND …" of the lists that are not empty.
+  // " WHERE a = ANY(…) AND …" for the lists that are not empty.
   std::string where(
       std::initializer_list<std::pair<const char*, const std::vector<std::string>*>> lists) {
     std::string text;
@@ -53,7 +53,7 @@ class Statement {
   PgParams params_;
 };
 
-// What a kind of report fills in; the other columns are constants.
+// Columns that a kind of report fills in. The others are constants.
 struct Columns {
   std::string account = "''", user = "''", qos = "''", tres = "''", reservation = "''";
   std::string size = "0", allocated = "0", down = "0", drained = "0", reserved = "0", idle = "0",
@@ -75,7 +75,7 @@ struct Columns {
 constexpr const char* kTresName = "coalesce(t.name, s.tres_id::text)";
 constexpr const char* kOrder = " ORDER BY 1, 2, 3, 18, 5, 14, 6, 4";
 
-// "usage_day": the table of a piece's sums.
+// "usage_day": the table with the sums of a level.
 std::string table(const char* what, RollupLevel level) {
   constexpr const char* kUnits[] = {"", "hour", "day", "month"};
   return std::string(what) + "_" + kUnits[static_cast<std::size_t>(level)];
@@ -110,7 +110,7 @@ ReportStatement utilization(const ReportFilter& filter, const std::vector<TimeSl
       statement.where({{"t.name", &filter.tres}}) + " GROUP BY s.tres_id, t.name" + kOrder);
 }
 
-// The columns that rows are told apart by, and the same for GROUP BY.
+// Adds the grouping columns; the result is the list for GROUP BY.
 std::string group(const ReportFilter& filter, Columns& columns, std::string by) {
   const auto add = [&](bool wanted, std::string& column, const char* name) {
     if (!wanted) return;
@@ -133,7 +133,7 @@ ReportStatement usage(const ReportFilter& filter, const std::vector<TimeSlice>& 
     if (slice.level == RollupLevel::records)
       arms += std::string("SELECT ") + kFields + " FROM usage_between(" +
               statement.span(slice.from, slice.to) + ")";
-    else  // summed up before names are looked up
+    else  // summed before names are joined
       arms += std::string("SELECT ") + kFields +
               " FROM (SELECT key_id, tres_id, sum(seconds) AS seconds FROM " +
               table("usage", slice.level) + " WHERE began >= " + statement.time(slice.from) +
@@ -177,7 +177,7 @@ ReportStatement sizes(const ReportFilter& filter) {
       " GROUP BY " + by + kOrder);
 }
 
-// Nodes are counted for each job, so that jobs that share one may make more than there is: the rest is cut off.
+// Nodes are counted for each job, so jobs that share a node may exceed the capacity: capped.
 ReportStatement reservations(const ReportFilter& filter) {
   Statement statement;
   const std::string span = statement.span(filter.start, filter.end);
@@ -214,8 +214,8 @@ ReportStatement reservations(const ReportFilter& filter) {
       statement.where({{"t.name", &filter.tres}}) + kOrder);
 }
 
-// Of attempts that ended in the time: what they held from start to end, and what they used of it. CPUs and memory only: nothing else is
-// measured. Memory is that of the node that needed most, on each node.
+// Attempts that ended in the period: held from start to end, and used. Only CPUs and memory are
+// measured. Memory used is the maximum of all nodes, assumed for each node.
 ReportStatement efficiency(const ReportFilter& filter) {
   Statement statement;
   const std::string lo = statement.time(filter.start), hi = statement.time(filter.end);
@@ -230,7 +230,7 @@ ReportStatement efficiency(const ReportFilter& filter) {
       " FROM (SELECT a.account, a.user_name, a.qos, a.wckey, a.cpus, a.node_count, a.user_cpu, "
       "a.system_cpu, "
       "a.max_rss, a.tres_ids, a.tres_counts, extract(epoch FROM a.ended - a.started) AS length "
-      // Counted in whole seconds, as held time is: who ends within a second has ended by its beginning.
+      // In whole seconds, like the time held: an end within a second counts as its beginning.
       "FROM attempt_done a WHERE a.started IS NOT NULL AND a.ended >= " +
       lo + " + interval '1 second' AND a.ended < " + hi +
       " + interval '1 second') AS s CROSS JOIN LATERAL (VALUES "

@@ -33,7 +33,7 @@ Result<bool> Rollup::next() {
 Status Rollup::again(Time from, Time to) {
   from = std::chrono::floor<std::chrono::hours>(from);
   to = std::chrono::ceil<std::chrono::hours>(to);
-  // What was never summed up is not looked for year by year.
+  // Limit the range to existing sums, so that no empty years are scanned.
   auto known = range();
   if (!known) return fail(known.error());
   if (!*known) return {};

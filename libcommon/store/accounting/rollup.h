@@ -1,5 +1,5 @@
-// Rollup: sums accounting up by hour, day and month (sql/views/020_rollup.sql), over a connection of its own, so that it holds up
-// neither the journal nor reports.
+// Rollup: sums accounting by hour, day and month (sql/views/020_rollup.sql). Its own connection
+// blocks neither the journal nor reports.
 // Owned by one thread at a time.
 #pragma once
 
@@ -14,23 +14,23 @@ namespace ares::store {
 
 class Rollup {
  public:
-  // The time that is summed up, whole hours.
+  // The period that has sums, whole hours.
   struct Range {
     Time from{}, to{};
   };
 
   explicit Rollup(PgOptions options) : options_(std::move(options)) {}
 
-  // RollupLevel up what comes next, at most a day of it in one transaction: false = nothing is left to be done. Twice does no harm, nor do
-  // two controllers at once. unavailable: the database is away.
+  // Sums up the next part, at most one day in one transaction. False = nothing left. It may be
+  // repeated, and two controllers may do it at once. unavailable: the database is unreachable.
   Result<bool> next();
 
-  // RollupLevel up once more what lies between, in days; both ends are widened to whole hours.
+  // Recomputes the sums from `from` to `to`, widened to whole hours; one transaction for each day.
   Status again(Time from, Time to);
 
   Result<std::optional<Range>> range();
 
-  // Whether the role that reads sites' views exists: a database user who may not create roles has none.
+  // Whether the role for the sites' views exists; not every database user may create it.
   Result<bool> has_reader();
 
  private:

@@ -1,6 +1,6 @@
-// Runaways: attempts that accounting has as unfinished though the controller, and who takes over from it, knows nothing of them
-// (sql/views/040_care.sql). Commits write both in one transaction, so it takes a hand in the database, or a fault, to make one.
-// Over a connection of its own, made when it is needed. Owned by one thread.
+// Runaways: attempts that accounting shows as unfinished but that no controller knows any more
+// (sql/views/040_care.sql). Only manual changes or a fault cause them: a commit writes both.
+// Uses a separate connection, opened when needed. Owned by one thread.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class Runaways {
  public:
   explicit Runaways(PgOptions options) : options_(std::move(options)) {}
 
-  // Ascending, as many as one answer should hold. unavailable: the database is away.
+  // Ascending, as many as fit into one answer. unavailable: the database is unreachable.
   Result<api::RunawayJobs> list();
 
-  // Sets those of `attempts` ended that are runaways still, with an audit row, and has the hours concerned summed up anew: how many.
-  // stale: `mine` is not the controller's epoch any more.
+  // Ends those of `attempts` that are still runaways, writes an audit row, and marks their hours for
+  // summing again. Returns their number. stale: `mine` is no longer the controller's epoch.
   Result<std::uint64_t> end(const std::vector<AttemptKey>& attempts, const Principal& who,
                             Epoch mine, Time now);
 

@@ -15,7 +15,7 @@ constexpr const char* kPast =
     "FROM attempt_done WHERE allocated IS NOT NULL AND coalesce(released, ended) > "
     "$1::timestamptz AND charged_to IS NOT NULL";
 
-// What cannot be reckoned: unnoted attempts, and months that are only in files.
+// What prevents recomputing: attempts without charged_to, and months that exist only in files.
 constexpr const char* kMissing =
     "SELECT (SELECT count(*) FROM attempt_done WHERE allocated IS NOT NULL AND charged_to IS NULL "
     "AND coalesce(released, ended) > $1::timestamptz), "
@@ -57,7 +57,7 @@ ChargedAttempt attempt_of(const PgRows& rows, int at) {
   to.billing = next();
   to.still_billing = next();
   to.factor = static_cast<std::uint32_t>(next());
-  // 0 in rows of releases that noted neither.
+  // 0 in rows of releases that did not store these fields.
   to.partition_qos = AssociationId(next());
   to.account = AssociationId(next());
   return attempt;
@@ -75,8 +75,8 @@ Status check_whole(PgConnection& connection, Time horizon) {
   if (const auto unknown = rows->bigint(0, 0); unknown > 0)
     return fail(ErrorCode::failed_precondition,
                 std::to_string(unknown) +
-                    " attempts that count were begun by a release that did not note whose usage "
-                    "they are; they can be reckoned with once they have decayed, or after aacctmgr "
+                    " attempts that count were begun by a release that did not record whose usage "
+                    "they are; usage can be recomputed once they have decayed, or after aacctmgr "
                     "reset usage");
   return {};
 }

@@ -1,5 +1,5 @@
-// UsageRecords: what usage can be reckoned from again: the attempts that were charged, and what is kept of usage at the same moment.
-// One thread at a time; waits for the database.
+// UsageRecords: input for recomputing usage: the charged attempts and the stored usage.
+// One thread at a time; blocks on the database.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ChargedAttempt {
   std::string account;
   Time allocated{}, released{};
   Duration suspended{};
-  std::vector<TresAmount> held;  // as tres_of() has it
+  std::vector<TresAmount> held;  // as returned by tres_of()
   ChargedTo charged_to;
 };
 
@@ -26,9 +26,9 @@ class UsageRecords {
  public:
   explicit UsageRecords(PgOptions options) : options_(std::move(options)) {}
 
-  // Reads records of accounting, usage, and since when it counts, then each attempt that was over by then and let go of something since,
-  // all of one moment. failed_precondition: some of the attempts that count are in archives, or were charged by a release that
-  // did not note whom; `horizon`: what was over before counts for nothing.
+  // Reads accounting records, usage and its start time in one snapshot and passes them to `kept`; then passes each attempt to `each` that
+  // released resources after `horizon` or that start time, whichever is later. Earlier attempts are ignored. failed_precondition:
+  // some of these attempts are archived, or were charged by a release that did not store ChargedTo.
   Status read(Time horizon, const std::function<void(const ClusterState&)>& kept,
               const std::function<void(const ChargedAttempt&)>& each);
 

@@ -39,7 +39,7 @@ std::optional<Committer::Step> Committer::write() {
   if (!outcome) return give_up(outcome.error());
   if (*outcome == CommitOutcome::committed) return committed();
   phase_ = Phase::doubt;
-  // The first time at once; a server that breaks off again and again is given time.
+  // Reconnect at once the first time. If the server repeatedly disconnects, wait before retrying.
   if (++doubts_ > 1) return retry("the database broke off in the middle of a commit");
   return std::nullopt;
 }
@@ -60,7 +60,7 @@ std::optional<Committer::Step> Committer::look_up() {
   if (!there) {
     if (there.error().code != ErrorCode::unavailable) return give_up(there.error());
     phase_ = Phase::doubt;
-    // A check starts on a connection that may have been idle for long: it is worth another one at once.
+    // A check may begin on a connection that was idle for long, so reconnect once without waiting.
     if (checked_ && ++doubts_ == 1) return std::nullopt;
     return retry(there.error().message);
   }
@@ -84,7 +84,7 @@ Committer::Step Committer::retry(std::string why) {
   return RetryAfter{wait, std::move(why)};
 }
 
-// The batch stays under way: nobody may take it for done.
+// The batch remains in progress, so that it is not taken for committed.
 Committer::Step Committer::give_up(Error error) {
   return error;
 }

@@ -1,5 +1,5 @@
-// Committer: makes one batch durable, whatever becomes of the connection on the way. A step machine
-// without clock or thread: whoever drives it does the waiting.
+// Committer: makes one batch durable, even if the connection is lost meanwhile. A state machine
+// without clock or thread: its caller does the waiting.
 // Owned by the controller's journal thread, or by the simulation.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace ares::store {
 
-// While a connection is refused, waits double from `first` to `longest`.
+// While connections are refused, the wait doubles from `first` to `longest`.
 struct RetryPace {
   Duration first{std::chrono::milliseconds(50)};
   Duration longest{std::chrono::seconds(5)};
@@ -23,38 +23,38 @@ struct RetryPace {
 
 class Committer {
  public:
-  // The batch is durable. `epoch` is the one now in force: it grew if the connection was lost.
+  // The batch is durable. `epoch` is the current one; it is higher if the connection was lost.
   struct Committed {
     Epoch epoch;
   };
-  // Nothing can be said yet: call advance() again after the wait.
+  // Undecided: call advance() again after the wait.
   struct RetryAfter {
     Duration wait;
     std::string why;
   };
-  // An Error is final: the process must stop without letting anything out that waited for the batch.
+  // An Error is final: the process must stop and must not send anything that depended on the batch.
   using Step = std::variant<Committed, RetryAfter, Error>;
 
   // `journal` is open under `epoch` and outlives the committer.
   Committer(Journal& journal, Epoch epoch, RetryPace pace = {});
 
-  // Precondition: no batch is under way.
+  // Precondition: no batch is in progress.
   void begin(std::shared_ptr<const Batch> batch);
 
-  // Nothing to write: asks whether this controller still holds its epoch, by looking for the last event it committed. An idle
-  // controller that was superseded learns of it no other way. Ends like a batch: Committed, or an Error that is final.
+  // Without a batch: looks for the last committed event to check that this controller still holds its epoch. An idle
+  // controller has no other way to learn that it was superseded. Ends like a batch: Committed or a final Error.
   void begin_check(Lsn last);
 
   bool under_way() const { return batch_ != nullptr || checked_; }
 
-  // Goes on until something is known or must be waited for. Precondition: under_way().
+  // Continues until there is a result or a wait is necessary. Precondition: under_way().
   Step advance();
 
  private:
   enum class Phase {
     write,   // connected: send the batch
-    doubt,   // the batch may be there; connect again and take the next epoch
-    look_up  // connected again: is its last event there?
+    doubt,   // the batch may be committed; connect again and take the next epoch
+    look_up  // connected again: is the last event of the batch there?
   };
 
   std::optional<Step> write();
@@ -68,10 +68,10 @@ class Committer {
   Epoch epoch_;
   RetryPace pace_;
   std::shared_ptr<const Batch> batch_;
-  std::optional<Lsn> checked_;  // what a check looks for
+  std::optional<Lsn> checked_;  // event that a check looks for
   Phase phase_ = Phase::write;
   Duration wait_{};
-  int doubts_ = 0;  // of this batch
+  int doubts_ = 0;  // for this batch
 };
 
 }  // namespace ares::store

@@ -55,7 +55,7 @@ Result<bool> FaultyJournal::contains(Lsn lsn) {
 }
 
 Result<std::shared_ptr<const std::string>> FaultyJournal::blob(const BlobId& id) {
-  // A connection of its own: a fault here does not break the other.
+  // blob() uses a separate connection: a fault here does not break the other one.
   const Fault fault = script_(Operation::blob, nullptr);
   if (fault == Fault::refuse) return refused();
   if (fault != Fault::none) return away();

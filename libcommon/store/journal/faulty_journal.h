@@ -16,12 +16,12 @@ class FaultyJournal final : public Journal {
 
   enum class Fault {
     none,
-    before,  // the connection breaks before the request arrives: nothing is done
-    after,   // it is done, but the answer is lost (or a commit is confirmed with a warning)
-    refuse,  // the server answers with an error that is final; nothing is done
+    before,  // the connection breaks before the request arrives: no effect
+    after,   // it takes effect, but the answer is lost (or a commit is confirmed with a warning)
+    refuse,  // the server answers with a final error; no effect
   };
 
-  // Asked before every operation; `batch` for commits only. It may also wait, or move a clock.
+  // Called before every operation; `batch` for commits only. It may also wait or advance a clock.
   using Script = std::function<Fault(Operation operation, const Batch* batch)>;
 
   FaultyJournal(std::unique_ptr<Journal> inner, Script script)
@@ -39,7 +39,7 @@ class FaultyJournal final : public Journal {
 
   std::unique_ptr<Journal> inner_;
   Script script_;
-  bool connected_ = false;  // a broken connection stays so until reopen()
+  bool connected_ = false;  // a broken connection stays broken until reopen()
 };
 
 }  // namespace ares::store

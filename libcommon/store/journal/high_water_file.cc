@@ -1,5 +1,6 @@
-// The file of HighWater. Two lines of fixed length lie in it, on pages of their own, and are written in turn: a power loss in the middle
-// of a write leaves the other one. The later one whose checksum is right counts.
+// The file of HighWater. Two lines of fixed length lie in it, on pages of their own, and are
+// written in turn: a power loss in the middle of a write leaves the other one. The later one whose
+// checksum is right counts.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

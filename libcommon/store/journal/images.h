@@ -1,4 +1,4 @@
-// Puts the row images of a batch into a state: what a database does with them, in memory.
+// Applies the row images of a batch to a state in memory, as a database does with its tables.
 // Used by MemJournal and by tests; pure.
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace ares::store {
 
-// Records, counters and lsn; not the epoch, which open() takes, and not the indexes: call
+// Applies records, counters and lsn, but not the epoch, which open() takes, nor the indexes: call
 // rebuild_indexes() before the state is used.
 void apply_images(const Batch& batch, ClusterState& state);
 
-// The part of it that is about evictions.
+// Applies only the evictions.
 void put_evictions(const Batch& batch, ClusterState& state);
 
 }  // namespace ares::store

@@ -1,7 +1,7 @@
-// Journal: the one way a change becomes durable. Three implementations: PgJournal (PostgreSQL),
+// Journal: the only way to make a change durable. Implementations: PgJournal (PostgreSQL),
 // MemJournal (tests, simulation), FaultyJournal (wraps another: fails, delays, loses the answer of
-// a commit). Owned by the controller's journal thread, the only one to call it once open() has
-// returned.
+// a commit). Owned by the controller's journal thread, the only caller after open() has
+// returned (except for blob()).
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace ares::store {
 
-// One transaction: the events of whole commands, and images of every record they changed, taken
-// from the engine's state right after the last of them. Records are shared with that state; the
+// One transaction: the events of whole commands and images of every record they changed, taken
+// from the engine's state right after the last event. The records are shared with that state; the
 // journal only reads.
 struct Batch {
-  Epoch epoch;  // of the engine that decided; rows carry it even when sent again under a later one
-  Lsn first, last;  // gap-free: first = last of the batch before + 1
+  Epoch epoch;  // of the engine that decided; rows keep it if they are sent again in a later epoch
+  Lsn first, last;  // without gaps: first = last of the previous batch + 1
   std::vector<std::shared_ptr<const Event>> events;
   std::vector<std::shared_ptr<const Job>> jobs;  // live image: insert or replace
-  std::vector<JobKey> forgotten;  // leave the table of live jobs (accounting rows stay)
+  std::vector<JobKey> forgotten;  // to delete from the table of live jobs (accounting rows stay)
   std::vector<Attempt> attempts;  // accounting rows: insert or replace by AttemptKey
   std::vector<std::shared_ptr<const Node>> nodes;
   std::vector<NodeId> removed_nodes;  // left the cluster
@@ -37,13 +37,13 @@ struct Batch {
   std::vector<RecordKey> removed_records;
   std::vector<std::shared_ptr<const AssociationUsage>> usage;
   std::vector<AssociationId> removed_usage;
-  // Attempts preempted since the batch before; where there are any, those before `evictions_from` are forgotten.
+  // Preempted since the previous batch; if any, those before `evictions_from` are deleted.
   std::vector<std::pair<EvictionKey, UserId>> evictions;
   Time evictions_from{};
-  // Where a configuration was applied: these are all there are.
+  // After a configuration was applied: the lists above are complete, other rows are deleted.
   bool replace_nodes = false;
   bool replace_partitions = false;
-  // History: of these nodes and reservations it is kept how they stand from here on. With `all_history` they are all there are.
+  // History: status of these from now on. With `all_history` the lists are complete.
   std::vector<std::shared_ptr<const Node>> node_history;
   std::vector<std::shared_ptr<const Reservation>> reservation_history;
   bool all_history = false;
@@ -65,14 +65,14 @@ struct Batch {
 
 enum class CommitOutcome {
   committed,
-  doubt,  // the connection broke, or COMMIT warned: it may or may not be there. reopen(), then
+  doubt,  // the connection broke, or COMMIT warned: the outcome is unknown. Call reopen(), then
           // contains(batch.last)
 };
 
 struct Opened {
-  Epoch epoch;  // taken by this open or reopen: one more than the highest seen, committed
+  Epoch epoch;  // taken by this open or reopen: one more than the highest seen; already committed
   std::string
-      system;  // identifies the database itself, so that another one under the same name is noticed
+      system;  // identifies the database, so that another database with the same name is detected
   ClusterState state;  // at the controller's lsn; after reopen() only epoch and lsn are meaningful
   std::string holder{};  // names this controller process
 };
@@ -82,22 +82,22 @@ class Journal {
   virtual ~Journal() = default;
 
   // Connects, migrates (under an advisory lock), checks durability settings, takes the next epoch
-  // in a commit of its own, loads. unavailable: try again. failed_precondition, data_loss: the
-  // process must stop, the text says what the administrator can do.
+  // in a separate commit, loads. unavailable: try again. failed_precondition, data_loss: the
+  // process must stop; the text tells the administrator what to do.
   virtual Result<Opened> open() = 0;
 
-  // After doubt: connects again and takes the next epoch, without loading. Same errors.
+  // After `doubt`: connects again and takes the next epoch, without loading. Same errors as open().
   virtual Result<Opened> reopen() = 0;
 
-  // Writes the batch and commits. Any error is final: fenced by another controller (stale), a gap,
-  // anything unexpected.
+  // Writes the batch and commits. Any error is final: stale (fenced by another controller), a gap,
+  // or anything unexpected.
   virtual Result<CommitOutcome> commit(const Batch& batch) = 0;
 
-  // Whether the event with this lsn is durable. Meaningful only after reopen(). unavailable =
+  // Whether the event with this lsn is durable. Valid only after reopen(). unavailable =
   // reopen again.
   virtual Result<bool> contains(Lsn lsn) = 0;
 
-  // Reads a blob; not_found if none. May be called by another thread than commit().
+  // Reads a blob; not_found if it does not exist. Other threads than that of commit() may call it.
   virtual Result<std::shared_ptr<const std::string>> blob(const BlobId& id) = 0;
 };
 

@@ -1,5 +1,5 @@
-// MemDatabase: what a database would hold, in memory. MemJournal: one controller's session with it.
-// Several sessions may share one database, as an old and a new controller do: the older is fenced.
+// MemDatabase: the contents of a database, in memory. MemJournal: one controller's session with it.
+// Several sessions may share a database, like an old and a new controller: the older one is fenced.
 // For tests and the simulation. A MemDatabase may be used by several threads, a MemJournal by one.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ares::store {
 
 class MemDatabase {
  public:
-  // Everything durable. A copy is a backup.
+  // All durable data. A copy serves as a backup.
   struct Contents {
     Epoch epoch;
     std::uint64_t holder = 0;                          // session that took the epoch
@@ -27,7 +27,7 @@ class MemDatabase {
 
   explicit MemDatabase(ClusterId cluster = ClusterId(1)) { contents_.images.cluster = cluster; }
 
-  // What a controller that opened now would start from, but for the epoch it takes.
+  // The state from which a controller that opened now would start, except for the epoch.
   ClusterState recovered() const;
   Contents contents() const;
   void restore(Contents backup);

@@ -6,19 +6,19 @@
 namespace ares::store {
 namespace {
 
-// Collects which records a batch touched. One overload an event: a new event does not compile until
-// somebody has decided here.
+// Collects the records that a batch changed. There is one overload for each event, so that a new
+// event does not compile without one.
 struct ChangedRecords {
   std::set<JobKey> jobs;
   std::set<NodeId> nodes;
-  std::set<JobKey> charged;          // on all of their nodes
-  bool configuration = false;        // all nodes and partitions
+  std::set<JobKey> charged;          // jobs whose charges changed on all of their nodes
+  bool configuration = false;        // all nodes and partitions changed
   std::set<std::string> partitions;  // by name
   std::set<std::string> reservations;
-  std::set<RecordKey> records;  // of accounting
+  std::set<RecordKey> records;  // accounting records
   std::set<AssociationId> usage;
   bool evictions = false;
-  std::set<NodeId> standing;  // nodes that may be up, down or of another size from here on
+  std::set<NodeId> standing;  // nodes whose availability or size may have changed
   bool all_history = false;
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
@@ -26,7 +26,7 @@ struct ChangedRecords {
 
   void job(const JobKey& key) {
     jobs.insert(key);
-    // A task's change moves the counters of its array.
+    // A change of a task changes the counters of its array.
     if (!key.task.is_none()) jobs.insert(JobKey{key.job, {}});
   }
 
@@ -92,13 +92,13 @@ struct ChangedRecords {
     job(e.key);
     evictions = true;
   }
-  // A node that has let go of it in the meantime is touched by that.
+  // A node that released the job earlier in the batch is recorded by that event.
   void operator()(const Suspended& e) { job(e.attempt.job), charged.insert(e.attempt.job); }
   void operator()(const Resumed& e) { job(e.attempt.job), charged.insert(e.attempt.job); }
   void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
 
-// How nodes and reservations stand after the batch, where that may have changed.
+// Status of nodes and reservations after the batch, where it may have changed.
 void fill_history(const ChangedRecords& changed, const ClusterState& after, Batch& batch) {
   batch.all_history = changed.all_history;
   if (changed.all_history) {

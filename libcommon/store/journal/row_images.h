@@ -1,5 +1,5 @@
-// From a batch of events to the rows that hold what they changed.
-// Pure; called by the controller's engine thread and by the simulator just before a batch goes to
+// Creates the batch for events: images of the records that they changed.
+// Pure; called by the controller's engine thread and by the simulator before the batch goes to
 // the journal.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace ares::store {
 
-// `after` is the state right after the last event. Records are read from it and shared, never
-// computed; what the batch does not name is not written. `events` is not empty.
+// `after` is the state right after the last event. Records are shared with it, never
+// computed. Records that no event names are not written. `events` is not empty.
 Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const ClusterState& after,
                  std::vector<Attempt> attempts, std::vector<Blob> blobs);
 

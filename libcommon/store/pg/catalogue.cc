@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// Accounting counts whole mebibytes; a part of one counts as one.
+// Accounting uses whole mebibytes, rounded up.
 std::int64_t mebibytes(Bytes amount) {
   return amount.value() / kMiB + (amount.value() % kMiB > 0 ? 1 : 0);
 }
@@ -42,7 +42,7 @@ void Catalogue::remember(const ClusterState& state) {
 void Catalogue::remember(const Node& node) {
   KnownNode& known = nodes_[node.id];
   known.name = node.name;
-  // A GPU that is gone keeps its type: attempts that held it are still to be written.
+  // The type of a removed GPU is kept: attempts that held it may still have to be written.
   for (const auto* inventory : {&node.configured, &node.inventory})
     for (const Gpu& gpu : inventory->gpus) known.gpu_types[gpu.index] = gpu.type;
 }

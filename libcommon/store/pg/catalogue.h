@@ -1,4 +1,4 @@
-// Catalogue: names behind the numbers in accounting rows: nodes, the GPU types on them, TRES.
+// Catalogue: names for the numbers in accounting rows: nodes, their GPU types, TRES.
 // Owned by a PgJournal; journal thread only.
 #pragma once
 
@@ -21,24 +21,24 @@ class Catalogue {
   void remember(const Node& node);
   void remember(const Tres& tres) { tres_[tres.name] = tres.id; }
 
-  // A node that left the configuration long ago is "node#7".
+  // A node that was removed from the configuration long ago is "node#7".
   std::string node_name(NodeId id) const;
 
   // "n[1-3]", in rank order.
   std::string node_list(const Allocation& allocation) const;
 
-  // What the attempt holds, ascending name; memory in MiB, GPUs in thousandths.
+  // Resources of the attempt, ascending name; memory in MiB, GPUs in thousandths.
   using Amounts = std::map<std::string, std::int64_t>;
   Amounts allocated(const Allocation& allocation) const;
   static Amounts requested(const JobSpec& spec);
 
-  // What a node has, as far as it is known: as it registered, or before that as it is configured.
+  // Capacity of a node: as registered, or as configured if it has not registered.
   static Amounts capacity(const Node& node);
 
-  // The amounts that have a number. A GPU type gets its own with the event that first saw it.
+  // Only amounts of TRES with a number. A GPU type gets its number when an event first contains it.
   TresCounts interned(const Amounts& amounts) const;
 
-  // "billing=2,cpu=2,gres/gpu=1,mem=500M,node=1"; parts of a GPU as "gres/gpu=0.5"
+  // "billing=2,cpu=2,gres/gpu=1,mem=500M,node=1"; shared GPUs as "gres/gpu=0.5"
   static std::string text(const Amounts& amounts);
 
  private:

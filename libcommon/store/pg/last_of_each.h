@@ -1,4 +1,4 @@
-// Of rows to write with one statement, which may not touch a row twice: of each key the last. Pure; any thread.
+// Selects the last row of each key, for statements that must not touch a row twice. Pure.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ares::store {
 
-// In their order. They point into `items`.
+// Keeps the order. The pointers refer to `items`.
 template <class Items, class KeyOf>
 auto last_of_each(const Items& items, KeyOf&& key_of) {
   std::vector<const typename Items::value_type*> kept;

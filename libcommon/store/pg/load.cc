@@ -47,7 +47,7 @@ Status load_controller(PgConnection& connection, ClusterState& state) {
   return {};
 }
 
-// Specifications of the job id being read, by their bytes: the tasks of an array share one.
+// Specifications of the job id being read, keyed by content: the tasks of an array share one.
 class SharedSpecs {
  public:
   Result<std::shared_ptr<const JobSpec>> get(JobId job, std::uint32_t format,

@@ -8,11 +8,11 @@
 
 namespace ares::store {
 
-// All records at the controller's lsn, in one snapshot; indexes are rebuilt. Records of one job share
-// one specification. data_loss: an image cannot be read, or is missing; the text names it.
+// All records at the controller's lsn, in one snapshot; indexes are rebuilt. Records of a job share
+// one specification. data_loss: an image is unreadable or missing; the text names it.
 Result<ClusterState> load_state(PgConnection& connection);
 
-// Of those only who there is, what they used and since when that counts. Within the transaction that is open.
+// Only accounting records, their usage and its start time. Uses the open transaction.
 Result<ClusterState> load_accounts(PgConnection& connection);
 
 }  // namespace ares::store

@@ -7,7 +7,7 @@
 namespace ares::store {
 namespace {
 
-// "ares" in ASCII: the lock that everything that changes the tables takes.
+// "ares" in ASCII: the advisory lock for all changes of the tables.
 constexpr const char* kLock = "SELECT pg_advisory_lock(1634887027)";
 constexpr const char* kUnlock = "SELECT pg_advisory_unlock(1634887027)";
 
@@ -16,7 +16,7 @@ constexpr const char* kVersionTable =
     "  position integer PRIMARY KEY, name text NOT NULL UNIQUE, checksum text NOT NULL,"
     "  applied timestamptz NOT NULL DEFAULT now(), program text NOT NULL)";
 
-// Compares what was applied with what this program knows; gives how many it may skip.
+// Compares applied migrations with those of this program; returns how many to skip.
 Result<std::size_t> applied_already(const PgRows& applied, std::span<const Migration> wanted) {
   for (int row = 0; row < applied.size(); ++row) {
     const std::string name = applied.text(row, 0);
@@ -51,7 +51,7 @@ Status apply(PgConnection& connection, const Migration& migration, std::size_t p
 }
 
 Status migrate_locked(PgConnection& connection, std::span<const Migration> wanted) {
-  // The statement that makes the table says so with a notice if it is there; that is no doubt.
+  // If the table exists PostgreSQL sends a notice, which does not put a commit in doubt here.
   if (auto made = connection.run(kVersionTable); !made) return fail(made.error());
   auto applied =
       connection.query("SELECT name, checksum, program FROM schema_version ORDER BY position");
@@ -72,7 +72,7 @@ Status load_locked(PgConnection& connection, std::span<const Migration> wanted) 
     same = loaded->text(row, 0) == mine.name && loaded->text(row, 1) == mine.checksum;
   }
   if (same) return {};
-  // One that is there already says so with a notice; that is no doubt.
+  // If an object exists PostgreSQL sends a notice, which does not put the commit in doubt.
   std::string script = "BEGIN;\nSET LOCAL lock_timeout = '10s';\n";
   std::string rows;
   for (const Migration& view : wanted) {
@@ -94,7 +94,7 @@ template <class Work>
 Status under_lock(PgConnection& connection, Work&& work) {
   if (auto locked = connection.query(kLock); !locked) return fail(locked.error());
   Status done = work();
-  if (!done) return done;  // the caller drops the connection, and the lock with it
+  if (!done) return done;  // the caller closes the connection, which releases the lock
   if (auto unlocked = connection.query(kUnlock); !unlocked) return fail(unlocked.error());
   return {};
 }

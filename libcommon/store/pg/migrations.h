@@ -1,5 +1,5 @@
-// The numbered changes of the database's tables, embedded from sql/migrations/ when the program is
-// built, the views and functions of sql/views/, and the functions that bring a database up to date.
+// Numbered changes of the database's tables, embedded from sql/migrations/ when the program is
+// built, the views and functions of sql/views/, and functions that bring a database up to date.
 // Called by PgJournal::open(); journal thread only.
 #pragma once
 
@@ -20,16 +20,16 @@ struct Migration {
 
 std::span<const Migration> migrations();
 
-// Unlike migrations they may change: each release brings its own, in place of those before.
+// Views may change, unlike migrations: each release replaces those of the previous one.
 std::span<const Migration> views();
 
-// Runs what is missing, each in a transaction of its own, under an advisory lock that all controllers
-// of the database share. failed_precondition: the database has migrations this program does not know
-// (a newer release made them), or one was changed after it ran; both by name.
+// Runs missing migrations, each in its own transaction, under an advisory lock shared by all
+// controllers of the database. failed_precondition: the database has an unknown migration (of a
+// newer release), or one changed after it ran; the text has its name.
 Status migrate(PgConnection& connection, std::span<const Migration> wanted);
 
-// Makes the views anew, all in one transaction, unless they are those of this program already. Waits a while for whoever reads
-// them; unavailable: try again later.
+// Recreates the views in one transaction, unless they are those of this program already. Waits
+// for readers up to a limit; unavailable: try again later.
 Status load_views(PgConnection& connection, std::span<const Migration> wanted);
 
 }  // namespace ares::store

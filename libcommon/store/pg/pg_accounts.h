@@ -1,4 +1,4 @@
-// The records of accounting and what was used: the tables `accounting_conf` and `association_usage`.
+// Accounting records and usage: the tables `accounting_conf` and `association_usage`.
 // Used by pg_rows.cc; journal thread only.
 #pragma once
 

@@ -13,16 +13,16 @@ namespace {
 
 using Element = ArrayParam::Element;
 
-// A column of `attempt_live` and `attempt_done`: its name, its type, and how a row fills it. What is `fixed` never changes between two
-// images of an attempt.
+// A row of `attempt_live` and `attempt_done`, and below its columns: name, type, and how to fill them. `fixed` columns never change
+// between two images of an attempt.
 struct Row {
   const Attempt& attempt;
   const Catalogue& catalogue;
-  Usage usage;                         // over all nodes
-  const NodeShare* largest = nullptr;  // whose memory was used most
+  Usage usage;                         // sum of all nodes
+  const NodeShare* largest = nullptr;  // node with the highest memory use
   std::uint64_t cpus = 0;
   TresCounts tres;
-  std::vector<std::int64_t> node_shares;  // of each node its `tres`; empty = all nodes' are equal
+  std::vector<std::int64_t> node_shares;  // `tres` of each node; empty = equal on all nodes
   std::optional<Time> released;
 };
 
@@ -32,7 +32,7 @@ struct Column {
   bool fixed;
   void (*fill)(ArrayParam& out, const Row& row);
   const char* cast =
-      "";  // from the elements' type to the column's, where SQL does not do that by itself
+      "";  // from the elements' type to the column's type, if SQL has no implicit conversion
 };
 
 std::string array_text(const JobSpec& spec) {
@@ -72,13 +72,13 @@ std::string join(const std::vector<std::string>& words, char separator) {
   return text;
 }
 
-// The state as reports tell it: an attempt that somebody asked to run again was not cancelled.
+// The state shown in reports: an attempt cancelled to run again is REQUEUED, not CANCELLED.
 std::string_view state_text(const Attempt& attempt) {
   const bool again = attempt.state == JobState::cancelled && attempt.reason == Reason::requeued;
   return again ? "REQUEUED" : to_string(attempt.state);
 }
 
-// Seconds; none = unlimited, 0 = the partition's default, which is only looked up for an allocation.
+// Seconds; none = unlimited, 0 = the partition's default, which is resolved only at allocation.
 std::optional<std::int64_t> time_limit(const Attempt& attempt) {
   if (!attempt.allocation.nodes.empty())
     return attempt.allocation.time_limit
@@ -90,7 +90,7 @@ std::optional<std::int64_t> time_limit(const Attempt& attempt) {
              : std::optional<std::int64_t>(attempt.time_limit->count());
 }
 
-// Of what is over; a broken image must not keep the rest from being written.
+// End time of a finished attempt. A damaged image must not prevent writing the other rows.
 Time end_of(const Attempt& attempt) {
   return attempt.ended.value_or(attempt.started.value_or(attempt.submitted));
 }
@@ -257,8 +257,8 @@ const char* sql_type(Element element) {
   return "";
 }
 
-// The statements follow from the table above, so that the two cannot drift apart. `key` are the columns that name a row of `table`;
-// of the others those are replaced that `changes` picks.
+// The statements are generated from the table above, so that both stay consistent. `key`: the columns that identify a row of `table`;
+// `changes` selects those of the other columns that are updated.
 template <class Changes>
 std::string upsert_sql(const char* table, const char* key, Changes&& changes) {
   std::string names, values, aliases, arrays, replaced;
@@ -291,7 +291,7 @@ const PgStatement& done_statement() {
   return statement;
 }
 
-// What has ended leaves the live rows; a later attempt of the job that took the place stays.
+// Deletes finished attempts from the live rows, but not a later attempt of the same job.
 constexpr PgStatement kLeave{
     "attempt_leave",
     "DELETE FROM attempt_live l USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) "
@@ -302,7 +302,7 @@ Duration total(Duration a, Duration b) {
   return Duration(capped_sum(a.count(), b.count()));
 }
 
-// What each node gives, in the order of `tres`; empty where all give the same.
+// Amounts on each node, in the order of `tres`; empty if all nodes are equal.
 std::vector<std::int64_t> shares_by_node(const Allocation& allocation, const Catalogue& catalogue,
                                          const TresCounts& tres) {
   std::vector<std::int64_t> shares;
@@ -381,7 +381,7 @@ void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluste
                    const Catalogue& catalogue, const ReleaseTimes& released,
                    std::vector<PgStep>& steps) {
   std::vector<const Attempt*> done;
-  std::map<JobKey, const Attempt*> live;  // a job has one live attempt: its last
+  std::map<JobKey, const Attempt*> live;  // a job has one live attempt: the last
   for (const Attempt* attempt : attempts) {
     if (is_terminal(attempt->state)) {
       done.push_back(attempt);
@@ -393,7 +393,7 @@ void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluste
 
   ArrayParam job(kInt), task(kInt), number(kInt);
   for (const Attempt* attempt : done) {
-    if (attempt->allocation.nodes.empty()) continue;  // never was among the live ones
+    if (attempt->allocation.nodes.empty()) continue;  // it never had a live row
     job.add(attempt->key.job.job.value());
     task.add(task_column(attempt->key.job.task));
     number.add(attempt->key.attempt.value());

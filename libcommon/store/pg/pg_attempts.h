@@ -13,8 +13,8 @@ namespace ares::store {
 
 std::vector<const PgStatement*> attempt_statements();
 
-// When the attempts of a batch that are over gave back what they had: an attempt is charged until then, which may be long after its
-// script ended, and never lies in the past of what is already known.
+// Times at which the finished attempts of a batch released their resources. An attempt is charged until then, possibly long after its
+// script ended. The time is never earlier than times already stored.
 class ReleaseTimes {
  public:
   explicit ReleaseTimes(const Batch& batch);
@@ -25,7 +25,7 @@ class ReleaseTimes {
   Time otherwise_;
 };
 
-// `attempts` holds each key once.
+// `attempts` contains each key at most once.
 void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluster,
                    const Catalogue& catalogue, const ReleaseTimes& released,
                    std::vector<PgStep>& steps);

@@ -10,7 +10,7 @@
 namespace ares::store {
 namespace {
 
-// What PostgreSQL's error classes mean here; the first matching prefix counts.
+// Meaning of PostgreSQL's error classes; the first matching prefix applies.
 struct ErrorClass {
   std::string_view prefix;
   ErrorCode code;
@@ -19,7 +19,7 @@ struct ErrorClass {
 
 constexpr ErrorClass kErrorClasses[] = {
     {"AR001", ErrorCode::stale, "this controller must stop; the other one goes on"},
-    {"AR002", ErrorCode::data_loss, "somebody else wrote to the journal, or it was restored"},
+    {"AR002", ErrorCode::data_loss, "another program wrote to the journal, or it was restored"},
     {"AR003", ErrorCode::data_loss, "rows were removed behind the controller's back"},
     {"AR004", ErrorCode::failed_precondition, "load it with that release"},
     {"08", ErrorCode::unavailable, ""},
@@ -27,7 +27,7 @@ constexpr ErrorClass kErrorClasses[] = {
     {"25P03", ErrorCode::unavailable, ""},
     {"28", ErrorCode::failed_precondition, "check the user, its password and pg_hba.conf"},
     {"3D000", ErrorCode::failed_precondition, "create it with createdb"},
-    {"40001", ErrorCode::unavailable, ""},  // on a replica: what it read was removed
+    {"40001", ErrorCode::unavailable, ""},  // on a replica: rows that it was reading were removed
     {"42501", ErrorCode::failed_precondition, "the database must belong to the user of ares.yaml"},
     {"42", ErrorCode::internal, "the tables are not those of this release"},
     {"53100", ErrorCode::resource_exhausted, "the database's disk is full: make room there"},
@@ -48,7 +48,7 @@ const ErrorClass* find_class(std::string_view sqlstate) {
   return nullptr;
 }
 
-// libpq ends its messages with newlines and spreads details over lines.
+// libpq ends its messages with newlines and puts details on further lines.
 std::string one_line(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -61,7 +61,7 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-// "FATAL:  28P01: password …" holds its SQLSTATE, as asked for by PQERRORS_VERBOSE.
+// "FATAL:  28P01: password …" contains the SQLSTATE because of PQERRORS_VERBOSE.
 std::string sqlstate_in(std::string_view message) {
   const auto colon = message.find(":  ");
   if (colon == std::string_view::npos || message.size() < colon + 9 || message[colon + 8] != ':')
@@ -86,8 +86,8 @@ Result<std::string> read_password(const std::string& path) {
   return line;
 }
 
-// Drives a connection attempt to its end. libpq's own timeout does not cover this form, but only this
-// form reports the SQLSTATE of a refusal.
+// Completes a connection attempt. libpq's own timeout does not apply to this asynchronous form, but
+// only this form reports the SQLSTATE of a refusal.
 bool await_connection(PGconn* connection, std::chrono::steady_clock::time_point deadline) {
   auto wanted = PGRES_POLLING_WRITING;
   while (wanted != PGRES_POLLING_OK) {
@@ -106,30 +106,30 @@ void collect_notice(void* to, const PGresult* result) {
   static_cast<std::vector<std::string>*>(to)->push_back(one_line(PQresultErrorMessage(result)));
 }
 
-// One plan for all sizes of an array, found by index: the tables' statistics may be from when they
-// were empty. A half-open connection must not hold the fence.
+// One index plan for all sizes of arrays: the tables' statistics may date from when they were
+// empty. The timeouts keep a half-open connection from holding the fence.
 constexpr const char* kCommitSettings =
     "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '20s';"
     "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 5;"
     "SET tcp_user_timeout = 15000; SET client_min_messages = notice; SET lock_timeout = 0;"
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;"
     "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET TimeZone = 'UTC'";
-// A report sorts what it found, several at a time: enough memory for one answer, and no workers of its
-// own on a server that has other things to do.
+// Several reports may sort rows at once: memory for one answer each, and no parallel workers on
+// a server with other tasks.
 constexpr const char* kReportSettings =
     "SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0;"
     "SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '20s';"
     "SET default_transaction_read_only = on; SET client_min_messages = warning;"
     "SET jit = off; SET TimeZone = 'UTC'";
 
-// Sums a whole day at a time, behind everybody else. A commit that a crash forgets is made again.
+// Sums a day at a time with low priority. If a crash loses a commit, the sums are computed again.
 constexpr const char* kRollupSettings =
     "SET work_mem = '64MB'; SET max_parallel_workers_per_gather = 0; SET lock_timeout = '60s';"
     "SET statement_timeout = '600s'; SET idle_in_transaction_session_timeout = '20s';"
     "SET synchronous_commit = off; SET client_min_messages = warning;"
     "SET jit = off; SET TimeZone = 'UTC'";
 
-// As a value in a connection string.
+// Quotes a value for a connection string.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
@@ -152,7 +152,7 @@ const char* settings_of(PgConnection::Use use) {
 }  // namespace
 
 ErrorCode classify_sqlstate(std::string_view sqlstate) {
-  if (sqlstate.empty()) return ErrorCode::unavailable;  // no answer at all
+  if (sqlstate.empty()) return ErrorCode::unavailable;  // no connection
   const ErrorClass* row = find_class(sqlstate);
   return row ? row->code : ErrorCode::internal;
 }
@@ -194,7 +194,7 @@ Result<PgConnection> PgConnection::connect(const PgOptions& options, Use use) {
     password = std::move(*read);
   }
   const std::string port = std::to_string(options.port);
-  // What comes later in a connection string counts, and what it says comes before the keywords in front of it.
+  // Later words of a connection string win, and the one in `dbname` overrides preceding keywords.
   const std::string database = use == Use::replica
                                    ? "dbname=" + quoted(options.database) + " " + options.replica
                                    : options.database;
@@ -265,7 +265,7 @@ Error PgConnection::error(pg_result* result) const {
 
 namespace {
 
-// Parameters as libpq takes them, all of them binary. They must outlive it.
+// Parameters in libpq's form, all binary. The PgParams must outlive it.
 struct Arguments {
   explicit Arguments(const PgParams& params) : formats(params.values().size(), 1) {
     for (const std::string& value : params.values()) {
@@ -350,7 +350,7 @@ Result<PgConnection::Committed> PgConnection::transaction(const std::vector<PgSt
     } else if (status != PGRES_PIPELINE_ABORTED && i == steps.size() + 1) {
       committed = std::strcmp(PQcmdStatus(result), "COMMIT") == 0;
     }
-    if (pg_result* more = PQgetResult(connection)) {  // the separator is a null pointer
+    if (pg_result* more = PQgetResult(connection)) {  // results are separated by a null pointer
       PQclear(more);
       return unsure("unexpected answers from the server");
     }

@@ -1,5 +1,5 @@
-// PgConnection: one session with PostgreSQL, its settings, its errors told apart. Used by store/ only.
-// Owned by one thread at a time. A broken one stays broken: make another.
+// PgConnection: one session with PostgreSQL, its settings and the classes of its errors. Used by
+// store/ only. Owned by one thread at a time. A broken connection cannot be repaired: make another.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct pg_result;
 
 namespace ares::store {
 
-// Rows of a query, all columns in binary.
+// Rows of a query; all columns in binary format.
 class PgRows {
  public:
   PgRows() = default;
@@ -38,7 +38,7 @@ class PgRows {
   std::shared_ptr<pg_result> result_;
 };
 
-// A statement known by name on its connection.
+// A statement prepared under a name on its connection.
 struct PgStatement {
   const char* name;
   const char* sql;
@@ -53,17 +53,17 @@ struct PgStep {
 class PgConnection {
  public:
   enum class Use {
-    commit,   // the journal: durable, no time limit, plans made for single rows
+    commit,   // the journal: durable, no time limit, plans for single rows
     report,   // read-only, a time limit for each statement
-    replica,  // the same of the replica that the options name
-    rollup,   // writes sums that can be made again: large statements, durable some time later
+    replica,  // the same on the replica named by the options
+    rollup,   // writes sums, which can be recomputed: large statements, durable some time later
   };
 
-  // unavailable: not reachable, starting, out of connections: try again. failed_precondition: refused
-  // for good (no such database or user, wrong password).
+  // unavailable: unreachable, starting, out of connections: try again. failed_precondition: refused
+  // permanently (unknown database or user, wrong password).
   static Result<PgConnection> connect(const PgOptions& options, Use use);
 
-  // One statement, parameters apart. After an error the connection may be broken().
+  // One statement with separate parameters. After an error the connection may be broken().
   Result<PgRows> query(const char* sql, const PgParams& params = {});
 
   // Several statements without parameters, as one transaction.
@@ -71,8 +71,8 @@ class PgConnection {
 
   Status prepare(const std::vector<const PgStatement*>& statements);
 
-  // BEGIN, the steps, COMMIT, all sent at once: either all of it or nothing. An error is PostgreSQL's
-  // own. `sure` false: whether the commit took place is not known (the connection broke, or the server
+  // BEGIN, the steps and COMMIT, sent at once: all take effect or none. An error is PostgreSQL's
+  // own. `sure` false: the outcome of the commit is unknown (the connection broke, or the server
   // warned).
   struct Committed {
     bool sure = true;
@@ -87,18 +87,18 @@ class PgConnection {
   struct Close {
     void operator()(pg_conn* connection) const;
   };
-  // Notices of the running statement; an address that stays when the connection moves.
+  // Notices of the running statement; at a fixed address, because the connection can be moved.
   using Notices = std::vector<std::string>;
 
   PgConnection(std::unique_ptr<pg_conn, Close> connection, std::unique_ptr<Notices> notices)
       : notices_(std::move(notices)), connection_(std::move(connection)) {}
   Error error(pg_result* result) const;
 
-  std::unique_ptr<Notices> notices_;  // outlives the connection
+  std::unique_ptr<Notices> notices_;  // must outlive the connection
   std::unique_ptr<pg_conn, Close> connection_;
 };
 
-// What an error of PostgreSQL means to the caller. `sqlstate` may be empty (no connection).
+// Maps an error of PostgreSQL for the caller. `sqlstate` may be empty (no connection).
 ErrorCode classify_sqlstate(std::string_view sqlstate);
 
 }  // namespace ares::store

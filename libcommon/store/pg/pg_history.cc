@@ -22,7 +22,7 @@ constexpr PgStatement kNodeSpan{
     "ON CONFLICT (node_id, began) DO UPDATE SET state = EXCLUDED.state, name = EXCLUDED.name, "
     "tres_ids = EXCLUDED.tres_ids, tres_counts = EXCLUDED.tres_counts"};
 
-// $1: who is gone; or, with $2, who is there.
+// $1: the nodes that are gone; if $2 is 1: the nodes that exist, all others are gone.
 constexpr PgStatement kNodeSpanGone{
     "node_span_gone",
     "INSERT INTO node_span (node_id, began, state, name, tres_ids, tres_counts) "
@@ -33,7 +33,7 @@ constexpr PgStatement kNodeSpanGone{
     "ON CONFLICT (node_id, began) DO UPDATE SET state = 'gone', tres_ids = '{}', "
     "tres_counts = '{}'"};
 
-// What is gone, or changed, is over; with $7 whatever is not named here is gone.
+// Ends the spans of removed or changed reservations; if $7 is 1 of all that are not named.
 constexpr PgStatement kReservationSpanEnd{
     "reservation_span_end",
     "WITH stays AS (SELECT n.name, n.starts, n.ends, n.maintenance = 1 AS maintenance, "
@@ -113,7 +113,7 @@ void reservation_steps(const Batch& batch, Time at, std::vector<PgStep>& steps) 
     ArrayParam name(Element::text), starts(Element::timestamptz), ends(Element::timestamptz),
         maintenance(Element::bigint);
     ArrayParam nodes(
-        Element::bytea);  // as bytes: of thousands of nodes it is longer than texts may be
+        Element::bytea);  // as bytes: the list of thousands of nodes exceeds the limit for texts
     for (const auto& [key, reservation] : kept) {
       name.add(std::string_view(key));
       starts.add(reservation->start);

@@ -1,4 +1,4 @@
-// What nodes and reservations were when: the tables `node_span` and `reservation_span`, from which reports know what there was.
+// History of nodes and reservations for reports: tables `node_span` and `reservation_span`.
 // Used by pg_rows.cc; journal thread only.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace ares::store {
 
-// How a node stands: "up", "drained" (by a command, or on its way out of the cluster), "down". What has not registered is down.
+// "up", "drained" (by a command, or leaving the cluster) or "down", also if not registered.
 std::string_view availability_of(const Node& node);
 
 std::vector<const PgStatement*> history_statements();
 
-// Rows for what has changed against the last row; none for what has not. They begin with the batch's first event.
+// Writes rows only for what differs from its last row. They begin with the batch's first event.
 void history_steps(const Batch& batch, const Catalogue& catalogue, std::vector<PgStep>& steps);
 
 }  // namespace ares::store

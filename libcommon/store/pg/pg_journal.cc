@@ -17,10 +17,10 @@ namespace {
 using Days = std::chrono::sys_days;
 
 constexpr std::int64_t kPartitionsAhead = 3;  // days
-constexpr std::int64_t kMonthsAhead = 2;      // tried every day, so that a report may be in the way
+constexpr std::int64_t kMonthsAhead = 2;      // retried every day, because a report may block it
 constexpr Seconds kBlobGrace{24 * 3600};
 
-// To whoever opens: a full disk may have room again later, so it is no reason to stop.
+// For open(): space may become free on a full disk, so the controller retries.
 Error while_opening(Error error) {
   if (error.code == ErrorCode::resource_exhausted) error.code = ErrorCode::unavailable;
   return error;
@@ -72,7 +72,7 @@ class PgJournal::Session {
     for (const Tres& tres : batch.tres) catalogue_.remember(tres);
     if (auto maintained = maintain_partitions(batch.now); !maintained) {
       if (maintained.error().code != ErrorCode::unavailable) return fail(maintained.error());
-      return in_doubt(maintained.error().message);  // nothing was written yet
+      return in_doubt(maintained.error().message);  // nothing has been written
     }
     auto done = connection_->transaction(
         pg_steps(batch, epoch_, options_.cluster, catalogue_, stored_specs_));
@@ -150,8 +150,8 @@ class PgJournal::Session {
     return {};
   }
 
-  // Once a day: the partitions of the days and months to come, and what has outlived its retention. In commits of their own,
-  // before a batch, so that no batch waits on locks in mid-transaction.
+  // Once a day, in separate commits before a batch: creates partitions for the coming days and months and deletes data after its
+  // retention time. No batch waits for locks within its transaction.
   Status maintain_partitions(Time now) {
     const Days today = std::chrono::floor<std::chrono::days>(now);
     if (maintained_day_ && *maintained_day_ >= today) return {};

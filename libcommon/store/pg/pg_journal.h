@@ -1,5 +1,5 @@
-// PgJournal: the Journal in PostgreSQL. One transaction a batch, one round trip a transaction.
-// Owned by the controller's journal thread; blob() alone may be called by others.
+// PgJournal: the Journal in PostgreSQL. One transaction for each batch, one round trip each.
+// Owned by the controller's journal thread; other threads may call only blob().
 #pragma once
 
 #include <memory>

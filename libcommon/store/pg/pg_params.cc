@@ -6,7 +6,7 @@
 namespace ares::store {
 namespace {
 
-// PostgreSQL counts microseconds from 2000-01-01 and ends in the year 294276.
+// PostgreSQL counts microseconds from 2000-01-01; its last year is 294276.
 constexpr std::int64_t kEpochShift = 946'684'800'000'000;
 constexpr std::int64_t kLatest = 9'223'371'331'199'999'999;
 constexpr std::int64_t kEarliest = -211'813'488'000'000'000;

@@ -1,5 +1,5 @@
 // Parameters of SQL statements in PostgreSQL's binary format: numbers, times, texts, bytes, and arrays
-// of them. Nothing is ever quoted. Used by store/ only; plain values.
+// of these. No quoting is needed. Used by store/ only; plain values.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace ares::store {
 
-// A text that PostgreSQL accepts in a UTF-8 database: NUL and malformed sequences become U+FFFD, and
-// what is longer than `limit` bytes is cut at a character.
+// Text that PostgreSQL accepts in a UTF-8 database: NUL and malformed sequences become U+FFFD;
+// text longer than `limit` bytes is cut at a character boundary.
 std::string clean_text(std::string_view text, std::size_t limit = 64 * 1024);
 
 // One column of many rows, sent as an array.
 class ArrayParam {
  public:
-  // What the elements are; the SQL casts its parameter to the same type, as in `$1::bigint[]`.
+  // Type of the elements; the SQL casts its parameter to the same type, as in `$1::bigint[]`.
   enum class Element : std::uint32_t { bigint = 20, text = 25, bytea = 17, timestamptz = 1184 };
 
   explicit ArrayParam(Element element);
@@ -29,7 +29,7 @@ class ArrayParam {
   void add(std::uint32_t value) { add(static_cast<std::int64_t>(value)); }
   void add(std::int32_t value) { add(static_cast<std::int64_t>(value)); }
   void add(Time value);
-  void add(std::string_view value);  // cleaned where the elements are texts
+  void add(std::string_view value);  // cleaned if the elements are texts
   void add_null();
   template <class T>
   void add(const std::optional<T>& value) {
@@ -40,7 +40,7 @@ class ArrayParam {
   }
 
   std::size_t size() const { return count_; }
-  std::string take();  // the array; nothing may be added any more
+  std::string take();  // the array; add nothing afterwards
 
  private:
   void raw(std::string_view value);
@@ -67,8 +67,8 @@ class PgParams {
   std::vector<std::string> values_;
 };
 
-// Reads what a binary result column holds.
-std::int64_t read_bigint(std::string_view bytes);  // of 2, 4 or 8 bytes
+// Decode a binary result column.
+std::int64_t read_bigint(std::string_view bytes);  // 2, 4 or 8 bytes
 Time read_timestamp(std::string_view bytes);
 
 }  // namespace ares::store

@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kReplicaRetry{30};
 
 }  // namespace
 
-// One of the places in the pool, with its connection if it has one.
+// A slot of the pool, with its connection if there is one.
 struct PgPool::Lease {
   explicit Lease(PgPool& from) : pool(from) {
     const bool to_replica = pool.replica_is_due();
@@ -21,7 +21,7 @@ struct PgPool::Lease {
     if (pool.idle_.empty()) return;
     pooled.emplace(std::move(pool.idle_.back()));
     pool.idle_.pop_back();
-    // What was made while the replica was away does not stay.
+    // Close connections to the primary that were opened while the replica was unreachable.
     if (to_replica && !pooled->of_replica) pooled.reset();
   }
   ~Lease() {
@@ -90,7 +90,7 @@ void PgPool::replica_is_away(const Error& why) {
   last_warning_ = why.message;
 }
 
-// failed_precondition: it is a copy of something else.
+// failed_precondition: it is a copy of another database.
 Result<PgConnection> PgPool::connect_replica() const {
   auto made = PgConnection::connect(options_, PgConnection::Use::replica);
   if (!made) return fail(made.error());
@@ -102,8 +102,8 @@ Result<PgConnection> PgPool::connect_replica() const {
   return made;
 }
 
-// What fails because a connection is gone that was kept for a while is tried again on a new one: it may have died unnoticed, with a
-// restart of its server, or the replica with it.
+// A query that fails because a kept connection broke is retried on a new one: the connection may have died unnoticed when its
+// server restarted, or the replica may have failed.
 Result<PgRows> PgPool::run(const std::function<Result<PgRows>(Lease&)>& question) {
   Lease lease(*this);
   const bool kept = lease.pooled.has_value() || !options_.replica.empty();

@@ -1,6 +1,6 @@
-// PgPool: a few read-only connections for questions, made when first needed and kept; a broken one is replaced. Where the options name a
-// read replica they lead there, and to the database itself while it is away.
-// Any thread may ask; at most as many ask at once as there are connections, the others wait.
+// PgPool: a few read-only connections for queries, opened on demand and kept; broken ones are replaced. If the options name a
+// read replica it is used, and the primary while the replica is unreachable.
+// Any thread may query; queries beyond the number of connections wait.
 #pragma once
 
 #include <chrono>
@@ -23,10 +23,10 @@ class PgPool {
 
   PgPool(PgOptions options, std::size_t connections);
 
-  // unavailable: the database is away. resource_exhausted: the question takes longer than a minute.
+  // unavailable: the database is unreachable. resource_exhausted: the query exceeds a minute.
   Result<PgRows> query(const std::string& sql, const PgParams& params = {});
 
-  // A question, and one that is made of its answer, whose answer is given; both to the same server.
+  // Runs a query and a second one made from its result, on the same server; returns the latter's result.
   Result<PgRows> query_twice(const std::string& sql,
                              const std::function<Statement(const PgRows&)>& second);
 
@@ -48,8 +48,8 @@ class PgPool {
   std::condition_variable freed_;
   std::size_t left_;
   std::vector<PooledConnection> idle_;
-  std::chrono::steady_clock::time_point retry_replica_at_{};  // not before
-  std::string last_warning_;                                  // why the replica is away
+  std::chrono::steady_clock::time_point retry_replica_at_{};  // no attempt before this time
+  std::string last_warning_;                                  // why the replica is unreachable
 };
 
 }  // namespace ares::store

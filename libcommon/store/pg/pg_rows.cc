@@ -128,7 +128,7 @@ std::string_view view(const BlobId& id) {
   return {reinterpret_cast<const char*>(id.data()), id.size()};
 }
 
-// The job an event is about, where it is about one.
+// The job that an event concerns, if any.
 std::optional<JobKey> job_of(const EventBody& body) {
   return std::visit(
       [](const auto& e) -> std::optional<JobKey> {
@@ -217,7 +217,7 @@ void job_steps(const Batch& batch, const StoredSpecs& stored, std::vector<PgStep
   steps.push_back({&kJobForget, std::move(params)});
 }
 
-// Inserts or replaces records that are known by their names.
+// Inserts or replaces records with a name as key.
 template <class Records, class Encode>
 void named_records(const Records& records, const PgStatement& statement, Encode&& encode,
                    std::vector<PgStep>& steps) {

@@ -1,4 +1,4 @@
-// From a batch to the statements of its transaction and their parameters.
+// Converts a batch to the statements of its transaction, with their parameters.
 // Used by PgJournal; journal thread only.
 #pragma once
 
@@ -15,18 +15,18 @@ namespace ares::store {
 // Every statement that pg_steps() uses, for PgConnection::prepare().
 std::vector<const PgStatement*> pg_statements();
 
-// Specifications that the database already has beside a record: they never change and are not sent
-// again. Holding them keeps their addresses from being used for others.
+// Specifications that the database already stores with a record: they never change and are not sent
+// again. Holding them prevents reuse of their addresses.
 using StoredSpecs = std::unordered_map<JobKey, std::shared_ptr<const JobSpec>>;
 
-// `epoch` is the one now in force. Only what the batch holds is sent.
+// `epoch` is the current one. Only the contents of the batch are sent.
 std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
                              const Catalogue& catalogue, const StoredSpecs& stored);
 
-// After the commit.
+// Call after the commit.
 void remember_specs(const Batch& batch, StoredSpecs& stored);
 
-// Where the commit is in doubt: what the database has of these records is not known any more.
+// Call if the commit is in doubt: it is no longer known what the database stores of these records.
 void forget_specs(const Batch& batch, StoredSpecs& stored);
 
 }  // namespace ares::store

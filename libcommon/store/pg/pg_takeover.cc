@@ -25,7 +25,8 @@ HighWaterMark read_mark(const PgRows& rows) {
   return mark;
 }
 
-// Nodes and controllers that saw one of the ended histories are told apart by it from those that saw a later one.
+// Nodes and controllers that saw one of the ended histories are told apart by it from those that
+// saw a later one.
 struct Histories {
   std::string current;
   std::vector<std::string> past;
@@ -61,7 +62,7 @@ Result<HighWaterMark> where_to_go_on(const PgOptions& options, const HighWaterMa
   return raised;
 }
 
-// Waiting for a commit under way is right, waiting for ever is not.
+// Waits for a commit in progress, but only up to the lock timeout.
 Status begin_locked(PgConnection& connection, const PgOptions& options) {
   if (auto begun = connection.query("BEGIN"); !begun) return fail(begun.error());
   const std::string limit =
@@ -86,7 +87,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 struct UnsafeSetting {
   const char* setting;
-  const char* refused;  // value
+  const char* refused;  // value that is refused
   const char* why;
 };
 

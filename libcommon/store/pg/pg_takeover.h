@@ -1,5 +1,5 @@
-// What a controller does with a fresh connection before it may commit: checks that the server keeps
-// what it confirms, and takes the next epoch. Used by PgJournal; journal thread only.
+// Steps of a controller on a fresh connection before it may commit: checks that the server does not
+// lose confirmed commits, and takes the next epoch. Used by PgJournal; journal thread only.
 #pragma once
 
 #include <string>
@@ -13,16 +13,18 @@ namespace ares::store {
 // Names a controller process, or a history.
 std::string random_uuid();
 
-// failed_precondition if the server's settings may lose commits, its encoding cannot hold every name,
+// failed_precondition if the server's settings may lose commits, its encoding cannot hold every
+// name,
 // or the database belongs to another cluster.
 Status check_server(PgConnection& connection, const PgOptions& options);
 
-// One more than the highest epoch, in a commit of its own. `holder` names this process.
-// Refuses a database behind `options.seen`. With `options.accept_rollback` a new history begins, above everything that was seen.
+// One more than the highest epoch, in a commit of its own. `holder` names this process. Refuses a
+// database behind `options.seen`. With `options.accept_rollback` a new history begins, above
+// everything that was seen.
 Result<HighWaterMark> take_epoch(PgConnection& connection, const PgOptions& options,
                                  const std::string& holder);
 
-// The same, only if this process still holds the epoch: stale if another controller took over.
+// The same, but only if this process still holds the epoch; stale if another controller took over.
 Result<HighWaterMark> retake_epoch(PgConnection& connection, const PgOptions& options,
                                    const std::string& holder);
 

@@ -1,4 +1,4 @@
-// Task indexes as columns of the tables have them. Pure; any thread.
+// Task indexes in the format of the tables' columns. Pure; any thread.
 #pragma once
 
 #include <cstdint>

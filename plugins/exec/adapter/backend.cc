@@ -12,7 +12,7 @@ node::Moment now() {
   return {os::wall_now(), os::boot_now()};
 }
 
-// The backend and what it tells the host.
+// The backend, its launch texts, and the host that gets its events.
 struct Instance final : node::ExecutorEvents {
   ares_exec_host host{};
   LaunchTexts texts;

@@ -40,7 +40,7 @@ AttemptReport from_abi(const ares_exec_report& report) {
   AttemptReport out;
   out.attempt = from_abi(report.key);
   out.fence = Fence(report.fence);
-  // A plugin is trusted to run jobs, so a phase it invents can only be a bug of its own: the safe reading is "may have run".
+  // An unknown phase is a bug of the plugin. `lost` is safe: it means that the job may have run.
   out.phase = report.phase >= ARES_EXEC_ACCEPTED && report.phase <= ARES_EXEC_LOST
                   ? static_cast<AttemptPhase>(report.phase)
                   : AttemptPhase::lost;

@@ -1,4 +1,4 @@
-// Keys, times and reports between the model and the exec ABI.
+// Conversion of keys, times and reports between the model and the exec ABI.
 // Pure functions; any thread.
 #pragma once
 
@@ -31,7 +31,7 @@ std::optional<Point> time_from_abi(std::int64_t us) {
   return us == ARES_EXEC_NONE ? std::nullopt : std::optional<Point>(Point(Duration(us)));
 }
 
-// Points into `report`.
+// The result points into `report`.
 ares_exec_report to_abi(const AttemptReport& report);
 AttemptReport from_abi(const ares_exec_report& report);
 

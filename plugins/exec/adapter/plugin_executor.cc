@@ -104,7 +104,7 @@ void PluginExecutor::set_suspended(const SetSuspended& message, node::Moment now
   if (has)
     plugin_.set_suspended(self_, key, message.fence.value(), message.lsn.value(), message.suspended,
                           message.grace.count());
-  else  // built before there was such a call: its signals are numbered alike
+  else  // built before set_suspended existed: its signals use the same lsn
     plugin_.signal(self_, key, message.fence.value(), message.lsn.value(),
                    message.suspended ? SIGSTOP : SIGCONT, 0);
 }

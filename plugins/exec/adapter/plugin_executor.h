@@ -1,5 +1,5 @@
-// PluginExecutor: an exec plugin as the node agent sees it. The host's half of the bridge to the exec ABI.
-// Owned by aresd, one per node; used on the agent's thread.
+// PluginExecutor: an exec plugin behind the Executor interface of the node agent. The host's half
+// of the bridge to the exec ABI. Owned by aresd, one per node; used on the agent's thread.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ namespace ares::exec {
 
 struct PluginSetup {
   std::string node;
-  std::string spool;  // directory, empty = the node has none on disk
+  std::string spool;  // directory; empty = the node has none on disk
   std::string boot_id;
   std::string options;  // `key value` lines
 };
 
 class PluginExecutor final : public node::Executor {
  public:
-  // `plugin` passed check_exec_plugin and stays loaded; `spool` holds the records that launch() hands on. Both and `events` outlive it.
+  // `plugin` passed check_exec_plugin. launch() reads records from `spool`. All three outlive this.
   static Result<std::unique_ptr<PluginExecutor>> open(const ares_exec_plugin& plugin,
                                                       PluginSetup setup, node::Spool& spool,
                                                       node::ExecutorEvents& events);
@@ -55,8 +55,8 @@ class PluginExecutor final : public node::Executor {
   node::ExecutorEvents& events_;
   ares_exec_host host_{};
   void* self_ = nullptr;
-  node::Moment now_{};                                // of the call that is under way
-  std::vector<AttemptReport>* collecting_ = nullptr;  // while list() is
+  node::Moment now_{};                                // of the current call
+  std::vector<AttemptReport>* collecting_ = nullptr;  // during list()
 };
 
 }  // namespace ares::exec

@@ -1,5 +1,5 @@
-// The exec plugin `baremetal`: every attempt is a process tree under an aresstepd of its own.
-// A table of functions without state, for the loader or a daemon that links it; any thread may ask for it.
+// The exec plugin `baremetal`: each attempt is a process tree under its own aresstepd. A stateless
+// function table, for the plugin loader or a daemon that links it; any thread may get it.
 #pragma once
 
 #include "plugin/exec_abi.h"

@@ -19,10 +19,10 @@ constexpr unsigned kPassable =
     0711;  // the script in an attempt's directory is read by the job's user
 constexpr std::size_t kForgottenKept = 10'000;
 
-// A directory that is taken away is first renamed out of sight, so that it is there whole or not at all.
+// A removed directory is first renamed to this prefix, so that its removal is atomic.
 constexpr std::string_view kTrash = ".removed.";
 
-// Directories kept for attempts to come: as many as may end and begin at about the same time.
+// Directories kept for later attempts: as many as may end and begin at about the same time.
 constexpr std::size_t kMostFree = 256;
 
 std::optional<node::Record> record_named(const std::string& name) {
@@ -31,13 +31,13 @@ std::optional<node::Record> record_named(const std::string& name) {
   return std::nullopt;
 }
 
-// Specification and environment may hold a user's secrets: nobody's directory keeps them.
+// Specification and environment may contain secrets, which a recycled directory must not keep.
 bool is_secret(node::Record record) {
   return record == node::Record::spec || record == node::Record::environment;
 }
 
-// Makes one entry of an attempt that is over fit for another attempt. A script goes: it belongs to its user, who may have kept
-// it open or given it another name.
+// Prepares one file of a finished attempt for reuse by another attempt. A script is removed: it
+// belongs to its user, who may still have it open or hard-linked.
 Status blank(const os::RecordDir& dir, const std::string& name) {
   const auto truncate = [&](const std::string& file) -> Status {
     os::Fd fd(::openat(dir.fd(), file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
@@ -93,7 +93,7 @@ Result<std::unique_ptr<FileSpool>> FileSpool::open(const std::string& path) {
   if (!names) return fail(names.error());
   for (const std::string& name : *names)
     if (name.starts_with(kTrash)) (void)os::remove_tree(path + "/jobs/" + name);
-  // Whoever was here before may have died while it emptied one of these.
+  // A previous aresd may have died while it emptied one of these, so none is reused.
   if (Status s = os::remove_tree(path + "/free"); !s) return fail(s.error());
   if (::mkdir((path + "/free").c_str(), kPrivate) != 0)
     return fail(os::errno_error("cannot create directory " + path + "/free"));
@@ -142,7 +142,7 @@ bool FileSpool::locked(const AttemptKey& key) const {
   return dir && dir->locked(kLock);
 }
 
-// Gives a free directory that name, unless the name is taken.
+// Renames a free directory to `path`; false if there is none or the path exists.
 bool FileSpool::reuse(const std::string& path) {
   if (free_.empty()) return false;
   const std::string from = path_ + "/free/" + free_.back();
@@ -153,8 +153,8 @@ bool FileSpool::reuse(const std::string& path) {
   return true;
 }
 
-// Takes the directory out of sight at once and empties it under its lock: a supervisor that was started for the attempt and
-// never came to look finds, once it gets the lock, that the intent is not its own (StepMachine::start).
+// Moves the directory to SPOOL/free at once and empties it under its lock. A supervisor that was started for the
+// attempt but has not taken the lock yet sees afterwards that the intent is not its own (StepMachine::start).
 bool FileSpool::recycle(const AttemptKey& key) {
   if (!lock_ || free_.size() >= kMostFree) return false;
   const std::string name = node::directory_name(key);
@@ -171,7 +171,7 @@ bool FileSpool::recycle(const AttemptKey& key) {
   if (blanked)
     free_.push_back(name);
   else
-    (void)os::remove_tree(to);  // else at the next start
+    (void)os::remove_tree(to);  // on failure removed at the next start
   return true;
 }
 
@@ -209,7 +209,7 @@ Status FileSpool::remember_forgotten(const AttemptKey& key, Fence fence) {
   const ssize_t written = ::write(forgotten_.get(), line.data(), line.size());
   if (written == static_cast<ssize_t>(line.size())) return {};
   const int error = written < 0 ? errno : ENOSPC;
-  // Half a line would make the next one unreadable, and with it all that follow.
+  // Part of a line would make all lines after it unreadable.
   if (written > 0) (void)!::ftruncate(forgotten_.get(), before.st_size);
   return fail(os::errno_error("cannot append to " + path, error));
 }
@@ -221,7 +221,7 @@ Result<std::vector<std::pair<AttemptKey, Fence>>> FileSpool::forgotten() const {
   if (!text) return fail(text.error());
   std::istringstream lines(*text);
   std::string name;
-  for (std::uint64_t fence = 0; lines >> name >> fence;)  // a torn last line ends the list
+  for (std::uint64_t fence = 0; lines >> name >> fence;)  // an incomplete last line ends the list
     if (auto key = node::parse_directory_name(name)) result.emplace_back(*key, Fence(fence));
   return result;
 }
@@ -232,7 +232,7 @@ Status FileSpool::mend_forgotten() {
   if (!text && text.error().code == ErrorCode::not_found) return {};
   if (!text) return fail(text.error());
   if (text->empty() || text->back() == '\n') return shorten_forgotten();
-  // A power failure tore the last line; what is appended to it could not be read.
+  // A power loss left the last line incomplete; a line appended to it would be unreadable.
   text->resize(text->rfind('\n') + 1);
   if (Status s = os::replace_file(path, *text); !s) return s;
   return shorten_forgotten();

@@ -1,11 +1,11 @@
-// FileSpool: the spool as directories and files on a node's disk. FileAttemptDir is one attempt's, also used by its supervisor.
-// Owned by aresd's agent thread, and by aresstepd for its one directory. Not thread-safe.
+// FileSpool: the spool as directories and files on a node's disk. FileAttemptDir is one attempt's directory, also used
+// by its supervisor. Owned by aresd's agent thread; aresstepd owns the FileAttemptDir of its attempt. Not thread-safe.
 //
-//   SPOOL/lock        held by the one aresd of this spool
+//   SPOOL/lock        held by the aresd that uses this spool
 //   SPOOL/identity    incarnation of the node
-//   SPOOL/forgotten   attempts that may never come back
+//   SPOOL/forgotten   attempts that must not be accepted again
 //   SPOOL/jobs/12.1/  records of attempt 1 of job 12, its supervisor's lock, socket and log
-//   SPOOL/free/       directories of attempts that are over, to be used again
+//   SPOOL/free/       directories of finished attempts, for reuse
 #pragma once
 
 #include <memory>
@@ -38,9 +38,9 @@ class FileAttemptDir final : public node::AttemptDir {
 
 class FileSpool final : public node::Spool {
  public:
-  // Creates what is missing. already_exists when another aresd works on this spool.
+  // Creates what is missing. already_exists when another aresd uses this spool.
   static Result<std::unique_ptr<FileSpool>> open(const std::string& path);
-  // For one who only looks and adds to directories while somebody else in this process holds the lock.
+  // For code that only reads and adds records while another object of this process holds the lock.
   static std::unique_ptr<FileSpool> share(const std::string& path);
 
   Result<std::vector<AttemptKey>> list() const override;
@@ -57,7 +57,7 @@ class FileSpool final : public node::Spool {
 
  private:
   FileSpool(std::string path, os::Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
-  Status mend_forgotten();  // at the start: drops a torn last line, and what is too old
+  Status mend_forgotten();  // at the start: drops an incomplete last line and old entries
   Status shorten_forgotten();
   bool recycle(const AttemptKey& key);
   bool reuse(const std::string& path);

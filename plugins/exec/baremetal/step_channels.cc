@@ -18,8 +18,8 @@
 namespace ares::exec {
 namespace {
 
-constexpr int kChannelFd = 3;                        // of the supervisor
-constexpr std::chrono::milliseconds kDying{10'000};  // longest wait for a killed pid namespace
+constexpr int kChannelFd = 3;                        // in the supervisor
+constexpr std::chrono::milliseconds kDying{10'000};  // maximum wait for a killed pid namespace
 constexpr std::uint64_t kWakeupTag = 0;
 
 std::uint64_t socket_tag(std::uint64_t id) {
@@ -33,7 +33,7 @@ os::Fd open_process(pid_t pid) {
   return os::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-// posix_spawn's two tables, which want to be destroyed.
+// The two tables of posix_spawn, destroyed at the end of the scope.
 struct SpawnTables {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -91,7 +91,7 @@ Status StepChannels::spawn(const AttemptKey& key) {
   const std::string directory = spool_.directory(key);
   const std::string log = directory + "/log";
 
-  // What a supervisor writes goes to its own log: it may outlive whoever reads ours.
+  // A supervisor writes to its own log, because it may outlive the reader of ours.
   SpawnTables tables;
   ::posix_spawn_file_actions_addopen(&tables.files, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&tables.files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
@@ -124,7 +124,7 @@ void StepChannels::connect(const AttemptKey& key) {
   os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Through the descriptor, because a socket's path may have only 108 bytes.
+  // Through the descriptor, because a socket path has at most 108 bytes.
   const std::string path = "/proc/self/fd/" + std::to_string(dir.get()) + "/sock";
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (!dir || !socket ||
@@ -137,7 +137,7 @@ void StepChannels::connect(const AttemptKey& key) {
   answer(key, true);
 }
 
-// Told in dispatch(), because the caller is in the middle of something.
+// Delivered by dispatch(), because connect() and send() must not call back.
 void StepChannels::answer(const AttemptKey& key, bool opened) {
   answers_.push_back({key, opened});
   const std::uint64_t one = 1;
@@ -146,12 +146,12 @@ void StepChannels::answer(const AttemptKey& key, bool opened) {
 
 void StepChannels::send(const AttemptKey& key, const node::StepCommand& command) {
   Channel* channel = find(key);
-  if (!channel || !channel->socket) return;  // its end is on its way
+  if (!channel || !channel->socket) return;  // closed() follows
   const std::string packet = encode(command);
   if (::send(channel->socket.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
     return;
-  if (errno != EAGAIN) return;  // broken: the process's end will be told
-  // It does not read. Another channel may find it better; this one is over.
+  if (errno != EAGAIN) return;  // broken: the end of the process is reported
+  // The supervisor does not read its socket. Give this channel up; a new one may work.
   channel->dropped = true;
   channel->socket.reset();
   answer(key, false);
@@ -166,7 +166,7 @@ void StepChannels::drop(const AttemptKey& key) {
       channel.dropped = true;
       channel.socket.reset();
     }
-    // A child stays until it is reaped.
+    // A child's entry stays until the child is reaped.
     it = ours && !(channel.child && channel.process) ? channels_.erase(it) : std::next(it);
   }
 }
@@ -174,11 +174,11 @@ void StepChannels::drop(const AttemptKey& key) {
 void StepChannels::sweep(const AttemptKey& key) {
   const std::unique_ptr<node::AttemptDir> dir = spool_.open(key);
   if (!dir) return;
-  // Before `exit` is written the tree is gone.
+  // The tree is gone before `exit` is written, so with `exit` there is nothing to kill.
   if (Result<std::string> text = dir->read(node::Record::task);
       text && !dir->has(node::Record::exit))
     if (Result<node::TaskRecord> task = node::decode_task(*text); task) {
-      // The kernel kills the namespace with its init, but not at once: another attempt must not start beside what is still dying.
+      // Processes of a namespace end some time after its init. No other attempt may start before.
       if (task->own_pid_namespace)
         os::namespace_gone(static_cast<pid_t>(task->pid), kDying);
       else
@@ -215,7 +215,7 @@ void StepChannels::read_notices(std::uint64_t id, node::Supervisors& supervisors
                                 node::Moment now) {
   char packet[256];
   for (;;) {
-    // Found anew each time: a notice may lead to drop().
+    // Looked up again each time, because a notice may lead to drop().
     auto it = channels_.find(id);
     if (it == channels_.end() || !it->second.socket) return;
     const ssize_t n = ::recv(it->second.socket.get(), packet, sizeof packet, MSG_DONTWAIT);
@@ -226,7 +226,7 @@ void StepChannels::read_notices(std::uint64_t id, node::Supervisors& supervisors
       if (notice) supervisors.noticed(AttemptKey(it->second.key), *notice, now);
       continue;
     }
-    // Its end of the socket is closed, but only its death frees the lock: that is what is waited for.
+    // It closed its end of the socket, but only its exit releases the lock: wait for that.
     it->second.socket.reset();
     if (!it->second.process) process_ended(id, supervisors, now);
     return;

@@ -1,5 +1,5 @@
-// StepChannels: starts aresstepd processes, finds running ones again, and carries packets between them and Supervisors.
-// Owned by the baremetal backend, used on its one thread. Never waits for a supervisor: one that does not answer is given up.
+// StepChannels: starts aresstepd processes, reconnects to running ones, and carries packets between them and Supervisors. Owned
+// by the baremetal backend, used on its only thread. Sends without blocking: a supervisor that does not read loses its channel.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ares::exec {
 
 class StepChannels final : public node::StepTransport {
  public:
-  // `stepd` is the path of aresstepd; `spool` outlives this.
+  // `stepd` is the path of aresstepd; `spool` must outlive this object.
   static Result<std::unique_ptr<StepChannels>> make(std::string stepd, const FileSpool& spool);
 
   Status spawn(const AttemptKey& key) override;
@@ -28,12 +28,12 @@ class StepChannels final : public node::StepTransport {
   void dispatch(node::Supervisors& supervisors, node::Moment now);
 
  private:
-  // One supervisor process we speak to, or once spoke to and still have to bury.
+  // A supervisor process with an open channel, or a child that is still to be reaped.
   struct Channel {
     AttemptKey key;
     os::Fd socket;
     os::Fd process;      // pidfd
-    bool child = false;  // ours to reap
+    bool child = false;  // we must reap it
     bool dropped = false;
   };
   struct Answer {
@@ -53,7 +53,7 @@ class StepChannels final : public node::StepTransport {
   std::string stepd_;
   const FileSpool& spool_;
   os::Fd poll_;
-  os::Fd wakeup_;  // readable while answers wait
+  os::Fd wakeup_;  // readable while answers_ is not empty
   std::vector<Answer> answers_;
   std::map<std::uint64_t, Channel> channels_;
   std::uint64_t last_id_ = 0;

@@ -19,13 +19,13 @@ struct Options {
   std::uint32_t launch_fail_permille = 0;
 };
 
-// The same answer for the same thing every time.
+// Deterministic: the same choice for the same key every time.
 template <class T>
 bool is_chosen(const T& what, std::uint64_t salt, std::uint32_t permille) {
   return (std::hash<T>{}(what) ^ salt) * 0x9e3779b97f4a7c15ULL % 1000 < permille;
 }
 
-// Runs the very state machine of aresstepd, over a directory in memory and processes that are pretended.
+// Runs the state machine of aresstepd on a directory in memory and simulated processes.
 class Mock final : public Backend {
  public:
   Mock(Options options, node::ExecutorEvents& events, const LaunchTexts& texts, std::string boot_id)
@@ -94,7 +94,7 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
                                 ? options_.run_time
                                 : first_sleep(texts_.script).value_or(Duration::zero());
   if (is_chosen(key, 1, options_.launch_fail_permille))
-    return fail(ErrorCode::internal, "pretended failure to launch");
+    return fail(ErrorCode::internal, "simulated failure to launch");
   const bool fails = is_chosen(key, 0, options_.fail_permille);
   Step& step = steps_.emplace(key, SimulatedTree(run_time, fails ? 1 : 0)).first->second;
   Result<std::unique_ptr<node::AttemptDir>> dir = spool_.create(key);
@@ -117,7 +117,7 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
 void Mock::kill(const Kill& kill, node::Moment now) {
   auto it = steps_.find(kill.attempt);
   if (it == steps_.end()) return;
-  if (it->second.start_at) {  // not even started
+  if (it->second.start_at) {  // still in its start delay
     it->second.start_at.reset();
     (void)it->second.machine->start(now);
   }
@@ -129,7 +129,7 @@ void Mock::tell(const AttemptKey& key, const node::StepCommand& command, node::M
   if (it == steps_.end()) return;
   it->second.tree.set_now(now.boot);
   it->second.machine->receive(command, now);
-  // What follows from it is told by dispatch(), which is due at once.
+  // dispatch(), which is due at once, reports the consequences.
   schedule(key, now.boot);
 }
 
@@ -169,7 +169,7 @@ void Mock::turn(const AttemptKey& key_in_set, node::Moment now) {
 
 void Mock::report(const AttemptKey& key, Step& step, node::Moment now) {
   if (step.machine->finished())
-    step.dir.reset();  // lets go of the lock, as the end of a process would
+    step.dir.reset();  // releases the lock, as the end of a process would
   Result<AttemptReport> current = report_attempt(spool_, key, boot_id_);
   if (!current || current->phase == step.told) return;
   step.told = current->phase;

@@ -7,7 +7,7 @@
 namespace ares::exec {
 namespace {
 
-// Signals that do nothing to a process that does not ask for them, as far as jobs meet them.
+// Signals whose default action does not end or stop a process, of those that jobs commonly get.
 bool is_harmless(int signal) {
   return signal == 0 || signal == SIGCONT || signal == SIGCHLD || signal == SIGURG ||
          signal == SIGWINCH;
@@ -58,7 +58,7 @@ void SimulatedTree::announce(node::StepMachine& machine, node::Moment now) {
     announced_ = true;
     const ExitStatus exit = *ended_;
     ended_.reset();
-    machine.task_ended(exit, {}, now);  // asks for kill_all()
+    machine.task_ended(exit, {}, now);  // calls kill_all()
   }
   if (killed_ && announced_ && !machine.finished()) {
     killed_ = false;

@@ -1,5 +1,5 @@
-// SimulatedTree: the processes of an attempt that only exist as a time at which they end.
-// Owned by the mock backend, one per attempt; one thread.
+// SimulatedTree: the simulated processes of an attempt. All that exists is the time at which they
+// end. Owned by the mock backend, one per attempt; one thread.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ class SimulatedTree final : public node::ProcessTree {
   void kill_all() override;
 
   void set_now(BootTime now) { now_ = now; }
-  std::optional<BootTime> due() const;  // when announce() has something to say
+  std::optional<BootTime> due() const;  // when announce() has an event to deliver
   void announce(node::StepMachine& machine, node::Moment now);
 
  private:
@@ -32,7 +32,7 @@ class SimulatedTree final : public node::ProcessTree {
   Duration left_;
   int exit_code_;
   std::optional<BootTime> runs_until_;
-  std::optional<ExitStatus> ended_;  // and not yet announced
+  std::optional<ExitStatus> ended_;  // not yet announced
   bool announced_ = false;
   bool killed_ = false;
 };

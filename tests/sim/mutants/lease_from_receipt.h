@@ -1,5 +1,5 @@
-// LeaseFromReceipt: a planted bug: leases count from the moment the answer to a heartbeat arrives,
-// not from the sending of that heartbeat. Owned by a NodeDaemon of a mutated simulation; one thread.
+// LeaseFromReceipt: a planted bug: leases count from the arrival of the reply to a heartbeat instead
+// of from the sending of that heartbeat. Owned by a NodeDaemon of a mutated simulation; one thread.
 #pragma once
 
 #include "node/executor.h"
@@ -10,7 +10,7 @@ class LeaseFromReceipt final : public node::Executor {
  public:
   explicit LeaseFromReceipt(node::Executor& inner) : inner_(inner) {}
 
-  static constexpr Seconds kLease{30};  // as the simulation's policy has it
+  static constexpr Seconds kLease{30};  // value of the simulation's policy
 
   void renew_lease(const AttemptKey& key, BootTime, node::Moment now) override {
     last_ = now.boot + kLease;

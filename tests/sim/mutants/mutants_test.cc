@@ -1,5 +1,5 @@
-// The test of the test: six bugs planted one at a time; the simulation must find each of them, and
-// find nothing in the same schedules without it.
+// The test of the simulation itself: six bugs planted one at a time; the simulation must find each
+// of them, and no violation in the same schedule without the bug.
 #include <gtest/gtest.h>
 
 #include <iostream>

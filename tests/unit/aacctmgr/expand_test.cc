@@ -1,6 +1,6 @@
 // Tests: edit_request, aacctmgr/records, aacctmgr/selection, expand_add, expand_modify, aacctmgr/edit/property
 // Tests: expand_remove, properties, property_parts, qos_properties
-// What commands make of the records.
+// Edit requests and the changes that they make.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The changes that a command makes, as they are shown.
+// The preview of the changes that a command makes.
 std::string done(const std::string& text, const Snapshot& snapshot = site()) {
   const auto made = after(snapshot, text);
   EXPECT_TRUE(made) << text << ": " << made.error().message;
@@ -29,7 +29,7 @@ std::string refused(const std::string& text, const Snapshot& snapshot = site()) 
   return made ? "" : made.error().message;
 }
 
-TEST(Expand, TheSiteIsGood) {
+TEST(Expand, ExampleSiteIsValid) {
   EXPECT_EQ(reference_error(site().records), "");
 }
 
@@ -51,7 +51,7 @@ TEST(Expand, AddsUsersToAccounts) {
   EXPECT_EQ(done("add user ada acct=biology partition=gpu,cpu fairshare=parent"),
             "  add user ada in account biology, partition cpu\n    fairshare: parent\n"
             "  add user ada in account biology, partition gpu\n    fairshare: parent\n")
-      << "he is there, and keeps his default account";
+      << "the user exists, and the default account is kept";
   EXPECT_EQ(done("add user ada account=biology defaultaccount=biology"),
             "  modify user ada\n    defaultaccount: physics -> biology\n"
             "  add user ada in account biology\n");
@@ -61,7 +61,7 @@ TEST(Expand, AddsUsersToAccounts) {
   EXPECT_THAT(refused("add user eve account=physics adminlevel=admin"), HasSubstr("ares.yaml"));
 }
 
-TEST(Expand, AddsTheRest) {
+TEST(Expand, AddsQosCoordinatorsAndWckeys) {
   EXPECT_EQ(done("add qos night priority=5 flags=denyonlimit,RequiresReservation usagefactor=0.5 "
                  "MaxWall=3"),
             "  add QOS night\n    priority: 5\n    flags: DenyOnLimit,RequiresReservation\n    "
@@ -81,7 +81,7 @@ TEST(Expand, AddsTheRest) {
   EXPECT_THAT(refused("add cluster c"), HasSubstr("neither added nor deleted"));
 }
 
-TEST(Expand, ModifiesWhatIsChosen) {
+TEST(Expand, ModifiesSelectedRecords) {
   EXPECT_EQ(
       done("modify account where name=physics set parent=root descr=stars"),
       "  modify account physics\n    parent: science -> root\n    description: (none) -> stars\n");
@@ -101,7 +101,7 @@ TEST(Expand, ModifiesWhatIsChosen) {
             done("modify user where account=biology user=bob set priority=1"));
 }
 
-TEST(Expand, ListsGrowAndShrink) {
+TEST(Expand, ListsAreExtendedAndReduced) {
   EXPECT_EQ(done("modify account biology set qos+=high,normal"),
             "  modify account biology\n    qos: (none) -> high,normal\n");
   EXPECT_EQ(done("modify account physics set qos-=normal"),
@@ -113,7 +113,7 @@ TEST(Expand, ListsGrowAndShrink) {
   EXPECT_THAT(refused("modify account biology set fairshare+=3"), HasSubstr("fairshare takes ="));
 }
 
-TEST(Expand, RefusesWhatCannotBeMeant) {
+TEST(Expand, InvalidEditsAreRefused) {
   EXPECT_THAT(refused("modify account set fairshare=3"), HasSubstr("say which"));
   EXPECT_THAT(refused("modify account where name=none set fairshare=3"),
               HasSubstr("no account none"));
@@ -136,7 +136,7 @@ TEST(Expand, RefusesWhatCannotBeMeant) {
   EXPECT_THAT(refused("delete user"), HasSubstr("say which"));
 }
 
-TEST(Expand, AnAccountGoesWithAllBelowIt) {
+TEST(Expand, RemovingAnAccountRemovesAllBelowIt) {
   const std::string text = done("delete account biology");
   EXPECT_THAT(text, HasSubstr("remove account biology\n  remove user bob in account biology\n"
                               "  remove user bob in account biology, partition gpu\n"));
@@ -162,20 +162,20 @@ TEST(Expand, RemovingAUserRemovesAllRecordsOfTheUser) {
             "  modify account physics\n    coordinators: ada -> (none)\n");
 }
 
-TEST(Expand, AQosGoesOutOfListsAndDefaults) {
+TEST(Expand, RemovedQosLeavesListsAndDefaults) {
   EXPECT_THAT(done("delete qos high"),
               HasSubstr("modify account physics\n    qos: high,normal -> normal\n"
                         "    defaultqos: high -> (none)\n  remove QOS high\n"));
 }
 
-TEST(Expand, MendingWhatIsGoodChangesNothing) {
+TEST(Expand, RepairOfValidRecordsChangesNothing) {
   Random random(4);
   for (int i = 0; i < 300; ++i) {
     const Records before = random_tree(random);
     Records mended = before;
     remove_dangling_references(mended);
     EXPECT_THAT(changes_between(before, mended), IsEmpty());
-    // And whatever single record is taken out, the rest is good again.
+    // After removal of any single record and the repair, the rest is valid again.
     std::vector<RecordKey> keys;
     before.for_each([&](const RecordKey& key, const AccountingRecord&) {
       if (key.name != kRootAccount && key.name != kNormalQos) keys.push_back(key);
@@ -183,7 +183,7 @@ TEST(Expand, MendingWhatIsGoodChangesNothing) {
     if (keys.empty()) continue;
     mended.erase(keys[random.below(keys.size())]);
     remove_dangling_references(mended);
-    // A default QOS that the account above does not allow any more is the site's to settle: the controller names it.
+    // A default QOS that the account above does not allow any more is left to the site: the controller names it.
     const std::string said = reference_error(mended);
     EXPECT_TRUE(said.empty() || said.find("is not one of those it may use") != std::string::npos)
         << said;

@@ -1,4 +1,4 @@
-// Limits as text, and back.
+// Conversion of limits to text and from text.
 #include "aacctmgr/edit/limits_text.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::string refusal(const char* name, const std::string& value) {
   return done ? "" : done.error().message;
 }
 
-TEST(LimitsText, AmountsOfTres) {
+TEST(LimitsText, AmountsByTres) {
   const LimitKind kind = LimitKind::grp_tres;
   EXPECT_THAT(set("GrpTRES", "cpu=100,gres/gpu:a100=4,mem=2T"),
               ElementsAre(Limit{kind, "cpu", 100}, Limit{kind, "gres/gpu:a100", 4},
@@ -35,7 +35,7 @@ TEST(LimitsText, AmountsOfTres) {
   EXPECT_THAT(set("GrpTRES", "license/matlab=0"), ElementsAre(Limit{kind, "license/matlab", 0}));
 }
 
-TEST(LimitsText, WhatIsNotNamedStaysAndMinusOneTakesAway) {
+TEST(LimitsText, UnnamedLimitsStayAndMinusOneRemoves) {
   const Limits two = set("GrpTRES", "cpu=1,mem=1G");
   EXPECT_EQ(limit_text(set("GrpTRES", "cpu=5", two), LimitKind::grp_tres), "cpu=5,mem=1G");
   EXPECT_EQ(limit_text(set("GrpTRES", "cpu=-1", two), LimitKind::grp_tres), "mem=1G");
@@ -45,7 +45,7 @@ TEST(LimitsText, WhatIsNotNamedStaysAndMinusOneTakesAway) {
   EXPECT_THAT(set("MaxWall", "unlimited", set("MaxWall", "4")), IsEmpty());
 }
 
-TEST(LimitsText, TimesAreMinutes) {
+TEST(LimitsText, TimesAreInMinutes) {
   EXPECT_EQ(set("MaxWall", "2-00:00:00")[0].value, 2880u);
   EXPECT_EQ(set("MaxWall", "90")[0].value, 90u);
   EXPECT_EQ(set("MaxWall", "1:30")[0].value, 2u) << "a minute and a half, rounded up";
@@ -53,7 +53,7 @@ TEST(LimitsText, TimesAreMinutes) {
   EXPECT_EQ(limit_text(set("GrpWall", "2880"), LimitKind::grp_wall), "2-00:00:00");
 }
 
-TEST(LimitsText, RefusalsSayWhatIsMeant) {
+TEST(LimitsText, ErrorsSayWhatIsExpected) {
   EXPECT_THAT(refusal("GrpTRES", "cpus=4"), HasSubstr("did you mean \"cpu\""));
   EXPECT_THAT(refusal("GrpTRES", "gpu=4"), HasSubstr("did you mean \"gres/gpu\""));
   EXPECT_THAT(refusal("GrpTRES", "nonsense=4"), HasSubstr("license/NAME"));

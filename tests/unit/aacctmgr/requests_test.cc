@@ -1,5 +1,5 @@
 // Tests: aacctmgr/records
-// Changes in several requests: each has to be one that the engine takes.
+// Changes that are sent in several requests: the engine must accept each of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-// As the engine does: all of the changes, then what they say, then what still refers to what went.
+// Like the engine: applies all changes, then checks changed records and references to removed ones.
 std::string take(Records& records, const std::vector<Change>& changes, std::uint64_t lsn) {
   std::vector<AccountingRecord> set;
   std::vector<RecordKey> removed;
@@ -35,12 +35,12 @@ std::string take(Records& records, const std::vector<Change>& changes, std::uint
   return ok ? "" : ok.error().message;
 }
 
-TEST(Requests, EachIsGoodByItselfAndTogetherTheyAreAll) {
+TEST(Requests, EachRequestIsValidAndTheSumIsComplete) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
     const Records before = random_tree(random), file = random_tree(random);
     const Records after = merged(before, file, random.percent(60));
-    if (!reference_error(after).empty()) continue;  // such a file is refused whatever the order
+    if (!reference_error(after).empty()) continue;  // such a file is refused in any order
     const std::size_t most = 1 + random.below(6);
     Records now = before;
     std::uint64_t lsn = 10;
@@ -56,7 +56,7 @@ TEST(Requests, EachIsGoodByItselfAndTogetherTheyAreAll) {
   }
 }
 
-TEST(Requests, WhatIsOfAUserStaysTogether) {
+TEST(Requests, RecordsOfAUserStayInOneRequest) {
   Records before, after;
   add_roots(before);
   after = before;

@@ -42,14 +42,14 @@ TEST(Show, EachEntity) {
   EXPECT_EQ(shown(Entity::tres, "", "type,name"), "billing|\ncpu|\ngres|gpu\nmem|\nnode|\n");
 }
 
-TEST(Show, TheTreeIsIndentedAndColumnsAligned) {
+TEST(Show, TreeIsIndentedAndColumnsAligned) {
   const std::string text = shown(Entity::association, "", "account,user%5", {.tree = true}, {});
   EXPECT_THAT(text, HasSubstr("Account     User\n---------- -----\nroot            \n science"));
   EXPECT_THAT(text, HasSubstr("\n   physics   ada\n   physics   bob\n"));
   EXPECT_EQ(shown(Entity::user, "", "user%2", {}, {true, false, false}), "a+\nb+\n");
 }
 
-TEST(Show, FieldsAreFoundByHowTheyBegin) {
+TEST(Show, FieldsMayBeAbbreviated) {
   EXPECT_EQ((*parse_fields("fairshare"))[0].field->name, "Share");
   EXPECT_EQ((*parse_fields("maxtrespu"))[0].field->name, "MaxTRESPerUser");
   EXPECT_EQ((*parse_fields("org%-30"))[0].width, -30);
@@ -59,7 +59,7 @@ TEST(Show, FieldsAreFoundByHowTheyBegin) {
     for (const bool with : {false, true}) EXPECT_TRUE(parse_fields(usual_fields(row.entity, with)));
 }
 
-TEST(Show, JsonHasRecordsOnce) {
+TEST(Show, JsonHasEachRecordOnce) {
   const Snapshot snapshot = site();
   const std::string text = json_of(snapshot, rows_of(snapshot, Entity::account, {}, {}));
   EXPECT_THAT(text, HasSubstr("{\"name\": \"physics\", \"id\": 0, \"parent\": \"science\""));
@@ -80,7 +80,7 @@ TEST(Problems, AreFound) {
                           "wckey k is of user eve, who is in no account"));
 }
 
-TEST(Problems, WhatAboveHasChanged) {
+TEST(Problems, IncludeMissingAndForbiddenQos) {
   Snapshot snapshot = site();
   Account physics =
       std::get<Account>(*snapshot.records.find({RecordKind::account, "physics", {}, {}}));
@@ -89,13 +89,13 @@ TEST(Problems, WhatAboveHasChanged) {
   put(snapshot.records, physics);
   const auto found = problems(snapshot);
   EXPECT_THAT(found, testing::Contains(HasSubstr("account physics: there is no QOS gone")));
-  // Its users inherit a default that their own lists do not have.
+  // Its users inherit a default QOS that their own lists do not contain.
   Association ada = *core::find_association(snapshot.records, "physics", "ada");
   ada.terms.qos = {"high"};
   put(snapshot.records, ada);
   EXPECT_THAT(problems(snapshot),
               testing::Contains("jobs of user ada in account physics that name no QOS are refused: "
-                                "the default one, gone, is not among those he may use, high"));
+                                "the default QOS, gone, is not one of those allowed, high"));
 }
 
 TEST(Show, TransactionsAreFilteredByUserTimeAndAction) {
@@ -140,7 +140,7 @@ std::vector<std::string> offered(const std::string& line) {
   return complete(line, blank == std::string::npos ? 0 : blank + 1, names_in(site()));
 }
 
-TEST(Complete, CommandsEntitiesAndWords) {
+TEST(Complete, OffersCommandsEntitiesAndWords) {
   EXPECT_THAT(offered(""), IsSupersetOf({"add", "delete", "dump", "exit", "load", "show"}));
   EXPECT_THAT(offered("mod"), ElementsAre("modify"));
   EXPECT_THAT(offered("add c"), ElementsAre("coordinator"));
@@ -158,7 +158,7 @@ TEST(Complete, CommandsEntitiesAndWords) {
   EXPECT_THAT(offered("nonsense x"), IsEmpty());
 }
 
-TEST(Words, AreFoundByHowTheyBegin) {
+TEST(Words, MayBeAbbreviated) {
   EXPECT_EQ(*find_entity("Assoc"), Entity::association);
   EXPECT_EQ(*find_entity("coord"), Entity::coordinator);
   EXPECT_THAT(find_entity("c").error().message, HasSubstr("it could be coordinator, cluster"));

@@ -17,7 +17,7 @@ Limits random_limits(Random& random, bool qos) {
   Limits limits;
   for (const LimitRow& row : limit_table()) {
     if (!(qos ? row.qos : row.association) || !random.percent(30)) continue;
-    // Sparse powers, so that small, zero and huge amounts all come up.
+    // Sparse powers, so that small, zero and huge amounts all occur.
     const auto amount = [&] { return random.below(3) << random.below(45); };
     if (row.unit != LimitUnit::tres && row.unit != LimitUnit::tres_minutes) {
       limits.push_back({row.kind, {}, amount()});
@@ -54,7 +54,7 @@ class Site {
     Qos made = qos(name);
     made.description = text();
     made.priority = random_.upto(3);
-    made.flags = random_.upto(1) * 8 + random_.upto(1);  // of those there are
+    made.flags = random_.upto(1) * 8 + random_.upto(1);  // existing flags only
     made.usage_factor = random_.percent(50) ? 1000 : random_.upto(5000);
     made.limit_factor = random_.percent(50) ? 1000 : 1 + random_.upto(5000);
     made.usage_threshold = random_.percent(50) ? 0 : random_.upto(1000);

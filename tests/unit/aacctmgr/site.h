@@ -1,4 +1,4 @@
-// A small site to ask about, and random ones.
+// A small example site, and random ones.
 #pragma once
 
 #include <initializer_list>
@@ -42,7 +42,7 @@ inline Qos qos(std::string name) {
   return made;
 }
 
-// root > science > physics (ada, bob), biology (bob, and for partition gpu); QOS high.
+// root > science > physics (ada, bob), biology (bob, also for partition gpu); QOS high.
 inline Snapshot site() {
   Snapshot snapshot;
   snapshot.cluster = "c";
@@ -66,7 +66,7 @@ inline Snapshot site() {
   return snapshot;
 }
 
-// "modify user where name=ada set fairshare=3" as a demand, and what it makes of the site.
+// Parses "modify user where name=ada set fairshare=3" and applies it to the site.
 inline Result<Records> after(const Snapshot& snapshot, const std::string& text) {
   const std::vector<std::string> words = cli::split(text, ' ');
   const Verb verb = words[0] == "add"      ? Verb::add
@@ -81,7 +81,7 @@ inline Result<Records> after(const Snapshot& snapshot, const std::string& text) 
   return expand(snapshot, *edit);
 }
 
-// What the engine would say of these records.
+// The first error of the engine's check of these records.
 inline std::string reference_error(const Records& records) {
   std::string said;
   records.for_each([&](const RecordKey&, const AccountingRecord& record) {
@@ -91,6 +91,6 @@ inline std::string reference_error(const Records& records) {
   return said;
 }
 
-Records random_tree(Random& random);  // good records, of a few accounts, users and QOS
+Records random_tree(Random& random);  // valid records of a few accounts, users and QOS
 
 }  // namespace ares::aacctmgr

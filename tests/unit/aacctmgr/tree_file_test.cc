@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(TreeFile, IsReadableByPeople) {
+TEST(TreeFile, DumpIsReadableText) {
   Snapshot snapshot = site();
   snapshot.records.erase({RecordKind::association, "biology", "bob", {}});
   EXPECT_THAT(dump_text(snapshot), HasSubstr(R"(cluster: c
@@ -49,7 +49,7 @@ users:
 )"));
 }
 
-TEST(TreeFile, LoadingWhatWasDumpedChangesNothing) {
+TEST(TreeFile, LoadingADumpChangesNothing) {
   Random random(1);
   for (int i = 0; i < 500; ++i) {
     Snapshot snapshot;
@@ -64,10 +64,10 @@ TEST(TreeFile, LoadingWhatWasDumpedChangesNothing) {
                                         merged(snapshot.records, read->records, clean))),
                 "")
           << dump_text(snapshot);
-    // And into a site that has nothing yet, or something else, the same comes.
+    // Loaded into an empty or another site it gives the same records.
     Records empty;
     add_roots(empty);
-    Records wanted = read->records;  // the roots have their numbers already
+    Records wanted = read->records;  // the roots have their ids already
     for (const AccountingRecord& root :
          {AccountingRecord(core::root_account()), AccountingRecord(core::normal_qos())})
       if (const AccountingRecord* found = wanted.find(key_of(root))) {
@@ -82,7 +82,7 @@ TEST(TreeFile, LoadingWhatWasDumpedChangesNothing) {
   }
 }
 
-TEST(TreeFile, TakesShortAndNestedForms) {
+TEST(TreeFile, AcceptsShortAndNestedForms) {
   const auto read = parse_tree(R"(
 accounts:
   root:
@@ -113,7 +113,7 @@ std::string refused(const std::string& text) {
   return read ? "" : read.error().message;
 }
 
-TEST(TreeFile, RefusalsNameTheLine) {
+TEST(TreeFile, ErrorsNameTheLine) {
   EXPECT_THAT(refused("acounts: {}\n"), HasSubstr("t.yaml:1: unknown \"acounts\""));
   EXPECT_THAT(refused("accounts:\n  a: {}\n"), HasSubstr("t.yaml:2: the one account at the top"));
   EXPECT_THAT(refused("qos:\n  q:\n    prioritty: 4\n"),
@@ -128,7 +128,7 @@ TEST(TreeFile, RefusalsNameTheLine) {
   EXPECT_THAT(refused("users:\n  ada: [x]\n"), HasSubstr("is a map"));
 }
 
-TEST(TreeFile, CleanRemovesWhatItDoesNotHave) {
+TEST(TreeFile, CleanRemovesRecordsThatAreNotInTheFile) {
   const Snapshot snapshot = site();
   const auto read = parse_tree("accounts: {root: {description: the cluster}}\n", "t.yaml");
   ASSERT_TRUE(read);

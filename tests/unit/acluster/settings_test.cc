@@ -5,7 +5,7 @@
 namespace ares::acluster {
 namespace {
 
-TEST(Settings, ComeBackAsTheyWereKept) {
+TEST(Settings, AreReadAsWritten) {
   Settings settings;
   settings.nodes = 7;
   settings.memory = "2G";
@@ -17,18 +17,18 @@ TEST(Settings, ComeBackAsTheyWereKept) {
   EXPECT_EQ(*back, settings);
 }
 
-TEST(Settings, AnOlderFileLeavesTheRestAtItsDefault) {
+TEST(Settings, MissingKeysOfAnOlderFileGetDefaults) {
   const auto settings = parse_settings("nodes 2\nunknown thing\n");
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->nodes, 2u);
   EXPECT_EQ(settings->cpus, Settings{}.cpus);
 }
 
-TEST(Settings, ADamagedNumberIsNotTakenForZero) {
+TEST(Settings, DamagedNumberIsRefused) {
   EXPECT_FALSE(parse_settings("nodes many\n"));
 }
 
-TEST(Settings, WhatCannotWorkIsRefused) {
+TEST(Settings, UnusableValuesAreRefused) {
   const auto refused = [](auto change) {
     Settings settings;
     change(settings);

@@ -1,4 +1,4 @@
-// Jobs that wait, among the accounting rows of those that do not.
+// Accounting rows of pending jobs, merged with rows of the database.
 #include "aresctld/accounting/accounting.h"
 #include "core/state/indexes.h"
 
@@ -69,7 +69,7 @@ class WaitingRows : public ::testing::Test {
   Job job_;
 };
 
-TEST_F(WaitingRows, SayWhatIsKnownBeforeAJobRuns) {
+TEST_F(WaitingRows, HaveTheFieldsKnownBeforeAStart) {
   put(7).restarts = 2;
   job_.attempt = AttemptNo(2);
   keep();
@@ -85,7 +85,7 @@ TEST_F(WaitingRows, SayWhatIsKnownBeforeAJobRuns) {
   EXPECT_EQ(row.restarts(), 2u);
 }
 
-TEST_F(WaitingRows, AnArraysWaitingTasksAreOneRowBeforeTheOthers) {
+TEST_F(WaitingRows, PendingTasksOfAnArrayAreOneRowBeforeTheOthers) {
   put_array(12, "0-9", "3-9");
   put(12, "alice", 1);
   keep();
@@ -99,7 +99,7 @@ TEST_F(WaitingRows, AnArraysWaitingTasksAreOneRowBeforeTheOthers) {
   EXPECT_THAT(ids(rows()), ElementsAre("12_[3-9%2]", "12_1", "13"));
 }
 
-TEST_F(WaitingRows, FiltersAndPagesSelect) {
+TEST_F(WaitingRows, FiltersAndPagesSelectRows) {
   for (std::uint64_t id = 1; id <= 9; ++id) {
     put(id, id % 3 == 0 ? "bob" : "alice");
     keep();
@@ -121,7 +121,7 @@ TEST_F(WaitingRows, FiltersAndPagesSelect) {
   EXPECT_THAT(ids(rows(f)), IsEmpty());
   f.states = {"PENDING"};
   f.end = kNow - Seconds(1);
-  EXPECT_THAT(ids(rows(f)), IsEmpty()) << "nobody knew them then";
+  EXPECT_THAT(ids(rows(f)), IsEmpty()) << "they were not submitted then";
   f = {};
   f.time_limit = {.most = 3599};
   EXPECT_THAT(ids(rows(f)), IsEmpty());
@@ -140,7 +140,7 @@ TEST_F(WaitingRows, AreFoundByEveryFormOfTheirIds) {
   EXPECT_THAT(ids(rows(f)), ElementsAre("12_[4-18:2%2]", "12_2"));
   f.jobs = {{JobId(12), {6}}, {JobId(12), {5}}, {JobId(12), {2}}};
   EXPECT_THAT(ids(rows(f)), ElementsAre("12_[6%2]", "12_2"));
-  f.jobs = {{JobId(16), {}}};  // the number of 12_6
+  f.jobs = {{JobId(16), {}}};  // the job id of task 12_6
   EXPECT_THAT(ids(rows(f)), ElementsAre("12_[6%2]"));
   f.jobs = {{JobId(23), {}}, {JobId(11), {}}};
   EXPECT_THAT(ids(rows(f)), IsEmpty());
@@ -181,19 +181,19 @@ TEST(Merge, KeepsTheOrderOfBoth) {
             "1R 2P 3_1F 5P 6F ");
 }
 
-TEST(Merge, WhatLeftTheQueueMeanwhileIsToldByTheDatabase) {
+TEST(Merge, RowsOfTheDatabaseReplaceStalePendingOnes) {
   EXPECT_EQ(text(merge(page({row(2, {}, "PENDING"), row(3, {}, "PENDING", "1-4%2")}),
                        page({row(2, {}, "RUNNING"), row(3, 2, "RUNNING")}))),
             "2R 3[1,3-4%2]P 3_2R ");
   EXPECT_EQ(text(merge(page({row(3, {}, "PENDING", "2")}), page({row(3, 2, "RUNNING")}))), "3_2R ");
 }
 
-TEST(Merge, AnAttemptBeforeDoesNotHideTheJobThatWaitsAgain) {
+TEST(Merge, EarlierAttemptDoesNotHideARequeuedJob) {
   EXPECT_EQ(text(merge(page({row(2, {}, "PENDING")}), page({row(2, {}, "FAILED", "", true)}))),
             "2F 2P ");
 }
 
-TEST(Merge, APageEndsWhereEitherSideEnds) {
+TEST(Merge, PageEndsWhereTheFirstOfBothEnds) {
   EXPECT_EQ(text(merge(page({row(2, {}, "PENDING"), row(9, {}, "PENDING")}),
                        page({row(1, {}, "RUNNING"), row(3, {}, "FAILED")}, true))),
             "1R 2P 3F more behind 3");

@@ -49,7 +49,7 @@ class ArchiveFileTest : public ::testing::Test {
   std::string top_;
 };
 
-TEST_F(ArchiveFileTest, IsReadAsItWasWritten) {
+TEST_F(ArchiveFileTest, IsReadAsWritten) {
   Rows rows;
   for (int i = 0; i < 4'999; ++i) rows.push_back("{\"job_id\":" + std::to_string(i) + "}");
   EXPECT_EQ(write(rows), "attempts-2030-02.json");
@@ -70,8 +70,8 @@ TEST_F(ArchiveFileTest, IsReadAsItWasWritten) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-// After a crash it is written again; one that holds something else is never replaced.
-TEST_F(ArchiveFileTest, TheSameContentIsTheSameFile) {
+// After a crash the file is written again; a file with other content is never replaced.
+TEST_F(ArchiveFileTest, SameContentIsTheSameFile) {
   EXPECT_EQ(write({"{\"a\":1}"}), "attempts-2030-02.json");
   {
     auto torn = ArchiveWriter::begin(folder(), kHead);
@@ -86,7 +86,7 @@ TEST_F(ArchiveFileTest, TheSameContentIsTheSameFile) {
   EXPECT_EQ(files(), 3u);
 }
 
-TEST_F(ArchiveFileTest, WhatIsNotWholeIsRefused) {
+TEST_F(ArchiveFileTest, DamagedFileIsRefused) {
   const std::string name = write({"{\"a\":1}", "{\"a\":2}", "{\"a\":3}"});
   const std::string good = text(name), path = folder() + "/x";
   for (std::size_t cut = 1; cut < good.size() - 1; ++cut) {

@@ -1,5 +1,5 @@
 // Tests: identity, request_limits
-// What a request of a client may bring into the controller.
+// Bounds of requests from clients.
 #include "aresctld/commands.h"
 
 #include <gmock/gmock.h>
@@ -18,8 +18,8 @@ Result<UserBody> command(const api::Request& request) {
   return to_command(kAlice, Policy{}, request, identity);
 }
 
-// Each array is within its bound; together they would be gigabytes that wait for the engine.
-TEST(SubmitManyCommand, BoundsTheRangesOfAllItsArrays) {
+// Each array is within its bound; together they would take gigabytes of memory.
+TEST(SubmitManyCommand, RangesOfAllArraysAreBounded) {
   api::Request request;
   api::SubmitMany& many = *request.mutable_submit_many();
   many.add_scripts("#!/bin/sh\n");
@@ -51,7 +51,7 @@ TEST(SubmitManyCommand, EqualJobsShareTheirArrayAndCountOnce) {
   EXPECT_EQ(specs.front(), specs.back());
 }
 
-TEST(CancelCommand, NamesABoundedNumberOfJobs) {
+TEST(CancelCommand, NumberOfNamedJobsIsBounded) {
   api::Request request;
   api::JobSelector& jobs = *request.mutable_cancel()->mutable_jobs();
   for (int i = 0; i < 100'000; ++i) jobs.add_jobs()->set_job(1);

@@ -61,7 +61,7 @@ Command registration(JournalPosition heard = {}) {
   return Command{NodeCommand{{"n1", 1, std::move(body)}, "10.0.0.1", {}}};
 }
 
-// A loop over a database in memory, whose connection does what `script` says.
+// A loop with a database in memory, whose connection fails as `script` says.
 class EngineLoopTest : public ::testing::Test {
  protected:
   void start(FaultyJournal::Script script) {
@@ -115,7 +115,7 @@ class EngineLoopTest : public ::testing::Test {
   std::shared_ptr<store::MemDatabase> database_ = std::make_shared<store::MemDatabase>();
   std::unique_ptr<FaultyJournal> journal_;
   Clock clock_;
-  Policy policy_;  // set it before start()
+  Policy policy_;  // set before start()
   Epoch epoch_;
   std::unique_ptr<ViewHolder> views_ = std::make_unique<ViewHolder>();
   std::shared_ptr<const ClusterState> shown_at_start_;
@@ -126,7 +126,7 @@ class EngineLoopTest : public ::testing::Test {
   std::unique_ptr<EngineLoop> loop_;
 };
 
-TEST_F(EngineLoopTest, AReplyComesOnlyAfterItsJobIsDurableAndVisible) {
+TEST_F(EngineLoopTest, ReplyFollowsDurabilityAndVisibility) {
   start([](Operation, const store::Batch*) { return Fault::none; });
   for (std::uint64_t i = 0; i < 200; ++i) {
     auto reply = post(submit(i)).get();
@@ -138,8 +138,8 @@ TEST_F(EngineLoopTest, AReplyComesOnlyAfterItsJobIsDurableAndVisible) {
   loop_->stop();
 }
 
-// A query that came right after a restart once got an empty queue, which says that all jobs have ended.
-TEST_F(EngineLoopTest, WhatWasRecoveredIsShownBeforeAnythingIsCommitted) {
+// Regression: a query right after a restart got an empty queue, which means that all jobs have ended.
+TEST_F(EngineLoopTest, RecoveredStateIsPublishedBeforeTheFirstCommit) {
   start([](Operation, const store::Batch*) { return Fault::none; });
   auto reply = post(submit(1)).get();
   ASSERT_FALSE(reply.failed) << reply.error.message;
@@ -151,7 +151,7 @@ TEST_F(EngineLoopTest, WhatWasRecoveredIsShownBeforeAnythingIsCommitted) {
   loop_->stop();
 }
 
-TEST_F(EngineLoopTest, NobodyIsAnsweredWhileTheDatabaseIsAwayAndEverybodyAfterwards) {
+TEST_F(EngineLoopTest, RepliesWaitUntilTheDatabaseIsBack) {
   std::atomic<bool> away = false;
   start([&](Operation, const store::Batch*) { return away ? Fault::before : Fault::none; });
   ASSERT_FALSE(post(submit(0)).get().failed);
@@ -173,7 +173,7 @@ TEST_F(EngineLoopTest, NobodyIsAnsweredWhileTheDatabaseIsAwayAndEverybodyAfterwa
   loop_->stop();
 }
 
-TEST_F(EngineLoopTest, ACommitWhoseAnswerWasLostHappensOnce) {
+TEST_F(EngineLoopTest, CommitWithALostReplyHappensOnce) {
   std::atomic<int> commits = 0;
   start([&](Operation operation, const store::Batch*) {
     return operation == Operation::commit && ++commits % 3 == 0 ? Fault::after : Fault::none;
@@ -190,7 +190,7 @@ TEST_F(EngineLoopTest, ACommitWhoseAnswerWasLostHappensOnce) {
   loop_->stop();
 }
 
-TEST_F(EngineLoopTest, AnErrorThatIsFinalStopsTheControllerAndAnswersNobody) {
+TEST_F(EngineLoopTest, FinalErrorStopsTheControllerWithoutReplies) {
   std::atomic<bool> broken = false;
   start([&](Operation operation, const store::Batch*) {
     return broken && operation == Operation::commit ? Fault::refuse : Fault::none;
@@ -203,7 +203,7 @@ TEST_F(EngineLoopTest, AnErrorThatIsFinalStopsTheControllerAndAnswersNobody) {
   EXPECT_EQ(durable_jobs().size(), 1u);
 }
 
-TEST_F(EngineLoopTest, StoppingWhileTheDatabaseIsAwayTellsCallersToAskAgain) {
+TEST_F(EngineLoopTest, StopDuringAnOutageRepliesUnavailable) {
   std::atomic<bool> away = false;
   start([&](Operation, const store::Batch*) { return away ? Fault::before : Fault::none; });
   ASSERT_FALSE(post(submit(0)).get().failed);
@@ -216,7 +216,7 @@ TEST_F(EngineLoopTest, StoppingWhileTheDatabaseIsAwayTellsCallersToAskAgain) {
   EXPECT_EQ(answer.error.code, ErrorCode::unavailable);
 }
 
-TEST_F(EngineLoopTest, ARepeatedRequestGetsTheSameJob) {
+TEST_F(EngineLoopTest, RepeatedRequestGetsTheSameJob) {
   start([](Operation, const store::Batch*) { return Fault::none; });
   std::vector<std::future<core::Reply>> replies;
   for (int i = 0; i < 10; ++i) replies.push_back(post(submit(7)));
@@ -231,14 +231,14 @@ TEST_F(EngineLoopTest, ARepeatedRequestGetsTheSameJob) {
   loop_->stop();
 }
 
-// The tick was left out whenever commands had filled the batch, so that begin times, leases and retention waited for a quiet moment.
-TEST_F(EngineLoopTest, TimeIsLookedAtHoweverManyCommandsCome) {
+// Regression: the tick was skipped if commands filled the batch, so begin times, leases and retention were late under load.
+TEST_F(EngineLoopTest, TicksHappenUnderLoad) {
   policy_.request_retention = Seconds{1};
   start([](Operation, const store::Batch*) { return Fault::none; });
   ASSERT_FALSE(post(submit(0)).get().failed);
   const RequestKey first{UserId(1000), "request-0"};
   ASSERT_NE(views_->read().state->requests.find(first), nullptr);
-  // Each reply brings the next command, so that there is always more than a batch holds.
+  // Each reply posts the next command, so that there is always more than one batch can hold.
   std::atomic<std::uint64_t> next = 1;
   std::atomic<bool> enough = false;
   std::function<void()> send = [&] {
@@ -255,7 +255,7 @@ TEST_F(EngineLoopTest, TimeIsLookedAtHoweverManyCommandsCome) {
   loop_->stop();
 }
 
-TEST_F(EngineLoopTest, ACommandWhoseCallerHasGoneIsNotTakenLater) {
+TEST_F(EngineLoopTest, AbandonedCommandIsNotExecuted) {
   std::atomic<bool> away = false;
   start([&](Operation, const store::Batch*) { return away ? Fault::before : Fault::none; });
   ASSERT_FALSE(post(submit(0)).get().failed);
@@ -263,7 +263,7 @@ TEST_F(EngineLoopTest, ACommandWhoseCallerHasGoneIsNotTakenLater) {
   std::vector<std::future<core::Reply>> replies;
   for (std::uint64_t i = 1; i <= 2000; ++i) replies.push_back(post(submit(i)));
   while (!waiting_) std::this_thread::yield();
-  // Behind more than two batches, so the engine takes it only once the database is back.
+  // Behind more than two batches, so that the engine takes it only once the database is back.
   std::promise<core::Reply> answer;
   loop_->post(PostedCommand{submit(9999),
                             [&](core::Reply reply) { answer.set_value(std::move(reply)); }, 100,
@@ -275,7 +275,7 @@ TEST_F(EngineLoopTest, ACommandWhoseCallerHasGoneIsNotTakenLater) {
   loop_->stop();
 }
 
-TEST_F(EngineLoopTest, APeriodOfUsageBeginsByItself) {
+TEST_F(EngineLoopTest, UsagePeriodBeginsOnTime) {
   const auto none = [](Operation, const store::Batch*) { return Fault::none; };
   const auto shown = [this] { return views_->read().state->usage_since; };
   start(none);
@@ -284,12 +284,12 @@ TEST_F(EngineLoopTest, APeriodOfUsageBeginsByItself) {
   ASSERT_FALSE(post(submit(1)).get().failed);
   EXPECT_EQ(shown(), earlier);
   loop_->stop();
-  // The next one was begun by nobody, for no controller ran then.
+  // No controller ran when the next period began.
   auto rules = std::make_shared<Fairness>();
   rules->reset = UsageReset::daily;
   policy_.fairness.value = rules;
   start_passive(none);
-  // Time was looked at before the controller was active, and the period lost with it.
+  // Regression: the tick came before the controller was active, and the period was lost.
   ASSERT_TRUE(post(submit(2)).get().failed);
   activate();
   const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -305,8 +305,8 @@ TEST_F(EngineLoopTest, APeriodOfUsageBeginsByItself) {
   loop_->stop();
 }
 
-// It commits nothing more, so no fence stops it; but what it says to nodes would renew leases that its successor has given up.
-TEST_F(EngineLoopTest, AnIdleControllerThatWasSupersededStopsInsteadOfAnswering) {
+// It commits nothing more, so no fence stops it; but its messages to nodes would renew leases that its successor has fenced.
+TEST_F(EngineLoopTest, IdleSupersededControllerStopsWithoutReplying) {
   start([](Operation, const store::Batch*) { return Fault::none; });
   ASSERT_FALSE(post(submit(1)).get().failed);
   store::MemJournal successor(database_);
@@ -316,7 +316,7 @@ TEST_F(EngineLoopTest, AnIdleControllerThatWasSupersededStopsInsteadOfAnswering)
   std::vector<std::future<core::Reply>> repeats;
   while (stopped.wait_for(10ms) == std::future_status::timeout) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "it never noticed";
-    repeats.push_back(post(submit(1)));  // known already: answered without a commit
+    repeats.push_back(post(submit(1)));  // known: a reply without a commit
   }
   EXPECT_EQ(repeats.back().wait_for(0s), std::future_status::timeout);
 }

@@ -1,4 +1,4 @@
-// Whose turn it is when many commands wait for the engine.
+// The order and bounds of commands that wait for the engine.
 #include "aresctld/engine/inbox.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::string next_of(Inbox& inbox) {
   return user ? std::to_string(user->who.uid.value()) + user->request_id : "tick";
 }
 
-TEST(Inbox, OneUsersLoopDoesNotDelayAnothersCommand) {
+TEST(Inbox, ManyCommandsOfOneUserDoNotDelayAnother) {
   Inbox inbox(bounds(kMany));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(taken(inbox, from(1000, "a" + std::to_string(i))));
   ASSERT_TRUE(taken(inbox, from(1001, "b")));
@@ -64,7 +64,7 @@ TEST(Inbox, UsersAreServedInTurn) {
     EXPECT_EQ(next_of(inbox), expected);
 }
 
-TEST(Inbox, AUserWithTooManyWaitingIsRefusedAndOthersAreNot) {
+TEST(Inbox, UserAboveTheBoundIsRefusedAndOthersAreNot) {
   Inbox inbox(bounds({2, 100, 100}));
   EXPECT_TRUE(taken(inbox, from(1, "a")));
   EXPECT_TRUE(taken(inbox, from(1, "b")));
@@ -75,7 +75,7 @@ TEST(Inbox, AUserWithTooManyWaitingIsRefusedAndOthersAreNot) {
   EXPECT_TRUE(taken(inbox, from(1, "c")));
 }
 
-// Only commands were counted: 5,000 of 8 MiB, or of 10,000 jobs each, could wait in memory for every user.
+// Regression: only commands were counted: 5,000 of 8 MiB, or of 10,000 jobs each, could wait in memory for every user.
 TEST(Inbox, BytesAndJobsOfAUserAreBoundedToo) {
   Inbox inbox(bounds(kMany));
   EXPECT_TRUE(taken(inbox, large(1, "a", 60)));
@@ -89,14 +89,14 @@ TEST(Inbox, BytesAndJobsOfAUserAreBoundedToo) {
   EXPECT_TRUE(taken(inbox, large(1, "b", 60)));
 }
 
-TEST(Inbox, WhatIsLargerThanTheBoundIsLetInAlone) {
+TEST(Inbox, CommandAboveTheBoundIsAcceptedAlone) {
   Inbox inbox(bounds({10, 10, 10}, {20, 20, 20}));
   EXPECT_TRUE(taken(inbox, large(1, "a", 1000)));
   EXPECT_FALSE(taken(inbox, from(1, "b")));
 }
 
-// A gate in front of all users let four of them lock out everybody else.
-TEST(Inbox, WhoHasNothingWaitingIsLetInThoughOthersHaveFilledIt) {
+// Regression: with a common bound for all users four of them could block all others.
+TEST(Inbox, UserWithNothingWaitingIsAcceptedAboveTheTotal) {
   Inbox inbox(bounds({5, 1000, 1000}, {10, 1000, 1000}));
   for (int i = 0; i < 5; ++i)
     for (const std::uint32_t uid : {1U, 2U})
@@ -109,8 +109,8 @@ TEST(Inbox, WhoHasNothingWaitingIsLetInThoughOthersHaveFilledIt) {
   ASSERT_TRUE(taken(inbox, {Command{Tick{}}, {}})) << "what is not a user's is not bounded";
 }
 
-// While the database is away, a client that retries every 30 s left a copy each time.
-TEST(Inbox, WhatNobodyWaitsForIsTakenOut) {
+// Regression: while the database was down, a client that retries every 30 s left a copy each time.
+TEST(Inbox, AbandonedCommandsAreRemoved) {
   Inbox inbox(bounds(kMany));
   bool gone = false;
   for (const char* id : {"a", "b", "c"}) {

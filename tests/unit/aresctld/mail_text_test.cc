@@ -30,7 +30,7 @@ Notice ended(NoticeKind kind, JobState state, ExitStatus exit) {
   return n;
 }
 
-TEST(MailText, SubjectsSayWhatHappened) {
+TEST(MailText, SubjectSaysWhatHappened) {
   struct Case {
     Notice notice;
     std::string subject;
@@ -64,7 +64,7 @@ TEST(MailText, SubjectsSayWhatHappened) {
     EXPECT_EQ(mail_text(c.notice).subject, c.subject);
 }
 
-TEST(MailText, TheBodyListsWhatIsKnown) {
+TEST(MailText, BodyListsWhatIsKnown) {
   Notice n = ended(NoticeKind::failed, JobState::failed, {3, 0, false, false});
   n.reason = Reason::non_zero_exit_code;
   n.time_limit = Seconds{3600};
@@ -77,8 +77,8 @@ TEST(MailText, TheBodyListsWhatIsKnown) {
     EXPECT_THAT(body, HasSubstr(line));
 }
 
-// mailutils once ran what followed "~!" at the beginning of a line.
-TEST(MailText, NothingOfTheJobsBeginsALine) {
+// Old versions of mailutils execute commands that follow "~!" at the beginning of a line.
+TEST(MailText, TextOfJobsNeverBeginsALine) {
   Notice n = ended(NoticeKind::ended, JobState::completed, {});
   n.name = "~!id\n~!id";
   n.cause = "n1: broken\r\n~!id";
@@ -90,7 +90,7 @@ TEST(MailText, NothingOfTheJobsBeginsALine) {
   EXPECT_EQ(mail.body.find('\r'), std::string::npos);
 }
 
-TEST(MailText, ALongNameIsCutBetweenCharacters) {
+TEST(MailText, LongNameIsCutBetweenCharacters) {
   Notice n = ended(NoticeKind::ended, JobState::completed, {});
   n.name = std::string(79, 'a') + "\xc3\xa4" + std::string(900, 'b');
   EXPECT_THAT(mail_text(n).subject, HasSubstr("(" + std::string(79, 'a') + "...)"));

@@ -54,7 +54,7 @@ class MailerTest : public testing::Test {
     }
     return all;
   }
-  // Patient enough for a busy machine: stop() waits for the programs, and nothing here takes long.
+  // Long enough for a busy machine: stop() waits for the programs, and they are fast here.
   static Mailer::Bounds bounds() {
     Mailer::Bounds b;
     b.stop_timeout = std::chrono::seconds(60);
@@ -65,7 +65,7 @@ class MailerTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(MailerTest, TheProgramGetsWordsAndTextAndNothingElse) {
+TEST_F(MailerTest, ProgramGetsArgumentsAndTextOnly) {
   ::setenv("ARES_MAILER_TEST", "secret", 1);
   const std::string file = program("exec >> " + path("seen") +
                                    "\nfor word; do echo \"word $word\"; done\ncat\n"
@@ -83,7 +83,7 @@ TEST_F(MailerTest, TheProgramGetsWordsAndTextAndNothingElse) {
   ::unsetenv("ARES_MAILER_TEST");
 }
 
-TEST_F(MailerTest, EveryMailIsSentAndFailuresDoNotStopTheOthers) {
+TEST_F(MailerTest, FailureOfOneMailDoesNotAffectOthers) {
   const std::string file =
       program("cat > /dev/null; echo \"$2\" >> " + path("seen") +
               "\ncase \"$2\" in *\"job 2 \"*) exit 3;; *\"job 3 \"*) kill -9 $$;; esac\n");
@@ -97,7 +97,7 @@ TEST_F(MailerTest, EveryMailIsSentAndFailuresDoNotStopTheOthers) {
     EXPECT_THAT(seen, HasSubstr(job));
 }
 
-TEST_F(MailerTest, AProgramThatHangsIsKilledWithWhatItStarted) {
+TEST_F(MailerTest, HangingProgramIsKilledWithItsChildren) {
   const std::string file =
       program("case \"$2\" in *\"job 1 \"*) echo $$ > " + path("pid") +
               "; sleep 1000 & wait;; esac\necho \"$2\" >> " + path("seen") + "\n");
@@ -114,12 +114,12 @@ TEST_F(MailerTest, AProgramThatHangsIsKilledWithWhatItStarted) {
   EXPECT_NE(::kill(pid, 0), 0) << "it is gone";
 }
 
-TEST_F(MailerTest, WhatTheQueueHasNoRoomForIsDropped) {
+TEST_F(MailerTest, MailBeyondTheQueueIsDropped) {
   const std::string file = program("cat > /dev/null; echo \"$2\" >> " + path("seen") + "\n");
   Mailer::Bounds b = bounds();
   b.waiting = 2;
   Mailer mailer([&] { return file; }, b);
-  mailer.post(about({1, 2, 3, 4}));  // nobody takes out yet
+  mailer.post(about({1, 2, 3, 4}));  // not started yet
   mailer.start();
   mailer.stop();
   EXPECT_THAT(read("seen"), HasSubstr("job 1 "));
@@ -127,7 +127,7 @@ TEST_F(MailerTest, WhatTheQueueHasNoRoomForIsDropped) {
   EXPECT_EQ(read("seen").find("job 3 "), std::string::npos);
 }
 
-TEST_F(MailerTest, OneUsersMailNeitherDropsNorDelaysAnothers) {
+TEST_F(MailerTest, MailOfOneUserNeitherDropsNorDelaysOthers) {
   const std::string file =
       program("cat > /dev/null; echo \"$2\" | cut -d' ' -f3 >> " + path("seen") + "\n");
   Mailer::Bounds b = bounds();
@@ -135,7 +135,7 @@ TEST_F(MailerTest, OneUsersMailNeitherDropsNorDelaysAnothers) {
   b.waiting = 4;
   b.per_user = 3;
   Mailer mailer([&] { return file; }, b);
-  mailer.post(about({1, 2, 3, 4}));  // nobody takes out yet
+  mailer.post(about({1, 2, 3, 4}));  // not started yet
   std::vector<Notice> other = about({5});
   other[0].user = other[0].address = "bob";
   mailer.post(std::move(other));
@@ -147,7 +147,7 @@ TEST_F(MailerTest, OneUsersMailNeitherDropsNorDelaysAnothers) {
   EXPECT_THAT(jobs, testing::ElementsAre("1", "5", "2", "3"));
 }
 
-TEST_F(MailerTest, AnAddressThatWouldBeAnOptionNeverReachesTheProgram) {
+TEST_F(MailerTest, AddressLikeAnOptionIsNotPassedOn) {
   const std::string file = program("echo \"$3\" >> " + path("seen") + "\n");
   Mailer mailer([&] { return file; }, bounds());
   std::vector<Notice> notices = about({1, 2});

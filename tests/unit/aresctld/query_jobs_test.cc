@@ -1,5 +1,5 @@
 // Tests: query_filter, query_rows, row_page
-// list_jobs: what is listed, in which order, and how a long listing goes on from page to page.
+// list_jobs: which rows it returns, in which order, and how pages continue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ class ListJobs : public testing::Test {
     set(std::move(job));
   }
 
-  // Array `id` of tasks 0 to count-1: those in `split` have records of their own.
+  // Array `id` with tasks 0 to count-1; tasks in `split` have separate records.
   void put_array(std::uint64_t id, std::uint32_t count, const std::vector<std::uint32_t>& split) {
     auto with = spec("array");
     with->array.emplace().insert(0, count - 1);
@@ -103,7 +103,7 @@ class ListJobs : public testing::Test {
     return id;
   }
 
-  // Ids of every row, page after page; counts the pages.
+  // Ids of all rows, page by page; counts the pages.
   std::vector<std::string> ids(api::ListJobs request) {
     pages_ = 0;
     std::vector<std::string> all;
@@ -141,7 +141,7 @@ class ListJobs : public testing::Test {
   std::function<void()> between_pages_;
 };
 
-TEST_F(ListJobs, InOrderOfIdsAnArrayOnceWithItsTasks) {
+TEST_F(ListJobs, RowsAreInOrderOfIds) {
   put(9, spec());
   put_array(2, 5, {1, 3});
   put(1, spec());
@@ -175,7 +175,7 @@ TEST_F(ListJobs, PagesOfAnySizeGiveTheSameRows) {
   }
 }
 
-TEST_F(ListJobs, NoRowTwiceAlthoughTheQueueMovesBetweenPages) {
+TEST_F(ListJobs, NoRowIsRepeatedIfTheQueueChangesBetweenPages) {
   put_array(2, 10, {});
   for (std::uint64_t id = 50; id < 60; ++id) put(id, spec());
   api::ListJobs request;
@@ -183,7 +183,7 @@ TEST_F(ListJobs, NoRowTwiceAlthoughTheQueueMovesBetweenPages) {
   request.set_page(3);
   std::uint32_t next = 9;
   between_pages_ = [&] {
-    // The last waiting task splits off, and a job that was listed or will be is forgotten.
+    // The last pending task gets a record, and a job that was or will be listed is removed.
     put_array(2, 10, [&] {
       std::vector<std::uint32_t> split;
       for (std::uint32_t task = next; task < 10; ++task) split.push_back(task);
@@ -197,7 +197,7 @@ TEST_F(ListJobs, NoRowTwiceAlthoughTheQueueMovesBetweenPages) {
   EXPECT_GT(pages_, 3u);
 }
 
-TEST_F(ListJobs, AFewRowsNeedNoTable) {
+TEST_F(ListJobs, FewRowsAreSentWithoutATable) {
   api::ListJobs request;
   request.add_fields(static_cast<std::uint32_t>(api::Job::kNameFieldNumber));
   for (std::uint64_t id = 1; id <= 16; ++id) put(id, spec("few"));
@@ -214,7 +214,7 @@ TEST_F(ListJobs, AFewRowsNeedNoTable) {
   EXPECT_EQ(many->table().rows(), 17u);
 }
 
-TEST_F(ListJobs, AnAnswerStaysSmall) {
+TEST_F(ListJobs, ReplySizeIsBounded) {
   for (std::uint64_t id = 1; id <= 30'000; ++id) put(id, spec("job-number-" + std::to_string(id)));
   api::ListJobs request;
   for (const int field : {api::Job::kOwnIdFieldNumber, api::Job::kNameFieldNumber,
@@ -232,8 +232,8 @@ TEST_F(ListJobs, AnAnswerStaysSmall) {
   EXPECT_EQ(rows, 30'000u);
 }
 
-// Rows that come whole were not counted: one request could ask for 10,000 times the same specification of a megabyte.
-TEST_F(ListJobs, AnAnswerOfWholeRowsStaysSmallToo) {
+// Regression: whole rows were not counted; one request could get 10,000 copies of a specification of one megabyte.
+TEST_F(ListJobs, ReplySizeOfWholeRowsIsBounded) {
   auto large = spec("large");
   large->comment = std::string(100'000, 'x');
   for (std::uint64_t id = 1; id <= 50; ++id) put(id, large);
@@ -252,7 +252,7 @@ TEST_F(ListJobs, AnAnswerOfWholeRowsStaysSmallToo) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], std::to_string(i + 1));
 }
 
-TEST_F(ListJobs, ANameGivenAgainMeansNothingMore) {
+TEST_F(ListJobs, RepeatedIdsAreListedOnce) {
   put(1, spec());
   put(2, spec());
   put_array(10, 3, {1});
@@ -264,7 +264,7 @@ TEST_F(ListJobs, ANameGivenAgainMeansNothingMore) {
   EXPECT_THAT(ids(named({{9, -1}, {9, -1}})), ElementsAre("Invalid job id specified: 9"));
 }
 
-TEST_F(ListJobs, NamesMeanJobsArraysTasksAndTheirOwnNumbers) {
+TEST_F(ListJobs, IdsMayNameJobsArraysAndTasks) {
   put_array(10, 100'000, {3});
   put(100'200, spec());
   EXPECT_THAT(ids(named({{10, 3}})), ElementsAre("10_3"));
@@ -280,7 +280,7 @@ TEST_F(ListJobs, NamesMeanJobsArraysTasksAndTheirOwnNumbers) {
               ElementsAre("100200", "10_3", "10_[0-2,4-99999]"));
 }
 
-TEST_F(ListJobs, MissingJobsCanBeToldInsteadOfRefused) {
+TEST_F(ListJobs, MissingJobsCanBeReportedInsteadOfRefused) {
   put(1, spec());
   auto request = named({{1, -1}, {5, -1}, {6, 2}});
   request.set_skip_missing(true);
@@ -291,7 +291,7 @@ TEST_F(ListJobs, MissingJobsCanBeToldInsteadOfRefused) {
   EXPECT_EQ(answer->missing(1).task(), 2u);
 }
 
-TEST_F(ListJobs, Filters) {
+TEST_F(ListJobs, FiltersSelectRows) {
   put(1, spec("a", "alice"), JobState::running);
   put(2, spec("b", "bob"));
   put(3, spec("a", "bob"), JobState::completed);
@@ -320,7 +320,7 @@ TEST_F(ListJobs, Filters) {
               ElementsAre("unknown job state \"ASLEEP\""));
 }
 
-TEST_F(ListJobs, LicencesThatAJobHasOrMayGet) {
+TEST_F(ListJobs, LicenceFilterMatchesRequestedOrAllocatedOnes) {
   policy_.licenses = {{"matlab", 2}, {"octave", 1}, {"idle", 1}};
   auto either = spec("either");
   either->licenses = {{"matlab", 1}, {"octave", 1}};
@@ -342,7 +342,7 @@ TEST_F(ListJobs, LicencesThatAJobHasOrMayGet) {
   EXPECT_THAT(by("mathlab"), ElementsAre("Invalid license specified: mathlab"));
 }
 
-TEST_F(ListJobs, PlainRowsHoldEverything) {
+TEST_F(ListJobs, PlainRowsHaveAllFields) {
   put(1, spec("a"), JobState::running);
   const auto answer = ask({});
   ASSERT_TRUE(answer);
@@ -358,7 +358,7 @@ TEST_F(ListJobs, PlainRowsHoldEverything) {
   EXPECT_EQ(ask(detailed)->jobs(0).shares(0).node(), "n1");
 }
 
-TEST_F(ListJobs, AWaitingTaskHasItsOwnNumber) {
+TEST_F(ListJobs, PendingTaskHasItsJobId) {
   put_array(10, 5, {0});
   const auto answer = ask(named({{10, 3}}));
   ASSERT_TRUE(answer);
@@ -366,7 +366,7 @@ TEST_F(ListJobs, AWaitingTaskHasItsOwnNumber) {
   EXPECT_EQ(answer->jobs(0).array_tasks(), "");
 }
 
-TEST_F(ListJobs, JobsAheadAreCountedForJobsThatAreNamed) {
+TEST_F(ListJobs, JobsAheadAreCountedForNamedJobs) {
   put(1, spec());
   put(2, spec());
   put(3, spec());
@@ -377,8 +377,8 @@ TEST_F(ListJobs, JobsAheadAreCountedForJobsThatAreNamed) {
   EXPECT_FALSE(ask({})->jobs(0).has_jobs_ahead());
 }
 
-// Each is a look at the whole queue.
-TEST_F(ListJobs, JobsAheadAreCountedForTheFirstNamedOnesOnly) {
+// Each count examines the whole queue.
+TEST_F(ListJobs, JobsAheadAreCountedForTheFirstNamedJobsOnly) {
   api::ListJobs request;
   for (std::uint64_t id = 1; id <= 30; ++id) {
     put(id, spec());
@@ -391,7 +391,7 @@ TEST_F(ListJobs, JobsAheadAreCountedForTheFirstNamedOnesOnly) {
   EXPECT_FALSE(answer->jobs(20).has_jobs_ahead());
 }
 
-TEST_F(ListJobs, AJobIsExplainedInFull) {
+TEST_F(ListJobs, ExplanationHasAllParts) {
   put(1, spec("runs"), JobState::running);
   auto large = spec("large");
   large->cpus_per_task = 8;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr UserId kAlice{1001}, kBob{1002}, kCarol{1003};
 
-// Queries that write down who ran, and wait until they are let through.
+// Queries that record their names, and wait until they are released.
 class QueryPoolTest : public ::testing::Test {
  protected:
   std::function<void()> query(const std::string& name, bool waits = false) {
@@ -52,7 +52,7 @@ TEST_F(QueryPoolTest, UsersTakeTurns) {
   EXPECT_EQ(await(7), (std::vector<std::string>{"a0", "a1", "b1", "c1", "a2", "b2", "a3"}));
 }
 
-TEST_F(QueryPoolTest, OneUsersSlowQueriesLeaveAThreadToOthers) {
+TEST_F(QueryPoolTest, SlowQueriesOfOneUserLeaveAThreadToOthers) {
   QueryPool pool(2, {.waiting = 100, .waiting_per_user = 10, .running_per_user = 1});
   for (const char* name : {"a1", "a2", "a3"}) EXPECT_FALSE(pool.add(kAlice, query(name, true)));
   await(1);
@@ -64,7 +64,7 @@ TEST_F(QueryPoolTest, OneUsersSlowQueriesLeaveAThreadToOthers) {
   EXPECT_EQ(await(5).size(), 5u);
 }
 
-TEST_F(QueryPoolTest, WhoAsksTooMuchIsToldWhenToComeBackAndOthersAreNot) {
+TEST_F(QueryPoolTest, UserAboveTheBoundIsRefusedWithARetryTime) {
   QueryPool pool(1, {.waiting = 5, .waiting_per_user = 3, .running_per_user = 1});
   EXPECT_FALSE(pool.add(kAlice, query("a0", true)));
   await(1);
@@ -84,7 +84,7 @@ TEST_F(QueryPoolTest, WhoAsksTooMuchIsToldWhenToComeBackAndOthersAreNot) {
   EXPECT_EQ(await(7).back(), "again");
 }
 
-TEST_F(QueryPoolTest, WhatWaitsIsAnsweredBeforeItStops) {
+TEST_F(QueryPoolTest, WaitingQueriesAreAnsweredBeforeItStops) {
   QueryPool pool(2, {.waiting = 100, .waiting_per_user = 50, .running_per_user = 1});
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(pool.add(kAlice, query("a")));
   pool.stop();

@@ -1,5 +1,5 @@
 // Tests: config_holder
-// Reconfigurer: what is published when a request is sent twice, and who hears of it.
+// Reconfigurer: what a repeated request publishes, and what wakes up waiting threads.
 #include "aresctld/reconfigurer.h"
 
 #include <gtest/gtest.h>
@@ -73,8 +73,8 @@ class ReconfigurerTest : public testing::Test {
   std::unique_ptr<Reconfigurer> reconfigurer_;
 };
 
-// Its answer was lost and the file edited meanwhile: the newer text went to every thread but the engine, and was called applied.
-TEST_F(ReconfigurerTest, ARepeatedRequestPublishesNothing) {
+// Regression: after a lost reply and an edit of the file, all threads except the engine got the newer file as if it were applied.
+TEST_F(ReconfigurerTest, RepeatedRequestPublishesNothing) {
   write(2);
   const auto first = apply("x");
   ASSERT_TRUE(first) << first.error().message;
@@ -97,8 +97,8 @@ TEST_F(ReconfigurerTest, ARepeatedRequestPublishesNothing) {
   EXPECT_EQ(licenses(), 3u);
 }
 
-// The state goes out before the rules do: a pass in between slept on with the old ones.
-TEST_F(ReconfigurerTest, WhoeverWaitsForANewerStateLooksAgainAfterItWasPublished) {
+// The state is published before the rules: a pass in between must run again with the new ones.
+TEST_F(ReconfigurerTest, PublishedRulesWakeUpWaitingThreads) {
   write(2);
   ASSERT_TRUE(apply("x"));
   const View view = views_.read();

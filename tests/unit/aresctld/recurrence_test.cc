@@ -11,8 +11,8 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-// Central Europe by rule, so that no time zone database is needed: summer time began on 2026-03-29 at 01:00 UTC and ends on
-// 2026-10-25 at 01:00 UTC.
+// The rule of Central Europe, so that no time zone database is needed: summer time began on
+// 2026-03-29 at 01:00 UTC and ends on 2026-10-25 at 01:00 UTC.
 class Recurring : public testing::Test {
  protected:
   Recurring() {
@@ -34,7 +34,7 @@ class Recurring : public testing::Test {
 
 constexpr Time kBefore{std::chrono::sys_days{std::chrono::March / 28 / 2026} + hours(8)};  // 09:00
 
-TEST_F(Recurring, ComesAtTheSameTimeOfDayAlsoWhenTheClocksChange) {
+TEST_F(Recurring, KeepsTheTimeOfDayAcrossClockChanges) {
   const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
   const Window next = *next_occurrence(daily, daily.end);
   EXPECT_EQ(next.start, kBefore + hours(23)) << "09:00 of summer time";
@@ -51,14 +51,14 @@ TEST_F(Recurring, ReservationOverTheStartOfSummerTimeIsAnHourShorter) {
   EXPECT_EQ(next.end - next.start, hours(6));
 }
 
-TEST_F(Recurring, ATimeOfDayThatIsSkippedMovesItOnlyOnce) {
-  const Time early = kBefore - hours(6) - minutes(30);  // 02:30, which the 29th does not have
+TEST_F(Recurring, SkippedTimeOfDayMovesItOnlyOnce) {
+  const Time early = kBefore - hours(6) - minutes(30);  // 02:30, which does not exist on the 29th
   const Reservation daily = from(early, hours(1), Recurrence::daily);
   EXPECT_EQ(next_occurrence(daily, daily.end), std::nullopt);
   EXPECT_EQ(next_occurrence(daily, early + hours(26))->start, early + hours(47)) << "02:30 again";
 }
 
-TEST_F(Recurring, WhatWasMissedIsSkipped) {
+TEST_F(Recurring, MissedOccurrencesAreSkipped) {
   const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
   const Window now = *next_occurrence(daily, kBefore + hours(24 * 100) + minutes(10));
   EXPECT_EQ(now.start, kBefore + hours(24 * 100 - 1)) << "the one that is on";
@@ -66,7 +66,7 @@ TEST_F(Recurring, WhatWasMissedIsSkipped) {
   EXPECT_EQ(next_occurrence(weekly, kBefore + hours(24 * 15))->start, kBefore + hours(24 * 21 - 1));
 }
 
-TEST_F(Recurring, PeriodsOfUsageBeginAtMidnightHere) {
+TEST_F(Recurring, UsagePeriodsBeginAtLocalMidnight) {
   const auto began = [](UsageReset period, Time now) { return *period_start(period, now); };
   const Time midnight = kBefore - hours(9);  // Saturday, March 28
   EXPECT_EQ(period_start(UsageReset::never, kBefore), std::nullopt);
@@ -77,7 +77,7 @@ TEST_F(Recurring, PeriodsOfUsageBeginAtMidnightHere) {
   EXPECT_EQ(began(UsageReset::monthly, kBefore), midnight - hours(27 * 24));
   EXPECT_EQ(began(UsageReset::quarterly, kBefore), midnight - hours(86 * 24)) << "January 1";
   EXPECT_EQ(began(UsageReset::yearly, kBefore), midnight - hours(86 * 24));
-  // The clocks change on the 29th: its day begins an hour after the 28th's evening as ever, the 30th's an hour earlier.
+  // The clocks change on the 29th: that day begins 24 hours after the 28th, and the 30th only 23 hours later.
   EXPECT_EQ(began(UsageReset::daily, kBefore + hours(48)), midnight + hours(47));
   EXPECT_EQ(began(UsageReset::monthly, kBefore + hours(24 * 10)), midnight + hours(4 * 24 - 1));
   EXPECT_EQ(began(UsageReset::quarterly, kBefore + hours(24 * 10)), midnight + hours(4 * 24 - 1));

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(ReportReader, AReportEndsNowAtTheLatestAndCountsInWholeSeconds) {
+TEST(ReportReader, ReportEndsNowAtTheLatestInWholeSeconds) {
   api::Report query;
   query.set_kind(api::Report::USAGE);
   query.set_start(10'999'999);

@@ -1,5 +1,5 @@
-// Scheduler plugins of the controller: one that crashes or hangs ends the process, is named in the record, and is set aside until its file
-// is another one.
+// Scheduler plugins of the controller: a plugin that crashes or hangs ends the process, is
+// recorded, and is set aside until its file changes.
 #include "aresctld/plugins/scheduler_plugins.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace ares::aresctld {
 namespace {
 
-// Fatal signals are what a sanitizer has handlers of its own for, and what it then says is not what is tested here.
+// Sanitizers have handlers for fatal signals; their output is not what is tested here.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
@@ -28,8 +28,8 @@ constexpr bool kSanitized = false;
 class SchedulerPluginsTest : public ::testing::Test {
  protected:
   SchedulerPluginsTest() {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the guard has a thread
-    // A death test runs the whole test again in another process, which must find the same place.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the watchdog has a thread
+    // A death test runs the whole test again in another process, which must use the same directory.
     const char* given = std::getenv("ARES_TEST_PLUGINS_DIR");
     owner_ = given == nullptr;
     std::string pattern = (std::filesystem::temp_directory_path() / "ares-plugin-XXXXXX").string();
@@ -54,7 +54,7 @@ class SchedulerPluginsTest : public ::testing::Test {
     config.scheduler.plugins.push_back({name, file, {}, {{"how", how}}, line});
   }
 
-  // Whether the plugins allow a job of that comment its only node.
+  // Whether the plugins allow its only node to a job with this comment.
   bool ask(const SharedPlugins& plugins, const std::string& comment) {
     JobSpec spec;
     spec.comment = comment;
@@ -96,7 +96,7 @@ struct Death {
 
 class PluginDeath : public SchedulerPluginsTest, public ::testing::WithParamInterface<Death> {};
 
-TEST_P(PluginDeath, IsNamedAndSetAsideUntilItsFileIsAnotherOne) {
+TEST_P(PluginDeath, IsRecordedAndSetAsideUntilTheFileChanges) {
   SKIP_IF_SANITIZED();
   add("bad", GetParam().how);
   EXPECT_EXIT(load_and_ask("misbehave"), ::testing::KilledBySignal(GetParam().signal), "");
@@ -130,14 +130,14 @@ INSTANTIATE_TEST_SUITE_P(All, PluginDeath,
                                            Death{"throw", SIGABRT, "SIGABRT"}),
                          [](const auto& param) { return param.param.how; });
 
-TEST_F(SchedulerPluginsTest, AHangIsNamedToo) {
+TEST_F(SchedulerPluginsTest, HangIsRecordedToo) {
   SKIP_IF_SANITIZED();
   add("slow", "hang");
   EXPECT_EXIT(load_and_ask("misbehave"), ::testing::ExitedWithCode(3), "");
   EXPECT_NE(recorded().find(" hang "), std::string::npos);
 }
 
-TEST_F(SchedulerPluginsTest, ACrashOutsideOfPluginsBlamesNone) {
+TEST_F(SchedulerPluginsTest, CrashOutsideOfPluginsBlamesNoPlugin) {
   SKIP_IF_SANITIZED();
   add("good", "none");
   const auto crash = [&] {
@@ -149,7 +149,7 @@ TEST_F(SchedulerPluginsTest, ACrashOutsideOfPluginsBlamesNone) {
   EXPECT_EQ(recorded(), "");
 }
 
-TEST_F(SchedulerPluginsTest, OtherPluginsStayWhereOneIsSetAside) {
+TEST_F(SchedulerPluginsTest, OtherPluginsStayIfOneIsSetAside) {
   SKIP_IF_SANITIZED();
   add("bad", "crash");
   add("picky", "refuse");
@@ -162,7 +162,7 @@ TEST_F(SchedulerPluginsTest, OtherPluginsStayWhereOneIsSetAside) {
   EXPECT_FALSE(ask(*loaded, "misbehave"));
 }
 
-TEST_F(SchedulerPluginsTest, TheSameConfigurationKeepsTheSameSet) {
+TEST_F(SchedulerPluginsTest, SameConfigurationKeepsTheSameSet) {
   add("a", "none");
   SchedulerPlugins plugins(record);
   const auto first = plugins.load(config);
@@ -179,7 +179,7 @@ TEST_F(SchedulerPluginsTest, TheSameConfigurationKeepsTheSameSet) {
   EXPECT_FALSE(plugins.load(config)->value);
 }
 
-TEST_F(SchedulerPluginsTest, ARefusalNamesFileLineAndPlugin) {
+TEST_F(SchedulerPluginsTest, RefusalNamesFileLineAndPlugin) {
   add("a", "none", 12);
   ::chmod(file.c_str(), 0777);
   const auto loaded = SchedulerPlugins(std::string()).load(config);

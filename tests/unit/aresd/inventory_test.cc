@@ -11,7 +11,7 @@
 namespace ares::aresd {
 namespace {
 
-TEST(NodeInventory, TakesTheConfigurationsWordFirst) {
+TEST(NodeInventory, ConfigurationPrecedesTheMachine) {
   Inventory machine;
   machine.cpus = 8;
   machine.memory = Bytes::gib(16);
@@ -61,7 +61,7 @@ TEST_F(WithTopology, CarriesGpusAndTheirLinks) {
             "mlx5_0\tNODE\tSYS\tX\n");
 }
 
-TEST_F(WithTopology, IsRefusedByPlace) {
+TEST_F(WithTopology, ErrorsNameThePlace) {
   const auto refusal = [&](const std::string& text) {
     const auto node = inventory(text);
     return node ? "accepted" : node.error().message;

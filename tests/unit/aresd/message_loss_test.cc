@@ -1,4 +1,4 @@
-// How many messages a pretended network loses.
+// How many messages a simulated network loses.
 #include "aresd/message_loss.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ int lost_of(double rate, int messages) {
   return lost;
 }
 
-TEST(Loss, TakesAboutItsShare) {
+TEST(Loss, FollowsTheConfiguredRate) {
   EXPECT_EQ(lost_of(0, 10'000), 0);
   EXPECT_EQ(lost_of(1, 10'000), 10'000);
   EXPECT_NEAR(lost_of(0.1, 100'000), 10'000, 500);

@@ -24,7 +24,7 @@ class SupervisorTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(path); }
 
-  // A directory of that name with the specification of this attempt.
+  // A directory of this name with the specification of this attempt.
   std::string directory(const std::string& name, const AttemptKey& key) {
     std::filesystem::create_directories(path + "/" + name);
     node::StepSpec spec;
@@ -35,7 +35,7 @@ class SupervisorTest : public testing::Test {
     return path + "/" + name;
   }
 
-  // An attempt that aresd has accepted; its script would leave a file `ran` behind.
+  // An attempt that aresd has accepted; its script would create a file `ran`.
   std::string accepted(const std::string& name, const AttemptKey& key) {
     const std::string attempt_directory = directory(name, key);
     const node::IntentRecord intent{key, Fence{}, 1, "boot", 0, false, Time(Seconds(1))};
@@ -48,22 +48,22 @@ class SupervisorTest : public testing::Test {
   std::string path;
 };
 
-TEST_F(SupervisorTest, TakesUpTheAttemptThatItsDirectoryIsNamedAfter) {
+TEST_F(SupervisorTest, TakesTheAttemptThatItsDirectoryIsNamedAfter) {
   const auto made = Supervisor::make(directory("7.1", attempt(7)), -1);
   EXPECT_TRUE(made) << made.error().message;
 }
 
-// Directories are used again. One that opened its own, stood still and read on later once found everything in order: the
-// specification and the intent of the next attempt.
-TEST_F(SupervisorTest, ADirectoryGivenToAnotherAttemptMeanwhileIsLeftAlone) {
+// Regression: directories are reused. A supervisor that opened its directory and read on much later
+// found the specification and the intent of the next attempt.
+TEST_F(SupervisorTest, DirectoryReusedForAnotherAttemptIsLeftAlone) {
   const auto made = Supervisor::make(directory("7.1", attempt(8)), -1);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::stale);
   EXPECT_NE(made.error().message.find("7.1"), std::string::npos) << made.error().message;
 }
 
-// An aresd that is started again reaches a job through this socket only.
-TEST_F(SupervisorTest, AnAttemptWhoseSocketCannotBeMadeNeverRuns) {
+// An aresd that is started again reaches a job only through this socket.
+TEST_F(SupervisorTest, AttemptWhoseSocketCannotBeMadeNeverRuns) {
   const std::string attempt_directory = accepted("7.1", attempt(7));
   const std::string socket = attempt_directory + "/sock";
   std::filesystem::create_directory(socket);

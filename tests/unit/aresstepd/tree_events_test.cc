@@ -10,7 +10,7 @@ namespace {
 
 using os::TaskTree;
 
-// What looks will find, one after the other, and what was passed on of it.
+// Returns the given events from successive calls of collect(), and records what is forwarded.
 class Looks {
  public:
   explicit Looks(std::vector<std::string> found) : found_(std::move(found)) {}
@@ -44,8 +44,8 @@ class Looks {
 
 using Said = std::vector<std::string>;
 
-// A script that ends between two looks of one wake-up was once forgotten: its job ran for ever.
-TEST(TreeEvents, ATaskThatEndsRightAfterALookIsReported) {
+// Regression: the end of a script between two calls of one wake-up was lost: its job ran for ever.
+TEST(TreeEvents, EndOfTheTaskAfterAnEmptyResultIsReported) {
   Looks looks({"", "task", "gone"});
   looks.wake();
   looks.wake();
@@ -53,14 +53,14 @@ TEST(TreeEvents, ATaskThatEndsRightAfterALookIsReported) {
   EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
 }
 
-TEST(TreeEvents, WhatATasksEndBringsAboutIsSeenInTheSameWakeUp) {
+TEST(TreeEvents, EventsCausedByTheEndAreForwardedInTheSameWakeUp) {
   Looks looks({"task"});
   looks.kill_at_task_end = true;
   looks.wake();
   EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
 }
 
-TEST(TreeEvents, BothAtOnceAreReportedInTheirOrder) {
+TEST(TreeEvents, SimultaneousEventsAreForwardedInOrder) {
   Looks looks({"task gone"});
   looks.wake();
   EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));

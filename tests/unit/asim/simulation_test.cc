@@ -1,4 +1,4 @@
-// Whole runs of small workloads whose outcome can be reckoned by hand.
+// Complete runs of small workloads whose outcome can be computed by hand.
 #include "asim/simulation.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ double value_of(const std::vector<Row>& rows, const std::string& name) {
   return -1;
 }
 
-// Two CPUs busy until 100; a job of both waits; a short one may pass it, a long one may not.
+// Two CPUs are busy until 100; the second job needs both; a short job may pass it, a long one may not.
 const std::vector<WorkJob> kPassing = {job(0, 100, 100), job(1, 50, 50, 2), job(2, 60, 60),
                                        job(3, 200, 200)};
 
@@ -73,7 +73,7 @@ TEST(Simulation, EasyBackfillStartsJobsThatDelayNoPlannedStart) {
   EXPECT_EQ(start_of(outcome, 3), 150);
 }
 
-TEST(Simulation, WithoutBackfillTheyGoInTheirOrder) {
+TEST(Simulation, WithoutBackfillJobsStartInOrder) {
   config::Config config = cluster("  - {name: n1, cpus: 2}\n");
   config.policy.backfill.kind = BackfillKind::none;
   const Outcome outcome = run(workload(kPassing), config);
@@ -82,7 +82,7 @@ TEST(Simulation, WithoutBackfillTheyGoInTheirOrder) {
   EXPECT_EQ(start_of(outcome, 3), 150);
 }
 
-TEST(Simulation, OddJobsEndAsOnARealCluster) {
+TEST(Simulation, UnusualJobsEndAsOnARealCluster) {
   const Workload work = workload({job(0, 100, 40), job(10, 0, 60), job(20, 5, 5, 9)});
   const Outcome outcome = run(work, cluster("  - {name: n1, cpus: 2}\n"));
   EXPECT_EQ(outcome.jobs[0].state, JobState::timeout);  // at its limit
@@ -108,7 +108,7 @@ TEST(Simulation, NoJobReachesItsLimitWithExactEstimates) {
   EXPECT_EQ(end_of(outcome, 0), 100);
 }
 
-TEST(Simulation, AJobOfSeveralNodesHoldsAllOfThemUntilItEnds) {
+TEST(Simulation, JobOfSeveralNodesHoldsAllOfThemUntilItEnds) {
   const Outcome outcome = run(workload({job(0, 30, 30, 6), job(1, 10, 10)}),
                               cluster("  - {name: \"n[1-3]\", cpus: 2}\n"));
   EXPECT_EQ(outcome.jobs[0].nodes, 3u);
@@ -116,15 +116,15 @@ TEST(Simulation, AJobOfSeveralNodesHoldsAllOfThemUntilItEnds) {
   EXPECT_EQ(start_of(outcome, 1), 30);
 }
 
-// wait 0, 10 and 25; run 20, 20, 5.
-TEST(Summary, FiguresAreThoseOfTheDefinition) {
+// Waits of 0, 10 and 25; runs of 20, 20 and 5.
+TEST(Summary, FiguresFollowTheirDefinitions) {
   const Workload work = workload({job(0, 20, 20), job(10, 20, 20), job(15, 5, 5)});
   const Outcome outcome = run(work, cluster("  - {name: n1, cpus: 1}\n"));
   const auto rows = summarise(work, outcome);
   EXPECT_DOUBLE_EQ(value_of(rows, "wait_mean"), 35.0 / 3);
   EXPECT_DOUBLE_EQ(value_of(rows, "wait_median"), 10);
   EXPECT_DOUBLE_EQ(value_of(rows, "wait_p99"), 25);
-  // 1, (10 + 20) / 20, (25 + 5) / 10 for runs below ten seconds count as ten.
+  // 1, (10 + 20) / 20 and (25 + 5) / 10, because runs below ten seconds count as ten.
   EXPECT_DOUBLE_EQ(value_of(rows, "slowdown_mean"), (1 + 1.5 + 3) / 3);
   EXPECT_DOUBLE_EQ(value_of(rows, "utilisation"), 1);
   EXPECT_DOUBLE_EQ(value_of(rows, "queue_mean"), 35.0 / 45);
@@ -137,10 +137,10 @@ TEST(Summary, FiguresAreThoseOfTheDefinition) {
               HasSubstr("\"wait_median\": 10.000"));
 }
 
-TEST(Simulation, StartsAreForetoldAnHourAhead) {
+TEST(Simulation, PlannedStartIsPredicted) {
   SimOptions options;
   options.predict_every = Seconds(600);
-  // The second is told 10000, for the first asked for as much, and starts when that ends after 8000.
+  // The prediction is 10000, the limit of the first job; the second starts when that ends after 8000.
   const Outcome outcome = run(workload({job(0, 8000, 10000), job(1, 10, 10)}),
                               cluster("  - {name: n1, cpus: 1}\n"), options);
   ASSERT_TRUE(outcome.jobs[1].predicted);
@@ -149,7 +149,7 @@ TEST(Simulation, StartsAreForetoldAnHourAhead) {
   EXPECT_FALSE(outcome.jobs[0].predicted);
 }
 
-TEST(Simulation, JobsOfNodesThatFailRunAgain) {
+TEST(Simulation, JobsOfFailedNodesRunAgain) {
   const auto work = parse_yaml_workload(
       "jobs:\n  - {count: 200, every: 60, run: [600, 7200], tasks: [1, 8]}\n", "w.yaml", 3);
   ASSERT_TRUE(work);
@@ -167,7 +167,7 @@ TEST(Simulation, JobsOfNodesThatFailRunAgain) {
     restarts += job.restarts;
   }
   EXPECT_GT(restarts, 0u);
-  // The same seed gives the same life.
+  // The same seed gives the same run.
   EXPECT_EQ(jobs_csv(*work, outcome), jobs_csv(*work, run(*work, config, options)));
 }
 
@@ -178,11 +178,11 @@ TEST(Simulation, FreeGpusCountAsFragmentedWhileJobsWait) {
   EXPECT_EQ(start_of(outcome, 1), 100);
   const auto rows = summarise(work, outcome);
   EXPECT_DOUBLE_EQ(value_of(rows, "gpu_utilisation"), 3.0 / 4);
-  // One of four is free while the second waits, which is two thirds of the time.
+  // One of four is free while the second job waits, which is two thirds of the time.
   EXPECT_DOUBLE_EQ(value_of(rows, "gpu_fragmentation"), 100.0 / 150 / 4);
 }
 
-TEST(History, MergesSpansWithoutLosingAnything) {
+TEST(History, MergedSpansKeepTheSums) {
   History history{Time{}};
   History::Level level;
   for (int i = 1; i <= 10'000; ++i) {

@@ -1,4 +1,4 @@
-// What asim makes of logs, good and odd ones, and of workloads of our own.
+// How asim reads logs, good and damaged ones, and workload files.
 #include "asim/workload.h"
 #include "asim/read_workload.h"
 
@@ -64,15 +64,15 @@ const std::string kLog =
     "\n"
     "  2   50  0   60  4  1.5 -1  4  100 2048 1 7 -1 -1 -1 -1 -1 -1\n"  // out of order
     "  1   10  0   30  2   -1 -1 -1   -1   -1 0 7 -1 -1 -1 -1 -1 -1\n"  // nothing requested
-    "  3   60  0    0  1   -1 -1  1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n"  // no time at all
+    "  3   60  0    0  1   -1 -1  1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n"  // no run time
     "  4   61 20   -1 -1   -1 -1  4   60   -1 5 8 -1 -1 -1 -1 -1 -1\n"  // cancelled, never ran
-    "  5   62  0   90  1   -1 -1  1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n"  // longer than asked
+    "  5   62  0   90  1   -1 -1  1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n"  // longer than requested
     "  6   63  0   -1  1   -1 -1  1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n"
     "  7   64  0   10 -1   -1 -1 -1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n"
     "  7   64  0    5  1   -1 -1  1   60   -1 2 8 -1 -1 -1 -1 -1 -1\n"
     "  8   -1  0    5  1   -1 -1  1   60   -1 1 8 -1 -1 -1 -1 -1 -1\n";
 
-TEST(Swf, ReadsJobsAndCountsTheOddOnes) {
+TEST(Swf, ReadsJobsAndCountsUnusualOnes) {
   for (const char* name : {"a.swf", "a.swf.gz"}) {
     const Workload workload = good(name, kLog);
     ASSERT_EQ(workload.jobs.size(), 4u);
@@ -81,7 +81,7 @@ TEST(Swf, ReadsJobsAndCountsTheOddOnes) {
     EXPECT_EQ(workload.machine_cpus, 8u);
     const WorkJob& first = workload.jobs[0];
     EXPECT_EQ(first.number, 1u);
-    EXPECT_EQ(first.tasks, 2u);  // as it was given, for nothing was requested
+    EXPECT_EQ(first.tasks, 2u);  // as allocated, because nothing was requested
     EXPECT_FALSE(first.limit);
     const WorkJob& second = workload.jobs[1];
     EXPECT_EQ(second.submit, Seconds(50));
@@ -101,7 +101,7 @@ TEST(Swf, ReadsJobsAndCountsTheOddOnes) {
   }
 }
 
-TEST(Swf, ReadsSemicolonsAndNamesOfUsers) {
+TEST(Swf, ReadsSemicolonsAndUserNames) {
   const Workload workload = good("b.swf",
                                  "11;0;-1;15;12;-1;-1;-1;420;-1;-1;ann;acc;-1;q;q;;-1;\n"
                                  "12;9;-1;20;1;-1;-1;2;420;-1;-1;bob;acc;-1;q;q;;-1;\n");
@@ -119,8 +119,8 @@ Workload recorded(const std::string& name) {
   return std::move(*workload);
 }
 
-// Numbers counted in the files with awk.
-TEST(Recorded, ExcerptsOfLogsAreReadWhole) {
+// The counts were taken from the files with awk.
+TEST(Recorded, ExcerptsOfLogsAreReadCompletely) {
   const Workload kth = recorded("kth-sp2.swf");
   EXPECT_EQ(kth.machine_nodes, 100u);
   EXPECT_EQ(kth.origin, Time{Seconds(843'480'031)});
@@ -150,7 +150,7 @@ TEST(Recorded, ExcerptsOfLogsAreReadWhole) {
   EXPECT_TRUE(philly.has_times);
 }
 
-TEST(Swf, RefusesWhatIsNoLogWithItsLine) {
+TEST(Swf, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("c.swf", "; ok\n1 2 3\n"), HasSubstr("c.swf:2: expected 18 fields, found 3"));
   EXPECT_THAT(refusal("d.swf", "1 x 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n"),
               HasSubstr("d.swf:1: field 2, \"x\", is not a number"));
@@ -160,7 +160,7 @@ TEST(Swf, RefusesWhatIsNoLogWithItsLine) {
   EXPECT_THAT(refusal("g.csv", "a,b\n1,2\n"), HasSubstr("columns"));
 }
 
-TEST(Swf, ADamagedArchiveIsAnErrorNotAShortLog) {
+TEST(Swf, DamagedArchiveIsAnError) {
   const File whole("h.swf.gz", kLog + std::string(5000, '\n'));
   std::filesystem::resize_file(whole.path(), std::filesystem::file_size(whole.path()) / 2);
   const auto workload = read_workload(whole.path(), 1);
@@ -168,7 +168,7 @@ TEST(Swf, ADamagedArchiveIsAnErrorNotAShortLog) {
   EXPECT_EQ(workload.error().code, ErrorCode::data_loss);
 }
 
-TEST(Swf, TheMachineOfTheHeaderHasAllItsProcessors) {
+TEST(Swf, MachineOfTheHeaderHasAllItsProcessors) {
   const Workload workload = good("i.swf", kLog);
   const auto config = read_cluster("swf", workload, {"backfill=easy:4"});
   ASSERT_TRUE(config) << config.error().message;
@@ -205,7 +205,7 @@ TEST(GpuTrace, ReadsPodsOfOpenb) {
   EXPECT_EQ(workload.left_out.at("no end in the trace"), 1u);
 }
 
-// The variants of openb in which more pods ask for several GPUs say only what is asked for.
+// The variants of openb in which more pods request several GPUs have only the columns of requests.
 TEST(GpuTrace, ReadsListsOfPodsWithoutTimesOrModels) {
   const Workload workload = good("pods.csv",
                                  "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"
@@ -226,12 +226,12 @@ TEST(GpuTrace, ReadsListsOfPodsWithoutTimesOrModels) {
                   .has_times);
 }
 
-TEST(GpuTrace, RefusesListsOfPodsWithOnlyHalfOfTheTimes) {
+TEST(GpuTrace, ListsWithOnlyPartOfTheTimesAreRefused) {
   EXPECT_THAT(refusal("half.csv", "cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time\n"),
               HasSubstr("columns"));
 }
 
-TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {
+TEST(OwnWorkload, SameSeedDrawsTheSameJobs) {
   const std::string text =
       "jobs:\n  - {name: a, users: 2, count: 50, every: 10, arrivals: random, run: [60, 3600], "
       "tasks: [1, 8], overestimate: 2}\n  - {submit: 1:00:00, run: 5, time_limit: 10}\n";
@@ -258,7 +258,7 @@ TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {
   EXPECT_EQ(once->jobs.back().limit, Seconds(600));
 }
 
-TEST(OwnWorkload, GangsComeTogetherAndAreOneUsers) {
+TEST(OwnWorkload, MembersOfAGangHaveOneTimeAndUser) {
   const auto workload = parse_yaml_workload(
       "jobs:\n  - {users: 2, count: 6, gang: 3, every: 10, run: 5}\n", "w.yaml", 1);
   ASSERT_TRUE(workload) << workload.error().message;
@@ -271,7 +271,7 @@ TEST(OwnWorkload, GangsComeTogetherAndAreOneUsers) {
   EXPECT_EQ(workload->specs[0].gang->size, 3u);
 }
 
-TEST(OwnWorkload, RefusesWithFileAndLine) {
+TEST(OwnWorkload, ErrorsNameFileAndLine) {
   const auto why = [](const std::string& text) {
     const auto workload = parse_yaml_workload(text, "w.yaml", 1);
     return workload ? "accepted" : workload.error().message;

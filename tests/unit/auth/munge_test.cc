@@ -17,7 +17,7 @@ class MungeTest : public ::testing::Test {
   Munged munged;
 };
 
-TEST_F(MungeTest, TellsWhoMadeACredential) {
+TEST_F(MungeTest, CredentialNamesItsUser) {
   auto credential = munge_encode("hello", munged.socket());
   ASSERT_TRUE(credential) << credential.error().message;
   auto decoded = munge_decode(*credential, munged.socket());
@@ -28,7 +28,7 @@ TEST_F(MungeTest, TellsWhoMadeACredential) {
   EXPECT_NE(decoded->host.find('.'), std::string::npos) << decoded->host;
 }
 
-TEST_F(MungeTest, CarriesBytesOfEveryKind) {
+TEST_F(MungeTest, PayloadMayHaveAnyBytes) {
   for (const std::string& payload : {std::string(), std::string("\0\xff\n\0", 4)}) {
     auto decoded = munge_decode(munge_encode(payload, munged.socket()).value(), munged.socket());
     ASSERT_TRUE(decoded) << decoded.error().message;
@@ -36,7 +36,7 @@ TEST_F(MungeTest, CarriesBytesOfEveryKind) {
   }
 }
 
-TEST_F(MungeTest, RefusesACredentialUsedBefore) {
+TEST_F(MungeTest, RepeatedCredentialIsRefused) {
   const std::string credential = munge_encode("hello", munged.socket()).value();
   ASSERT_TRUE(munge_decode(credential, munged.socket()));
   auto again = munge_decode(credential, munged.socket());
@@ -45,7 +45,7 @@ TEST_F(MungeTest, RefusesACredentialUsedBefore) {
   EXPECT_EQ(again.error().message, "credential refused: it was used before");
 }
 
-TEST_F(MungeTest, RefusesACredentialForAnotherUser) {
+TEST_F(MungeTest, CredentialForAnotherUserIsRefused) {
   const std::string credential =
       munge_encode("secret", munged.socket(), UserId(getuid() + 1)).value();
   auto decoded = munge_decode(credential, munged.socket());
@@ -54,12 +54,12 @@ TEST_F(MungeTest, RefusesACredentialForAnotherUser) {
   EXPECT_NE(decoded.error().message.find("another user"), std::string::npos);
 }
 
-TEST_F(MungeTest, AcceptsACredentialForThisUser) {
+TEST_F(MungeTest, CredentialForThisUserIsAccepted) {
   const std::string credential = munge_encode("secret", munged.socket(), UserId(getuid())).value();
   EXPECT_TRUE(munge_decode(credential, munged.socket()));
 }
 
-TEST_F(MungeTest, RefusesACredentialOfAnotherKey) {
+TEST_F(MungeTest, CredentialOfAnotherKeyIsRefused) {
   Munged other;
   auto decoded = munge_decode(munge_encode("hello", other.socket()).value(), munged.socket());
   ASSERT_FALSE(decoded);
@@ -67,13 +67,13 @@ TEST_F(MungeTest, RefusesACredentialOfAnotherKey) {
   EXPECT_NE(decoded.error().message.find("munge.key"), std::string::npos);
 }
 
-TEST_F(MungeTest, RefusesWhatIsNoCredential) {
+TEST_F(MungeTest, DamagedCredentialsAreRefused) {
   const std::string good = munge_encode("hello", munged.socket()).value();
   std::mt19937 random(1);
   std::vector<std::string> bad = {"", "MUNGE:", "MUNGE:AwQFAAA=:", std::string(2000, 'x')};
   for (int i = 0; i < 200; ++i) {
     std::string damaged = good;
-    // Behind the prefix, before the final colon.
+    // Between the prefix and the final colon.
     damaged[10 + random() % (damaged.size() - 20)] ^= static_cast<char>(1 + random() % 127);
     bad.push_back(damaged);
     bad.push_back(good.substr(0, random() % good.size()));
@@ -85,7 +85,7 @@ TEST_F(MungeTest, RefusesWhatIsNoCredential) {
   }
 }
 
-TEST_F(MungeTest, SaysWhereMungedDoesNotAnswer) {
+TEST_F(MungeTest, MissingMungedIsReportedWithItsSocket) {
   const std::string credential = munge_encode("hello", munged.socket()).value();
   const std::string nowhere = munged.socket() + ".nowhere";
   auto encoded = munge_encode("hello", nowhere);

@@ -1,4 +1,4 @@
-// A munged of its own for a test: private key, private socket, gone at the end.
+// A separate munged for a test: private key, private socket, removed at the end.
 // Owned by the test; its socket may be used from any thread.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace ares::testing {
 
-// Polls until `condition()` holds or ten seconds have passed.
+// Polls until `condition()` holds or `limit` has passed.
 template <class Condition>
 bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds{10}) {
   const auto until = std::chrono::steady_clock::now() + limit;
@@ -49,7 +49,7 @@ class TemporaryDirectory {
 class Munged {
  public:
   Munged() {
-    chmod(directory_.path().c_str(), 0755);  // munged insists that all may reach its socket
+    chmod(directory_.path().c_str(), 0755);  // munged requires that all users may reach its socket
     write_key();
     start();
   }
@@ -61,7 +61,7 @@ class Munged {
 
   void start() {
     const std::string& d = directory_.path();
-    // setpriv: it must not outlive a test that crashes.
+    // setpriv: munged must not outlive a test that crashes.
     std::vector<std::string> words = {"/usr/bin/setpriv",
                                       "--pdeathsig=KILL",
                                       "/usr/sbin/munged",
@@ -89,7 +89,7 @@ class Munged {
   void stop() {
     if (pid_ <= 0) return;
     kill(pid_, SIGTERM);
-    // One that is told just before it waits for a caller does not notice.
+    // A munged that gets the signal just before it waits for a connection does not notice it.
     const auto ended = [this] { return waitpid(pid_, nullptr, WNOHANG) != 0; };
     if (!eventually(ended, std::chrono::seconds{1})) {
       kill(pid_, SIGKILL);

@@ -10,7 +10,7 @@
 namespace ares::auth {
 namespace {
 
-TEST(Seal, HoldsForExactlyWhatWasSealed) {
+TEST(Seal, IsValidOnlyForTheSealedMessage) {
   const auto key = SessionKey::random();
   const std::string mac = seal(key, Direction::request, 7, 8, "payload");
   EXPECT_TRUE(verify_seal(key, Direction::request, 7, 8, "payload", mac));
@@ -24,7 +24,7 @@ TEST(Seal, HoldsForExactlyWhatWasSealed) {
   EXPECT_FALSE(verify_seal(key, Direction::request, 7, 8, "", mac));
 }
 
-TEST(Seal, BreaksWithEveryBitOfTheMac) {
+TEST(Seal, ChangeOfAnyBitOfTheMacIsDetected) {
   const auto key = SessionKey::random();
   const std::string mac = seal(key, Direction::answer, 1, 2, "x");
   for (std::size_t bit = 0; bit < mac.size() * 8; ++bit) {
@@ -37,7 +37,7 @@ TEST(Seal, BreaksWithEveryBitOfTheMac) {
   EXPECT_FALSE(verify_seal(key, Direction::answer, 1, 2, "x", mac + "x"));
 }
 
-TEST(SessionKey, TravelsInACredential) {
+TEST(SessionKey, IsReadFromACredential) {
   const auto key = SessionKey::random();
   auto same = SessionKey::from_credential_payload(key.to_credential_payload());
   ASSERT_TRUE(same);
@@ -45,7 +45,7 @@ TEST(SessionKey, TravelsInACredential) {
       verify_seal(*same, Direction::request, 0, 1, "x", seal(key, Direction::request, 0, 1, "x")));
 }
 
-TEST(SessionKey, IsRefusedInAnyOtherShape) {
+TEST(SessionKey, OtherPayloadsAreRefused) {
   const std::string good = SessionKey::random().to_credential_payload();
   std::mt19937 random(2);
   for (std::size_t size = 0; size < good.size(); ++size)
@@ -58,7 +58,7 @@ TEST(SessionKey, IsRefusedInAnyOtherShape) {
   }
 }
 
-TEST(ReplayWindow, TakesEachNumberOnceInAnyOrder) {
+TEST(ReplayWindow, AcceptsEachNumberOnceInAnyOrder) {
   std::mt19937 random(3);
   std::vector<std::uint64_t> numbers(ReplayWindow::kSpan);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i + 1;
@@ -68,7 +68,7 @@ TEST(ReplayWindow, TakesEachNumberOnceInAnyOrder) {
   for (const std::uint64_t number : numbers) EXPECT_FALSE(window.accept(number)) << number;
 }
 
-TEST(ReplayWindow, RefusesZeroAndWhatIsTooOld) {
+TEST(ReplayWindow, RefusesZeroAndTooOldNumbers) {
   ReplayWindow window;
   EXPECT_FALSE(window.accept(0));
   EXPECT_TRUE(window.accept(10'000));
@@ -77,8 +77,8 @@ TEST(ReplayWindow, RefusesZeroAndWhatIsTooOld) {
   EXPECT_FALSE(window.accept(10'001 - ReplayWindow::kSpan));
 }
 
-// Against a set that remembers everything.
-TEST(ReplayWindow, AgreesWithAPerfectMemory) {
+// Compared with a set of all numbers.
+TEST(ReplayWindow, AgreesWithASetOfAllNumbers) {
   std::mt19937_64 random(4);
   ReplayWindow window;
   std::set<std::uint64_t> seen;

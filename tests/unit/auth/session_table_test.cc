@@ -23,7 +23,7 @@ Result<Session> say(SessionTable& table, const Session& session, std::uint64_t s
                       seal(*session.key, Direction::request, session.id, sequence, "hello"), now);
 }
 
-TEST(SessionTable, KnowsWhoSpeaks) {
+TEST(SessionTable, SessionNamesItsUser) {
   SessionTable table;
   const Session one = table.open(SessionKey::random(), user(1), kStart);
   const Session two = table.open(SessionKey::random(), user(2), kStart);
@@ -32,7 +32,7 @@ TEST(SessionTable, KnowsWhoSpeaks) {
   EXPECT_EQ(say(table, two, 1).value().identity->uid, UserId(2));
 }
 
-TEST(SessionTable, RefusesReplayTamperingAndForeignSessions) {
+TEST(SessionTable, RefusesReplayTamperingAndOtherSessions) {
   SessionTable table;
   const Session one = table.open(SessionKey::random(), user(1), kStart);
   const Session two = table.open(SessionKey::random(), user(2), kStart);
@@ -46,7 +46,7 @@ TEST(SessionTable, RefusesReplayTamperingAndForeignSessions) {
       << "a forged message must not use up the number of the true one";
 }
 
-TEST(SessionTable, SaysWhenAFreshCredentialHelps) {
+TEST(SessionTable, UnknownSessionHasItsErrorMessage) {
   SessionTable table;
   const Session one = table.open(SessionKey::random(), user(1), kStart);
   auto unknown = table.accept(one.id + 1, 1, "hello", "mac", kStart);
@@ -57,7 +57,7 @@ TEST(SessionTable, SaysWhenAFreshCredentialHelps) {
   EXPECT_NE(forged.error().message, kSessionUnknown);
 }
 
-TEST(SessionTable, ForgetsIdleSessionsOnly) {
+TEST(SessionTable, RemovesIdleSessionsOnly) {
   SessionTable table({.sessions = 10, .sessions_per_user = 10, .idle = 60s});
   const Session idle = table.open(SessionKey::random(), user(1), kStart);
   const Session busy = table.open(SessionKey::random(), user(1), kStart);
@@ -67,7 +67,7 @@ TEST(SessionTable, ForgetsIdleSessionsOnly) {
   EXPECT_EQ(say(table, idle, 1, kStart + 300s).error().message, kSessionUnknown);
 }
 
-TEST(SessionTable, OneUserCannotPushOutOthers) {
+TEST(SessionTable, OneUserCannotDisplaceSessionsOfOthers) {
   SessionTable table({.sessions = 100, .sessions_per_user = 10, .idle = 60s});
   const Session mine = table.open(SessionKey::random(), user(1), kStart);
   for (int i = 0; i < 1000; ++i) table.open(SessionKey::random(), user(2), kStart + 1s);
@@ -75,7 +75,7 @@ TEST(SessionTable, OneUserCannotPushOutOthers) {
   EXPECT_TRUE(say(table, mine, 1, kStart + 2s));
 }
 
-TEST(SessionTable, StaysWithinItsBound) {
+TEST(SessionTable, SizeIsBounded) {
   SessionTable table({.sessions = 50, .sessions_per_user = 10, .idle = 60s});
   const Session first = table.open(SessionKey::random(), user(0), kStart);
   Session last;
@@ -86,7 +86,7 @@ TEST(SessionTable, StaysWithinItsBound) {
   EXPECT_TRUE(say(table, last, 1, kStart + 2s));
 }
 
-TEST(SessionTable, ServesManyThreads) {
+TEST(SessionTable, SupportsConcurrentThreads) {
   SessionTable table({.sessions = 64, .sessions_per_user = 16, .idle = 60s});
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < 4; ++t)

@@ -36,7 +36,7 @@ TEST(Bitset, SetTestReset) {
   EXPECT_FALSE(set.any());
 }
 
-TEST(Bitset, AllOfASizeThatIsNoMultipleOf64) {
+TEST(Bitset, AllWithSizesThatAreNotMultiplesOf64) {
   for (std::size_t size : {0u, 1u, 63u, 64u, 65u, 128u, 130u}) {
     Bitset all(size, true);
     EXPECT_EQ(all.count(), size);
@@ -46,7 +46,7 @@ TEST(Bitset, AllOfASizeThatIsNoMultipleOf64) {
   }
 }
 
-TEST(Bitset, ResizeDropsAndAdds) {
+TEST(Bitset, ResizeRemovesAndAdds) {
   Bitset set(70, true);
   set.resize(66);
   EXPECT_EQ(set.count(), 66u);
@@ -58,7 +58,7 @@ TEST(Bitset, ResizeDropsAndAdds) {
   EXPECT_EQ(set, Bitset());
 }
 
-TEST(Bitset, FindWalksMembers) {
+TEST(Bitset, FindVisitsMembers) {
   const Bitset set = of("3,63,64,199");
   std::vector<std::size_t> members;
   set.for_each([&](std::size_t i) { members.push_back(i); });
@@ -93,7 +93,7 @@ TEST(Bitset, SetOperations) {
   EXPECT_FALSE(a.contains(b));
 }
 
-TEST(Bitset, BehavesAsAVectorOfBools) {
+TEST(Bitset, BehavesLikeAVectorOfBools) {
   std::mt19937 random(3);
   for (int round = 0; round < 100; ++round) {
     const std::size_t size = 1 + random() % 200;
@@ -129,7 +129,7 @@ TEST(BitsetList, KernelForm) {
   EXPECT_EQ(parse_bitset("", 0), Bitset());
 }
 
-TEST(BitsetList, WhatIsRefused) {
+TEST(BitsetList, InvalidListsAreRefused) {
   EXPECT_THAT(parse_bitset("0-200", 200).error().message, HasSubstr("above the limit of 199"));
   EXPECT_THAT(parse_bitset("0", 0).error().message, HasSubstr("room for nothing"));
   EXPECT_THAT(parse_bitset("0-3,", 8).error().message, HasSubstr("column 5: expected a number"));

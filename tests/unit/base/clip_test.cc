@@ -5,12 +5,12 @@
 namespace ares {
 namespace {
 
-TEST(Clip, WhatIsShortEnoughStays) {
+TEST(Clip, ShortTextIsKept) {
   EXPECT_EQ(clip("", 10), "");
   EXPECT_EQ(clip("ten bytes.", 10), "ten bytes.");
 }
 
-TEST(Clip, SaysThatSomethingIsMissing) {
+TEST(Clip, CutIsMarkedByDots) {
   EXPECT_EQ(clip("eleven byte", 10), "eleven ...");
   EXPECT_EQ(clip(std::string(5000, 'x')).size(), kLongestCause);
 }
@@ -28,7 +28,7 @@ TEST(Clip, NeverCutsWithinACharacter) {
   }
 }
 
-TEST(Clip, TextThatIsNotUtf8IsCutSomewhere) {
+TEST(Clip, TextThatIsNotUtf8IsCutAnywhere) {
   EXPECT_GE(clip(std::string(1000, '\x80'), 100).size(), 97u);
 }
 

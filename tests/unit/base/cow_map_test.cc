@@ -22,7 +22,7 @@ void expect_same(const Map& map, const Reference& reference) {
   });
 }
 
-TEST(CowMap, FindsWhatWasSetAndNothingElse) {
+TEST(CowMap, FindsOnlyWhatWasSet) {
   Map map;
   EXPECT_EQ(map.find(1), nullptr);
   map.set(1, 10);
@@ -36,7 +36,7 @@ TEST(CowMap, FindsWhatWasSetAndNothingElse) {
   EXPECT_EQ(map.size(), 1u);
 }
 
-TEST(CowMap, BehavesLikeAnOrderedMapAndSnapshotsStayAsTheyWere) {
+TEST(CowMap, BehavesLikeAnOrderedMapAndSnapshotsAreUnchanged) {
   std::mt19937 random(7);
   Map map;
   Reference reference;
@@ -55,7 +55,7 @@ TEST(CowMap, BehavesLikeAnOrderedMapAndSnapshotsStayAsTheyWere) {
   for (const auto& [snapshot, then] : snapshots) expect_same(snapshot, then);
 }
 
-TEST(CowMap, DiffNamesExactlyWhatChanged) {
+TEST(CowMap, DiffNamesExactlyTheChanges) {
   std::mt19937 random(11);
   Map map;
   for (int i = 0; i < 3000; ++i) map.set(i * 3, i);
@@ -88,7 +88,7 @@ TEST(CowMap, DiffNamesExactlyWhatChanged) {
   EXPECT_EQ(static_cast<std::size_t>(all), map.size());
 }
 
-TEST(CowMap, NeighboursAndTheLastEntryBelowAKey) {
+TEST(CowMap, NearbyLookupAndLastEntryBelowAKey) {
   Map empty;
   EXPECT_EQ(empty.last_below(5), nullptr);
   std::mt19937 random(11);
@@ -125,7 +125,7 @@ TEST(CowMap, NeighboursAndTheLastEntryBelowAKey) {
   }
 }
 
-TEST(CowMap, WritingToEitherSideOfACopyLeavesTheOtherAlone) {
+TEST(CowMap, CopiesAreIndependent) {
   Map map;
   for (int i = 0; i < 500; ++i) map.set(i, i);
   Map copy = map;
@@ -137,7 +137,7 @@ TEST(CowMap, WritingToEitherSideOfACopyLeavesTheOtherAlone) {
   EXPECT_EQ(*map.find(8), 800);
 }
 
-TEST(CowMap, VisitsFromAKeyOnUntilToldToStop) {
+TEST(CowMap, VisitsFromAKeyUntilStopped) {
   Map map;
   for (int i = 0; i < 300; i += 3) map.set(i, i);
   std::vector<int> seen;
@@ -148,7 +148,7 @@ TEST(CowMap, VisitsFromAKeyOnUntilToldToStop) {
   EXPECT_EQ(seen, (std::vector<int>{102, 105, 108, 111}));
 }
 
-TEST(CowMap, EqualityIsByContentNotByHistory) {
+TEST(CowMap, EqualityIsByContent) {
   Map a, b;
   for (int i = 0; i < 200; ++i) a.set(i, i);
   for (int i = 199; i >= 0; --i) b.set(i, i);
@@ -157,8 +157,8 @@ TEST(CowMap, EqualityIsByContentNotByHistory) {
   EXPECT_FALSE(a == b);
 }
 
-// For ThreadSanitizer: readers hold and drop snapshots while the owner goes on writing.
-TEST(CowMap, SnapshotsAreReadByOtherThreadsWhileTheOwnerWrites) {
+// For ThreadSanitizer: readers hold and drop snapshots while the owner continues to write.
+TEST(CowMap, SnapshotsAreReadByOtherThreadsDuringWrites) {
   Map map;
   for (int i = 0; i < 1000; ++i) map.set(i, 1);
   std::vector<std::thread> readers;

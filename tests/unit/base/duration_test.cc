@@ -9,7 +9,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-TEST(ParseTimeLimit, TheSixForms) {
+TEST(ParseTimeLimit, AcceptsAllForms) {
   struct Case {
     const char* text;
     std::int64_t expected;
@@ -45,7 +45,7 @@ TEST(ParseTimeLimit, NoLimit) {
   }
 }
 
-TEST(ParseTimeLimit, WhatIsRefused) {
+TEST(ParseTimeLimit, InvalidLimitsAreRefused) {
   for (const char* text : {"", "abc", "1h", "1:", ":1", "1::2", "1:2:3:4", "-", "1-", "-2", "1-2-3",
                            "1-2:3:4:5", " 5", "5 ", "1.5", "+5", "1:-2", "UNLIMITEDLY", "1-:2"}) {
     const Result<TimeLimit> limit = parse_time_limit(text);
@@ -72,7 +72,7 @@ TEST(FormatDuration, HoursMinutesSeconds) {
   EXPECT_EQ(format_duration(seconds(-61)), "-00:01:01");
 }
 
-TEST(FormatDurationShort, LeavesOutLeadingZeros) {
+TEST(FormatDurationShort, OmitsLeadingZeros) {
   EXPECT_EQ(format_duration_short(seconds(0)), "0:00");
   EXPECT_EQ(format_duration_short(seconds(5)), "0:05");
   EXPECT_EQ(format_duration_short(seconds(754)), "12:34");

@@ -55,13 +55,13 @@ TEST(ExpandHostlist, LeadingZerosFixTheWidth) {
   EXPECT_EQ(expand("n[001-1000]").size(), 1000u);
 }
 
-TEST(ExpandHostlist, LastOfSeveralBracketsTurnsFastest) {
+TEST(ExpandHostlist, LastOfSeveralBracketsVariesFastest) {
   EXPECT_THAT(expand("rack[0-1]_blade[2,3]"),
               ElementsAre("rack0_blade2", "rack0_blade3", "rack1_blade2", "rack1_blade3"));
   EXPECT_THAT(expand("[1-2][3-4].x,z"), ElementsAre("13.x", "14.x", "23.x", "24.x", "z"));
 }
 
-TEST(ExpandHostlist, MalformedListsNameTheColumn) {
+TEST(ExpandHostlist, ErrorsNameTheColumn) {
   struct Case {
     const char* text;
     const char* message;
@@ -95,7 +95,7 @@ TEST(ExpandHostlist, MalformedListsNameTheColumn) {
   }
 }
 
-TEST(ExpandHostlist, BombsAreRefusedBeforeTheyGoOff) {
+TEST(ExpandHostlist, HugeListsAreRefusedBeforeExpansion) {
   EXPECT_THAT(why_not("a[0-999999999]"), HasSubstr("column 1: more than 100000 hosts"));
   EXPECT_THAT(why_not("b,a[0-999999999999999999]"), HasSubstr("column 3: more than 100000 hosts"));
   EXPECT_THAT(why_not("a[0-999][0-999]"), HasSubstr("more than 100000 hosts"));
@@ -103,18 +103,18 @@ TEST(ExpandHostlist, BombsAreRefusedBeforeTheyGoOff) {
               HasSubstr("more than 100000 hosts"));
   EXPECT_THAT(why_not("a[0-99999],b"), HasSubstr("column 12: more than 100000 hosts"));
   EXPECT_THAT(why_not("a,b,c", 2), HasSubstr("column 5: more than 2 hosts"));
-  // One host each, and once as deep a recursion as there are brackets.
+  // Only one host, but one level of recursion for each bracket.
   std::string brackets = "b,a";
   for (int i = 0; i < 1'000'000; ++i) brackets += "[1]";
   EXPECT_THAT(why_not(brackets), HasSubstr("column 3: a host name of more than 255 characters"));
-  EXPECT_LT(why_not(brackets).size(), 300u) << "whoever is told of it need not read it all";
+  EXPECT_LT(why_not(brackets).size(), 300u) << "the message is short";
   EXPECT_THAT(why_not(std::string(300, 'a') + "[1-100000]"), HasSubstr("more than 255 characters"));
   EXPECT_EQ(expand_hostlist(std::string(251, 'a') + "[0998-0999]")->size(), 2u);
   EXPECT_THAT(why_not(std::string(252, 'a') + "[0998-0999]"), HasSubstr("more than 255"));
   EXPECT_EQ(expand("a[0-99999]").size(), 100'000u);
 }
 
-TEST(CompressHostlist, FoldsNeighboursInOrder) {
+TEST(CompressHostlist, NeighboursAreFoldedInOrder) {
   struct Case {
     Names names;
     const char* text;
@@ -145,7 +145,7 @@ TEST(CompressHostlist, FoldsNeighboursInOrder) {
   }
 }
 
-TEST(CompressHostlist, ExpandGivesBackTheSameNamesInTheSameOrder) {
+TEST(CompressHostlist, ExpansionRestoresTheSameNames) {
   std::mt19937 random(1);
   const auto below = [&](unsigned n) { return random() % n; };
   const Names prefixes = {"n", "n0", "rack1-", "", "a."};

@@ -25,7 +25,7 @@ IntervalSet parse(std::string_view text) {
   return set.value_or(IntervalSet{});
 }
 
-TEST(IntervalSet, NeighboursAndOverlapsMelt) {
+TEST(IntervalSet, NeighboursAndOverlapsAreMerged) {
   IntervalSet set;
   set.insert(5);
   set.insert(7);
@@ -57,7 +57,7 @@ TEST(IntervalSet, EraseSplitsTrimsAndRemoves) {
   EXPECT_EQ(set.begin(), set.end());
 }
 
-TEST(IntervalSet, TheEndsOfTheNumberLine) {
+TEST(IntervalSet, FirstAndLastNumbersAreSupported) {
   IntervalSet set;
   set.insert(kMax);
   set.insert(0);
@@ -75,7 +75,7 @@ TEST(IntervalSet, TheEndsOfTheNumberLine) {
   EXPECT_FALSE(set.contains(1));
 }
 
-TEST(IntervalSet, BehavesAsASetOfNumbers) {
+TEST(IntervalSet, BehavesLikeASetOfNumbers) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     IntervalSet set;
@@ -122,7 +122,7 @@ TEST(ParseIntervalSet, ListsRangesAndSteps) {
   EXPECT_THAT(numbers(parse("4294967290-4294967294:3")), ElementsAre(4294967290u, 4294967293u));
 }
 
-TEST(ParseIntervalSet, MalformedListsNameTheColumn) {
+TEST(ParseIntervalSet, ErrorsNameTheColumn) {
   struct Case {
     const char* text;
     const char* message;
@@ -156,8 +156,8 @@ TEST(ParseIntervalSet, MalformedListsNameTheColumn) {
               HasSubstr("column 3: above the limit of 1000"));
 }
 
-// Ten ranges of two million numbers each were within the bound one by one, and gigabytes together.
-TEST(ParseIntervalSet, BoundsTheWholeListAndNotOnlyEachRange) {
+// Regression: ten ranges of two million numbers each were within the bound one by one, and gigabytes in total.
+TEST(ParseIntervalSet, BoundAppliesToTheWholeList) {
   std::string many = "0-1999998:2";
   EXPECT_EQ(parse("0-1999998:2").intervals().size(), 1'000'000u);
   for (int i = 1; i < 100; ++i) {
@@ -171,8 +171,8 @@ TEST(ParseIntervalSet, BoundsTheWholeListAndNotOnlyEachRange) {
   EXPECT_LT(set.error().message.size(), 300u) << "the list itself is told in part only";
 }
 
-// Each number used to be put in front of all that came before it.
-TEST(ParseIntervalSet, OrderDoesNotMatter) {
+// Regression: each number was inserted before all earlier ones.
+TEST(ParseIntervalSet, DescendingListsAreFast) {
   std::string text;
   for (int i = 300'000; i > 0; --i) text += std::to_string(2 * i) + ",";
   const IntervalSet set = parse(text + "0-2:2,4");

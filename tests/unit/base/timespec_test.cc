@@ -18,7 +18,7 @@ Time utc(int year, unsigned month, unsigned day, int hour = 0, int minute = 0, i
          std::chrono::hours(hour) + std::chrono::minutes(minute) + std::chrono::seconds(second);
 }
 
-// Every test runs in a zone of its own choice; the rule is spelled out, so that no zone files are
+// Every test sets its time zone by an explicit rule, so that no time zone database is
 // needed.
 class Timespec : public testing::Test {
  protected:
@@ -64,7 +64,7 @@ TEST_F(Timespec, WordsForDays) {
   EXPECT_EQ(at("tomorrow"), utc(2032, 1, 1));
 }
 
-TEST_F(Timespec, TimeOfDayThatHasPassedIsTomorrow) {
+TEST_F(Timespec, PastTimeOfDayIsTomorrow) {
   EXPECT_EQ(at("16:00"), utc(2030, 5, 15, 16));
   EXPECT_EQ(at("teatime"), utc(2030, 5, 15, 16));
   EXPECT_EQ(at("fika"), utc(2030, 5, 15, 15));
@@ -76,7 +76,7 @@ TEST_F(Timespec, TimeOfDayThatHasPassedIsTomorrow) {
   EXPECT_EQ(at("14:30:10"), utc(2030, 5, 16, 14, 30, 10));
 }
 
-TEST_F(Timespec, TimeOfDayForReportsIsToday) {
+TEST_F(Timespec, TimeOfDayInReportsIsToday) {
   EXPECT_EQ(at("noon", TimeOfDay::today), utc(2030, 5, 15, 12));
   EXPECT_EQ(at("midnight", TimeOfDay::today), utc(2030, 5, 15));
   EXPECT_EQ(at("16:00", TimeOfDay::today), utc(2030, 5, 15, 16));
@@ -98,27 +98,27 @@ TEST_F(Timespec, Dates) {
   EXPECT_EQ(at("06/01/31-08:30"), utc(2031, 6, 1, 8, 30));
 }
 
-TEST_F(Timespec, LocalZone) {
-  zone("EST5EDT,M3.2.0,M11.1.0");  // in May four hours behind UTC: it is 10:30 there
+TEST_F(Timespec, TimesAreInTheLocalZone) {
+  zone("EST5EDT,M3.2.0,M11.1.0");  // in May four hours behind UTC: 10:30 local time
   EXPECT_EQ(at("noon"), utc(2030, 5, 15, 16));
   EXPECT_EQ(at("tomorrow"), utc(2030, 5, 16, 4));
   EXPECT_EQ(at("2030-01-15T12:00"), utc(2030, 1, 15, 17));
   EXPECT_EQ(at("2030-07-15T12:00"), utc(2030, 7, 15, 16));
   EXPECT_EQ(at("2030-07-15T12:00Z"), utc(2030, 7, 15, 12));
-  now_ = utc(2030, 3, 10, 3);  // the evening before the clocks go forward
+  now_ = utc(2030, 3, 10, 3);  // the evening before summer time begins
   EXPECT_EQ(at("midnight"), utc(2030, 3, 10, 5));
   EXPECT_EQ(at("8:00"), utc(2030, 3, 10, 12));
   now_ = utc(2030, 3, 10, 6);  // 01:00 of that day, which has 23 hours
   EXPECT_EQ(at("tomorrow"), utc(2030, 3, 11, 4));
 }
 
-TEST_F(Timespec, EasternZone) {
+TEST_F(Timespec, ZoneEastOfUtc) {
   zone("IST-5:30");
   EXPECT_EQ(at("today"), utc(2030, 5, 14, 18, 30));
   EXPECT_EQ(at("2030-05-16T00:00"), utc(2030, 5, 15, 18, 30));
 }
 
-TEST_F(Timespec, WhatIsRefused) {
+TEST_F(Timespec, InvalidTimesAreRefused) {
   for (const char* text : {"",
                            "soon",
                            "now+",

@@ -44,14 +44,14 @@ TEST(ParseMemory, NumberAndUnit) {
   }
 }
 
-TEST(ParseMemory, BareNumberIsInTheDefaultUnit) {
+TEST(ParseMemory, PlainNumberIsInTheDefaultUnit) {
   EXPECT_EQ(parse_memory("3", MemoryUnit::B), Bytes(3));
   EXPECT_EQ(parse_memory("3", MemoryUnit::KiB), Bytes::kib(3));
   EXPECT_EQ(parse_memory("3", MemoryUnit::GiB), Bytes::gib(3));
   EXPECT_EQ(parse_memory("3K", MemoryUnit::GiB), Bytes::kib(3));
 }
 
-TEST(ParseMemory, WhatIsRefused) {
+TEST(ParseMemory, InvalidSizesAreRefused) {
   struct Case {
     const char* text;
     const char* message;
@@ -83,7 +83,7 @@ TEST(ParseMemory, WhatIsRefused) {
   }
 }
 
-TEST(FormatMemory, LargestUnitThatDividesIt) {
+TEST(FormatMemory, UsesTheLargestUnitThatDividesIt) {
   EXPECT_EQ(format_memory(Bytes(0)), "0");
   EXPECT_EQ(format_memory(Bytes(123)), "123B");
   EXPECT_EQ(format_memory(Bytes::gib(4)), "4G");
@@ -99,7 +99,7 @@ TEST(FormatMemory, ParsesBack) {
   }
 }
 
-TEST(FormatMemoryShort, AtMostTwoDecimals) {
+TEST(FormatMemoryShort, HasAtMostTwoDecimals) {
   EXPECT_EQ(format_memory_short(Bytes(0)), "0");
   EXPECT_EQ(format_memory_short(Bytes(1023)), "1023B");
   EXPECT_EQ(format_memory_short(Bytes::kib(812)), "812K");

@@ -1,5 +1,5 @@
 // Tests: aacct/fields, field_table, filter_options, aacct/values
-// What aacct asks for, and what it makes of the answer.
+// The request of aacct, and how it prints the reply.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ std::string print(const std::vector<api::AccountingRow>& rows,
   std::string out;
   const auto printer =
       make_printer(query, *chosen, terminal, [&](std::string_view text) { out += text; });
-  // One row a page.
+  // One row per page.
   for (std::size_t i = 0; i < std::max<std::size_t>(rows.size(), 1); ++i) {
     api::AccountingRows page;
     page.set_now(kNow);
@@ -74,7 +74,7 @@ std::string print(const std::vector<api::AccountingRow>& rows,
   return out;
 }
 
-// The texts of fields of one row.
+// The texts of these fields of one row.
 std::string values(const api::AccountingRow& row, const std::string& fields,
                    std::vector<std::string> words = {}) {
   words.insert(words.end(), {"-n", "-P", "-o", fields});
@@ -83,7 +83,7 @@ std::string values(const api::AccountingRow& row, const std::string& fields,
   return text;
 }
 
-TEST_F(Accounting, HasTheUsualFieldsInColumnsOfTheirWidth) {
+TEST_F(Accounting, DefaultFieldsAreAsWideAsNeeded) {
   api::AccountingRow cancelled = row(123456789012345);
   cancelled.set_state("CANCELLED");
   cancelled.set_cancelled_by(1001);
@@ -99,7 +99,7 @@ TEST_F(Accounting, HasTheUsualFieldsInColumnsOfTheirWidth) {
             "------------ ---------- ---------- ---------- ---------- ---------- --------\n");
 }
 
-TEST_F(Accounting, OnANarrowTerminalAllButIdsGiveWay) {
+TEST_F(Accounting, NarrowTerminalShortensAllColumnsButIds) {
   api::AccountingRow wide = row(123456789012345);
   wide.set_name("a-name-that-is-quite-long");
   wide.set_account("of-a-long-account");
@@ -111,21 +111,21 @@ TEST_F(Accounting, OnANarrowTerminalAllButIdsGiveWay) {
   EXPECT_THAT(print({wide}, {}, 10), HasSubstr("123456789012345 a-name-th+"));
 }
 
-TEST_F(Accounting, AWidthThatIsNamedCutsAndAligns) {
+TEST_F(Accounting, GivenWidthCutsAndAligns) {
   EXPECT_EQ(print({row(7)}, {"-n", "-o", "State%-12,JobID%3"}), "COMPLETED      7\n");
   EXPECT_EQ(print({row(7)}, {"-n", "-o", "State%5,JobName%-6,User"}), "COMP+ wrap            \n");
   EXPECT_EQ(print({row(1234)}, {"-n", "-o", "JobID%2"}), "1234\n") << "never an id";
   EXPECT_EQ(print({row(7)}, {"-o", "AllocCPUS%4"}), "All+\n----\n   4\n");
 }
 
-TEST_F(Accounting, LettersOfOtherAlphabetsCountOnce) {
+TEST_F(Accounting, NonAsciiLettersCountAsOneColumn) {
   api::AccountingRow one = row(7);
   one.set_name("äöüß");
   EXPECT_EQ(print({one}, {"-n", "-o", "JobName%6,State"}), "  äöüß  COMPLETED\n");
   EXPECT_EQ(print({one}, {"-n", "-o", "JobName%3"}), "äö+\n");
 }
 
-TEST_F(Accounting, ForScripts) {
+TEST_F(Accounting, ParsableOutput) {
   EXPECT_EQ(print({row(7), row(8)}, {"-nPo", "jobid,elapsed,end,totalcpu,maxrss,Start"}),
             "7|1-01:01:01|2030-03-17T17:46:40|00:01.500|3M|2030-03-16T16:45:39\n"
             "8|1-01:01:01|2030-03-17T17:46:40|00:01.500|3M|2030-03-16T16:45:39\n");
@@ -133,7 +133,14 @@ TEST_F(Accounting, ForScripts) {
             "JobID;State;ExitCode;\n7;COMPLETED;0:0;\n");
 }
 
-TEST_F(Accounting, JsonComesPageByPage) {
+TEST_F(Accounting, ANameCannotShiftFieldsForScripts) {
+  api::AccountingRow one = row(7);
+  one.set_name("a|b;c\u009b");
+  EXPECT_EQ(print({one}, {"-nPo", "jobid,jobname,state"}), "7|a?b;c?|COMPLETED\n");
+  EXPECT_EQ(print({one}, {"-nPo", "jobid,jobname,state", "--delimiter=;"}), "7;a|b?c?;COMPLETED\n");
+}
+
+TEST_F(Accounting, JsonIsWrittenPageByPage) {
   const std::string text = print({row(7), row(8)}, {"--json"});
   EXPECT_THAT(text, StartsWith("{\n  \"rows\": [{"));
   EXPECT_THAT(text, HasSubstr("}, {"));
@@ -141,7 +148,7 @@ TEST_F(Accounting, JsonComesPageByPage) {
   EXPECT_THAT(text, HasSubstr("],\n  \"now\": 1900000000000000,\n  \"cluster\": \"demo\"\n}\n"));
 }
 
-TEST_F(Accounting, UnknownAndUnansweredFieldsAreNamed) {
+TEST_F(Accounting, UnknownAndUnsupportedFieldsAreNamed) {
   EXPECT_EQ(print({}, {"-o", "Statee"}), "unknown field \"Statee\"; did you mean \"State\"?");
   EXPECT_EQ(print({}, {"-o", "JobID,aveRSS%20"}),
             "the field aveRSS is not supported yet: nothing is recorded for it");
@@ -149,8 +156,8 @@ TEST_F(Accounting, UnknownAndUnansweredFieldsAreNamed) {
   EXPECT_EQ(print({}, {"-o", ","}), "no field is named");
 }
 
-// Every field of a program in the place of which this one is used is answered or refused by name.
-TEST_F(Accounting, KnowsEveryFieldThatScriptsMayName) {
+// Every field of sacct is supported or refused by name.
+TEST_F(Accounting, FieldsOfSacctAreSupported) {
   const auto chosen = parse_fields("all");
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->size(), fields().size());
@@ -175,7 +182,7 @@ TEST_F(Accounting, KnowsEveryFieldThatScriptsMayName) {
     EXPECT_TRUE(parse_fields(name)) << name;
 }
 
-TEST_F(Accounting, AmountsOfMemoryComeInTheUnitAskedFor) {
+TEST_F(Accounting, MemoryIsPrintedInTheRequestedUnit) {
   const std::string f = "ReqMem,MaxRSS,AllocTRES";
   EXPECT_EQ(values(row(7), f), "8G|3M|billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=2");
   EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--noconvert"}), "8192M|3072K");
@@ -192,7 +199,7 @@ TEST_F(Accounting, ResourcesAreCounted) {
   EXPECT_EQ(values(row(7), "CPUEff,MemEff,Planned,PlannedCPURAW"), "0.0%|0.1%|00:00:39|156");
 }
 
-TEST_F(Accounting, WhatWaitsShowsWhatItAskedFor) {
+TEST_F(Accounting, PendingJobShowsItsRequest) {
   api::AccountingRow waiting;
   waiting.mutable_key()->set_job(12);
   waiting.set_own_id(12);
@@ -215,7 +222,7 @@ TEST_F(Accounting, WhatWaitsShowsWhatItAskedFor) {
   EXPECT_EQ(values(waiting, "Eligible,Planned"), "Unknown|Unknown");
 }
 
-TEST_F(Accounting, TimeLimitsThatAreNotSet) {
+TEST_F(Accounting, MissingTimeLimitsHaveAText) {
   api::AccountingRow none = row(7);
   EXPECT_EQ(values(none, "Timelimit,TimelimitRaw"), "UNLIMITED|UNLIMITED");
   none.set_time_limit(0);
@@ -232,7 +239,7 @@ TEST_F(Accounting, FilesAreNamedByTheirPatterns) {
   EXPECT_EQ(values(one, "StdOut,StdErr"), "/home/alice/ares-%A_%a.out|/log/%x.err");
 }
 
-TEST_F(Accounting, NothingInARowCanSteerTheTerminal) {
+TEST_F(Accounting, ControlCharactersAreNotPrinted) {
   api::AccountingRow one = row(7);
   for (const char* text : {"a\033[2J", "a\nb"}) {
     one.set_name(text);
@@ -246,7 +253,7 @@ TEST_F(Accounting, NothingInARowCanSteerTheTerminal) {
   }
 }
 
-TEST_F(Accounting, TruncateShowsTheWindowsEnds) {
+TEST_F(Accounting, TruncateShowsTheEndsOfTheWindow) {
   const auto truncated = [&](std::vector<std::string> window) {
     window.insert(window.end(), {"-T"});
     return values(row(7), "Start,End,ElapsedRaw", window);
@@ -268,7 +275,7 @@ std::int64_t micros(const std::string& time) {
   return parse_timespec(time, kTime)->time_since_epoch().count();
 }
 
-TEST_F(Accounting, LooksAtMyOwnJobsOfTodayUnlessTold) {
+TEST_F(Accounting, DefaultIsOwnJobsOfToday) {
   const Query mine = completed({});
   EXPECT_THAT(mine.filter.users(), ElementsAre("1001"));
   EXPECT_EQ(mine.filter.start(), micros("2030-03-17"));
@@ -281,7 +288,7 @@ TEST_F(Accounting, LooksAtMyOwnJobsOfTodayUnlessTold) {
   EXPECT_EQ(named.filter.start(), 0);
 }
 
-TEST_F(Accounting, StatesAloneAreThoseOfThisMoment) {
+TEST_F(Accounting, StatesWithoutAWindowAreThoseOfNow) {
   const Query now = completed({"-s", "R,PD"});
   EXPECT_EQ(now.filter.start(), kNow);
   EXPECT_EQ(now.filter.end(), kNow);
@@ -315,7 +322,7 @@ TEST_F(Accounting, RangesAndLimits) {
   EXPECT_THAT(print({}, {"-k", "UNLIMITED"}), HasSubstr("no limit"));
 }
 
-TEST_F(Accounting, OnlyWhatIsShownIsAskedFor) {
+TEST_F(Accounting, OnlyNeededFieldsAreRequested) {
   api::Accounting filter;
   ask_only_for(*parse_fields("JobID,Elapsed"), filter);
   EXPECT_THAT(filter.fields(), ElementsAre(api::AccountingRow::kStartedFieldNumber,
@@ -328,8 +335,8 @@ TEST_F(Accounting, OnlyWhatIsShownIsAskedFor) {
   EXPECT_EQ(none.fields_size(), 1) << "nothing is not everything";
 }
 
-// A field that reads what it does not ask for would be wrong on a real cluster only.
-TEST_F(Accounting, EveryFieldAsksForWhatItReads) {
+// A field that reads what it does not request would be wrong on a real cluster only.
+TEST_F(Accounting, EveryFieldRequestsWhatItReads) {
   api::AccountingRow full = row(7);
   full.set_gid(5);
   full.set_group("g");

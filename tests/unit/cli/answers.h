@@ -1,4 +1,4 @@
-// The controller's answers as the tests of commands make them up, and a zone to print them in.
+// Replies of the controller as made by the tests of commands, and the time zone to print them in.
 // For tests only.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace ares::answers {
 
-inline constexpr std::int64_t kSecond = 1'000'000;  // of the times that travel
+inline constexpr std::int64_t kSecond = 1'000'000;  // unit of the times in messages
 inline constexpr std::int64_t kNow = 1'900'000'000 * kSecond;
 
-// Times are printed in the zone of the process.
+// Times are printed in the time zone of the process.
 class InUtc : public testing::Test {
  protected:
   InUtc() {

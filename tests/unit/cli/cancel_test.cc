@@ -1,4 +1,4 @@
-// What acancel makes of its line.
+// Command lines of acancel and the requests that they become.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ struct Line {
   Status status;
 };
 
-// Options keep pointers to the selection, so it stays in its place.
+// Options keep pointers to the selection, so its address must not change.
 std::unique_ptr<Line> parse(const std::vector<std::string>& words) {
   auto line = std::make_unique<Line>();
   const cli::OptionTable table = options(line->selection);
@@ -38,7 +38,7 @@ std::vector<api::Cancel> cancel(const std::vector<std::string>& words,
   return {};
 }
 
-TEST(Cancel, IdsAndFiltersNarrowOneAnother) {
+TEST(Cancel, IdsAndFiltersAreCombined) {
   const auto made = cancel({"-n", "x", "12", "13_[1-2]"});
   ASSERT_EQ(made.size(), 1u);
   EXPECT_EQ(made[0].jobs().jobs_size(), 3);
@@ -47,7 +47,7 @@ TEST(Cancel, IdsAndFiltersNarrowOneAnother) {
   EXPECT_EQ(cancel({"--me"})[0].jobs().uid(), 1001u);
 }
 
-TEST(Cancel, ARequestForEachCombinationOfValues) {
+TEST(Cancel, EachCombinationOfValuesIsARequest) {
   EXPECT_EQ(cancel({"-w", "n[1-2]"}).size(), 2u);
   const auto made = cancel({"-u", "alice,bob", "-t", "pd,R", "-p", "main"});
   ASSERT_EQ(made.size(), 4u);
@@ -60,7 +60,7 @@ TEST(Cancel, ARequestForEachCombinationOfValues) {
   EXPECT_THAT(refused, HasSubstr("too many combinations"));
 }
 
-TEST(Cancel, SignalsByNameAndNumber) {
+TEST(Cancel, SignalsAreGivenByNameOrNumber) {
   EXPECT_EQ(cancel({"-s", "USR1", "1"})[0].signal(), 10);
   EXPECT_EQ(cancel({"-s", "sigkill", "1"})[0].signal(), 9);
   EXPECT_EQ(cancel({"-s", "12", "1"})[0].signal(), 12);
@@ -70,7 +70,7 @@ TEST(Cancel, SignalsByNameAndNumber) {
   EXPECT_FALSE(cancel({"-f", "-s", "USR1", "1"})[0].batch_only());
 }
 
-TEST(Cancel, NothingSelectedIsAMistake) {
+TEST(Cancel, EmptySelectionIsAnError) {
   std::string refused;
   EXPECT_TRUE(cancel({}, &refused).empty());
   EXPECT_THAT(refused, HasSubstr("No job identification provided"));
@@ -82,7 +82,7 @@ TEST(Cancel, NothingSelectedIsAMistake) {
   EXPECT_THAT(refused, HasSubstr("mutually exclusive"));
 }
 
-TEST(Cancel, AskingListsWhatWouldBeCancelled) {
+TEST(Cancel, InteractiveModeListsJobsToCancel) {
   const auto line = parse({"-i", "-n", "x,y", "-t", "PENDING"});
   ASSERT_TRUE(line->status);
   const auto list = listing(line->selection, 1001);

@@ -1,4 +1,4 @@
-// actl: what words become requests, and what the interactive mode offers.
+// actl: how words become requests, and completion in the interactive mode.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> fields(const api::JobAction& action) {
   return {action.fields().begin(), action.fields().end()};
 }
 
-TEST(UpdateKeys, EachFieldIsNamedAndRead) {
+TEST(UpdateKeys, EachFieldIsNamedAndParsed) {
   const api::JobAction action = job_update({{"partition", "a,b"},
                                             {"jobname", "x"},
                                             {"nice", "7"},
@@ -54,7 +54,7 @@ TEST(UpdateKeys, EachFieldIsNamedAndRead) {
   EXPECT_EQ(values.begin(), (kNow + std::chrono::hours{1}).time_since_epoch().count());
 }
 
-TEST(UpdateKeys, EmptyValuesClear) {
+TEST(UpdateKeys, EmptyValuesClearFields) {
   const api::JobAction action =
       job_update({{"dependency", ""}, {"features", ""}, {"reqnodelist", ""}, {"starttime", "now"}});
   EXPECT_THAT(fields(action),
@@ -63,7 +63,7 @@ TEST(UpdateKeys, EmptyValuesClear) {
   EXPECT_EQ(action.values().dependencies_size(), 0);
 }
 
-TEST(UpdateKeys, LimitPriorityAndThrottleAreTheirOwnFields) {
+TEST(UpdateKeys, LimitPriorityAndThrottleHaveTheirFields) {
   const api::JobAction action =
       job_update({{"timelimit", "1:00:00"}, {"priority", "9"}, {"arraytaskthrottle", "0"}});
   EXPECT_TRUE(action.fields().empty());
@@ -73,7 +73,7 @@ TEST(UpdateKeys, LimitPriorityAndThrottleAreTheirOwnFields) {
   EXPECT_EQ(job_update({{"timelimit", "UNLIMITED"}}).time_limit(), 0);
 }
 
-TEST(UpdateKeys, PartitionStatesAreTwoSwitches) {
+TEST(UpdateKeys, PartitionStatesAreTwoFlags) {
   api::UpdatePartition update;
   ASSERT_TRUE(apply_key(partition_keys(), update, "state", "DRAIN", kNow));
   ASSERT_TRUE(apply_key(partition_keys(), update, "maxtime", "UNLIMITED", kNow));
@@ -85,7 +85,7 @@ TEST(UpdateKeys, PartitionStatesAreTwoSwitches) {
   EXPECT_EQ(update.values().max_nodes(), 3u);
 }
 
-TEST(UpdateKeys, NoNameStandsTwice) {
+TEST(UpdateKeys, NamesAreUnique) {
   std::set<std::string> seen;
   for (const auto& row : job_keys().rows) {
     EXPECT_TRUE(seen.insert(cli::lower(row.name)).second) << row.name;
@@ -95,7 +95,7 @@ TEST(UpdateKeys, NoNameStandsTwice) {
     EXPECT_FALSE(seen.contains(later)) << later;
 }
 
-TEST(Assignments, AReasonWithoutQuotesGoesOn) {
+TEST(Assignments, ReasonWithoutQuotesContinues) {
   const auto all = assignments({"State=drain", "Reason=fan", "is", "broken"});
   ASSERT_TRUE(all);
   ASSERT_EQ(all->size(), 2u);
@@ -151,7 +151,7 @@ TEST(Complete, PropertiesAndTheirValues) {
   EXPECT_THAT(offered("update jobid=7 excnodelist=n1,g"), ElementsAre("gpu1"));
 }
 
-TEST(Describe, FileNamesAreExpandedAsFarAsTheyAreKnown) {
+TEST(Describe, FileNamesAreExpandedAsFarAsKnown) {
   api::Job job;
   job.mutable_key()->set_job(12);
   job.set_own_id(12);
@@ -169,7 +169,7 @@ TEST(Describe, FileNamesAreExpandedAsFarAsTheyAreKnown) {
   EXPECT_THAT(describe(job, kNow, false), HasSubstr("StdOut=/w/ares-12_4.out\n"));
 }
 
-TEST(Describe, DetailsTellWhatEachNodeGives) {
+TEST(Describe, DetailsShowTheShareOfEachNode) {
   api::Job job;
   job.mutable_key()->set_job(3);
   api::NodeShare* share = job.add_shares();
@@ -179,7 +179,7 @@ TEST(Describe, DetailsTellWhatEachNodeGives) {
   EXPECT_THAT(describe(job, kNow, false, true), HasSubstr("Node=n1 CPUs=2 "));
 }
 
-TEST(Describe, PartitionsAddUpTheirNodes) {
+TEST(Describe, PartitionsSumUpTheirNodes) {
   api::Partition partition;
   partition.set_name("gpu");
   partition.set_state("INACTIVE");
@@ -197,7 +197,7 @@ TEST(Describe, PartitionsAddUpTheirNodes) {
   EXPECT_THAT(text, HasSubstr("TRES=cpu=8,mem=2G,node=2,gres/gpu=2,gres/gpu:a100=2"));
 }
 
-TEST(ConfigChange, SaysWhenItTakesEffect) {
+TEST(ConfigChange, TextSaysWhenItTakesEffect) {
   api::ConfigChange change;
   change.set_subject("partition main");
   change.set_field("state");

@@ -14,7 +14,7 @@
 namespace ares::asub {
 namespace {
 
-// A line of tests/data/directives/sbatch.tsv: how often real scripts have the directive, and the directive.
+// A line of tests/data/directives/sbatch.tsv: how often real scripts contain the directive, and the directive.
 struct Row {
   std::size_t times = 0;
   std::string directive;
@@ -30,7 +30,7 @@ std::vector<Row> recorded_directives() {
   return rows;
 }
 
-TEST(Corpus, EveryRealDirectiveIsUnderstoodOrRefusedByName) {
+TEST(Corpus, EveryRealDirectiveIsSupportedOrRefusedByName) {
   std::size_t directives = 0, understood = 0, comments = 0, unsupported = 0, wrong = 0;
   for (const auto& [times, directive] : recorded_directives()) {
     directives += times;

@@ -18,7 +18,7 @@ std::vector<std::string> words_of(const std::string& script) {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Directives, BothPrefixesCarryOptions) {
+TEST(Directives, BothPrefixesAreRead) {
   EXPECT_THAT(words_of("#!/bin/sh\n#ARES -N 2\n#SBATCH\t--time=1\n"),
               ElementsAre("-N", "2", "--time=1"));
 }
@@ -28,36 +28,36 @@ TEST(Directives, EndAtTheFirstCommand) {
               ElementsAre("-J", "early"));
 }
 
-TEST(Directives, CommentedOnesAreComments) {
+TEST(Directives, CommentedDirectivesAreIgnored) {
   EXPECT_THAT(words_of("#!/bin/sh\n##ARES -J x\n# ARES -J y\n#ARESX -J z\n ##SBATCH -J w\n"),
               IsEmpty());
 }
 
-TEST(Directives, SeveralOptionsShareALineAndACommentMayFollow) {
+TEST(Directives, SeveralOptionsAndACommentMayShareALine) {
   EXPECT_THAT(words_of("#SBATCH -N 1 -c 4   # four of them\n#SBATCH --mem=4G #x\n#SBATCH -J a#b\n"),
               ElementsAre("-N", "1", "-c", "4", "--mem=4G", "-J", "a#b"));
 }
 
-TEST(Directives, QuotesGroupAndNothingIsExpanded) {
+TEST(Directives, QuotesGroupWordsWithoutExpansion) {
   EXPECT_THAT(words_of("#ARES --comment=\"two words\" -J 'it''s' -C \"[a|b]\" -o $HOME/x\n"),
               ElementsAre("--comment=two words", "-J", "its", "-C", "[a|b]", "-o", "$HOME/x"));
   EXPECT_THAT(words_of("#ARES -J a\\ b -e \"q\\\"q\"\n"), ElementsAre("-J", "a b", "-e", "q\"q"));
 }
 
-TEST(Directives, AnOpenQuoteIsRefusedWithItsLine) {
+TEST(Directives, OpenQuoteIsRefusedWithItsLine) {
   const auto lines = find_directives("#!/bin/sh\n#ARES --comment=\"two\n", "job.sh");
   ASSERT_FALSE(lines);
   EXPECT_EQ(lines.error().message, "job.sh:2: a quote is not closed");
 }
 
-TEST(Directives, AStrayWordIsRefusedNotIgnored) {
+TEST(Directives, WordThatIsNotAnOptionIsRefused) {
   const OptionTable table;
   const auto given = options_from_script(table, "#!/bin/sh\n#ARES hello\n", "job.sh");
   ASSERT_FALSE(given);
   EXPECT_EQ(given.error().message, "job.sh:2: \"hello\" is not an option; comments begin with #");
 }
 
-TEST(Directives, AFileWithoutTrailingNewlineCountsToo) {
+TEST(Directives, LastLineNeedsNoNewline) {
   EXPECT_THAT(words_of("#!/bin/sh\n#ARES -H"), ElementsAre("-H"));
 }
 

@@ -1,4 +1,4 @@
-// asub: what it says when no answer tells whether the jobs were submitted.
+// asub: the error message if no reply says whether the jobs were submitted.
 #include "asub/failure.h"
 
 #include <gmock/gmock.h>
@@ -21,8 +21,8 @@ Batch lines(std::size_t first, std::size_t last) {
   return batch;
 }
 
-// Without the id, which asub had made up, the only way on was to risk a second job.
-TEST(Failure, AJobThatMayBeThereComesWithItsRequestId) {
+// Regression: without the id, which asub had generated, a retry might have submitted the job twice.
+TEST(Failure, PossiblySubmittedJobIsReportedWithItsRequestId) {
   const Error told = failure_of_one(kAway, "r-17");
   EXPECT_EQ(told.code, ErrorCode::unavailable);
   EXPECT_THAT(told.message,
@@ -31,13 +31,13 @@ TEST(Failure, AJobThatMayBeThereComesWithItsRequestId) {
   EXPECT_EQ(failure_of_one(kRefused, "r-17"), kRefused) << "it is certainly not there";
 }
 
-// "were not submitted" was untrue: the last batch's answer may be all that was lost.
-TEST(Failure, OfAFileTheLinesThatMayBeThereAreToldApart) {
+// Regression: "were not submitted" was wrong if only the reply to the last batch had been lost.
+TEST(Failure, PossiblySubmittedLinesOfAFileAreReported) {
   EXPECT_THAT(failure_of_batch(kAway, "jobs.txt", lines(5, 9), "r-17").message,
               AllOf(HasSubstr("jobs.txt: the jobs of lines 5 to 9 may have been submitted"),
-                    HasSubstr("those behind them were not"), HasSubstr("--request-id=r-17")));
+                    HasSubstr("those after them were not"), HasSubstr("--request-id=r-17")));
   EXPECT_THAT(failure_of_batch(kRefused, "jobs.txt", lines(5, 9), "r-17").message,
-              AllOf(HasSubstr("lines 5 to 9 and those behind them were not submitted"),
+              AllOf(HasSubstr("lines 5 to 9 and those after them were not submitted"),
                     HasSubstr("no such partition"), Not(HasSubstr("may have been"))));
 }
 

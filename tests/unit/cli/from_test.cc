@@ -1,5 +1,5 @@
 // Tests: prepare, asub/batch
-// asub --from: what a line means, and how jobs are put into requests.
+// asub --from: the meaning of a line, and how jobs are grouped into requests.
 #include "asub/from.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::string refusal(const std::string& text) {
   return read ? "accepted" : read.error().message;
 }
 
-TEST(From, ALineIsAPathOrAnObject) {
+TEST(From, LineIsAPathOrAnObject) {
   EXPECT_THAT(line("  jobs/a b.sh ").operands, ElementsAre("jobs/a b.sh"));
   const Line script = line(R"({"script": "run.sh", "args": ["x y", 7], "ntasks": 4, "mem": "2G"})");
   EXPECT_THAT(script.operands, ElementsAre("run.sh", "x y", "7"));
@@ -35,7 +35,7 @@ TEST(From, ALineIsAPathOrAnObject) {
   EXPECT_THAT(wrap.words, ElementsAre("--hold", "--wrap=echo hi"));
 }
 
-TEST(From, ALineThatMakesNoSenseIsRefused) {
+TEST(From, InvalidLinesAreRefused) {
   EXPECT_THAT(refusal("{}"), HasSubstr("either \"script\" or \"wrap\""));
   EXPECT_THAT(refusal(R"({"script": "a", "wrap": "b"})"), HasSubstr("either"));
   EXPECT_THAT(refusal(R"({"script": 7})"), HasSubstr("\"script\" must be a text"));
@@ -46,7 +46,7 @@ TEST(From, ALineThatMakesNoSenseIsRefused) {
   EXPECT_THAT(refusal("{\"script\": \"a\""), HasSubstr("column"));
 }
 
-TEST(From, BlankLinesAndCommentsArePassedOver) {
+TEST(From, BlankLinesAndCommentsAreSkipped) {
   const auto lines = lines_of("a.sh\n\n  # b.sh\n\tc.sh\r\nd.sh");
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1].first, 4u);
@@ -67,7 +67,7 @@ std::vector<PreparedJob> jobs(std::size_t count, std::size_t script_bytes = 20, 
   return all;
 }
 
-TEST(From, RequestsAreBoundedByNumberAndKeepTheOrder) {
+TEST(From, JobsPerRequestAreBoundedAndOrdered) {
   const auto batches = make_batches(jobs(1201), "id");
   ASSERT_EQ(batches.size(), 3u);
   std::set<std::string> ids;
@@ -85,7 +85,7 @@ TEST(From, RequestsAreBoundedByNumberAndKeepTheOrder) {
   EXPECT_THAT(ids, ElementsAre("id/1", "id/2", "id/3"));
 }
 
-TEST(From, RequestsAreBoundedBySize) {
+TEST(From, BytesPerRequestAreBounded) {
   const auto batches = make_batches(jobs(10, 400'000, false), "id");
   ASSERT_EQ(batches.size(), 5u);
   for (const Batch& batch : batches) {
@@ -98,7 +98,7 @@ TEST(From, RequestsAreBoundedBySize) {
   EXPECT_EQ(make_batches(jobs(3, 3'000'000, false), "id").size(), 3u) << "each alone";
 }
 
-TEST(From, TheSameJobsMakeTheSameRequests) {
+TEST(From, SameJobsMakeTheSameRequests) {
   const auto once = make_batches(jobs(700), "id"), again = make_batches(jobs(700), "id");
   for (std::size_t i = 0; i < once.size(); ++i)
     EXPECT_EQ(once[i].request.SerializeAsString(), again[i].request.SerializeAsString());

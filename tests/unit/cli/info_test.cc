@@ -1,5 +1,5 @@
 // Tests: ainfo/columns, ainfo/rows, ainfo/row
-// What ainfo makes of the controller's answers.
+// How ainfo prints the replies of the controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::string info(const std::vector<std::string>& words = {}, const Answer& answe
   if (Status applied = cli::apply_options(parsed->given); !applied) return applied.error().message;
   const auto fields = fields_of(query);
   if (!fields) return fields.error().message;
-  // Only what the query asks for comes.
+  // Only fields that the query requests are sent.
   Answer sent = answer;
   sent.nodes.clear_nodes();
   proto::TableWriter writer(api::Node::default_instance(), *fields);
@@ -62,7 +62,7 @@ std::string info(const std::vector<std::string>& words = {}, const Answer& answe
   return text ? *text : text.error().message;
 }
 
-TEST(Info, NodesThatLookAlikeShareALine) {
+TEST(Info, EqualNodesShareALine) {
   EXPECT_EQ(info(),
             "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
             "main*        up  infinite     1   mix n2\n"
@@ -83,13 +83,13 @@ TEST(Info, SummaryReasonsAndFilters) {
   EXPECT_EQ(info({"-t", "sleepy"}), "--states: Invalid node state specified: sleepy");
 }
 
-TEST(Info, SizesThatDifferShowTheLeastUnlessExact) {
+TEST(Info, DifferentSizesShowTheMinimumUnlessExact) {
   EXPECT_EQ(info({"-h", "-p", "main", "-t", "idle", "-o", "%R %c %m %N"}),
             "main 4+ 4000 n[1,3]\ngpu 4 4000 n1\n");
   EXPECT_EQ(info({"-h", "-e", "-t", "idle", "-o", "%R %c %N"}), "main 4 n1\nmain 8 n3\ngpu 4 n1\n");
 }
 
-TEST(Info, ALineForEachNode) {
+TEST(Info, NodeFormatHasALineForEachNode) {
   EXPECT_EQ(
       info({"-h", "-N", "-o", "%N %R %t"}),
       "n1 main idle\nn1 gpu idle\nn2 main mix\nn2 gpu mix\nn3 main idle\nn4 main drain\nn10 main "
@@ -114,14 +114,14 @@ TEST(Info, SortsByAnyColumn) {
   EXPECT_THAT(info({"-S", "?"}), StartsWith("cannot sort by \"?\""));
 }
 
-TEST(Info, ColumnsByNameAndThoseThatAreMissing) {
+TEST(Info, ColumnsAreChosenByNameAndUnknownOnesRefused) {
   EXPECT_EQ(info({"-h", "-O", "partitionname:6,size:.12"}),
             "main    1-infinite\ngpu            1-2\n");
   EXPECT_EQ(info({"-o", "%O"}), "format: %O (CPUsLoad) is not supported yet");
   EXPECT_EQ(info({"-O", "Memry"}), "unknown field \"Memry\"; did you mean \"Memory\"?");
 }
 
-TEST(Info, JsonHoldsPartitionsAndNodes) {
+TEST(Info, JsonHasPartitionsAndNodes) {
   Query query;
   const std::string text = print_json(query, cluster());
   EXPECT_THAT(text, StartsWith("{\n  \"partitions\": [\n    {\n      \"name\": \"main\","));
@@ -129,7 +129,7 @@ TEST(Info, JsonHoldsPartitionsAndNodes) {
   EXPECT_TRUE(text.ends_with("\"cluster\": \"test\"\n}\n"));
 }
 
-TEST(Info, TenThousandNodesFoldQuickly) {
+TEST(Info, TenThousandNodesAreGrouped) {
   Answer big;
   api::Partition* main = big.partitions.add_partitions();
   main->set_name("main");

@@ -18,7 +18,7 @@ JsonObject parsed(const std::string& text) {
   return object.value_or(JsonObject{});
 }
 
-TEST(JsonReader, ReadsPlainValuesInTheirOrder) {
+TEST(JsonReader, ReadsValuesInOrder) {
   const JsonObject o = parsed(
       R"( {"script": "a b.sh", "ntasks":4, "mem" : "2G", "hold": true, "nice":false, "x":null,
           "args": ["one", 2, -3.5e+7], "none": []} )");
@@ -40,7 +40,7 @@ TEST(JsonReader, ReadsEscapes) {
             "\"\\/\n\tä€😀");
 }
 
-TEST(JsonReader, SaysWhereItIsWrong) {
+TEST(JsonReader, ErrorsNameTheColumn) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "column 1: expected an object"},
       {"[]", "column 1: expected an object"},
@@ -73,7 +73,7 @@ TEST(JsonReader, SaysWhereItIsWrong) {
   }
 }
 
-TEST(JsonReader, SurvivesNoise) {
+TEST(JsonReader, RandomTextDoesNotCrash) {
   std::mt19937_64 random(3);
   const std::string letters = "{}[]\",:\\u0dn1-. tf";
   for (int i = 0; i < 200'000; ++i) {

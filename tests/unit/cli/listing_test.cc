@@ -1,4 +1,4 @@
-// What actl makes of the controller's answers.
+// How actl prints the replies of the controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 using Listing = answers::InUtc;
 
-TEST_F(Listing, ShowJobTellsWhereTheOutputIs) {
+TEST_F(Listing, ShowJobNamesTheOutputFile) {
   api::Job one = job(12, "RUNNING", "sim");
   one.mutable_spec()->set_work_dir("/home/alice");
   one.mutable_spec()->set_std_out("%x-%8j.log");
@@ -29,7 +29,7 @@ TEST_F(Listing, ShowJobTellsWhereTheOutputIs) {
   EXPECT_THAT(actl::describe(one, Time(Duration(kNow)), true), Not(HasSubstr("\n ")));
 }
 
-TEST(Control, UnknownAndUnbuiltCommandsAreNamed) {
+TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   const auto refusal = [](const actl::Words& words) {
     actl::Context context;
     const auto done = actl::dispatch(context, words);
@@ -57,7 +57,7 @@ TEST(Control, UnknownAndUnbuiltCommandsAreNamed) {
   EXPECT_EQ(refusal({"hold"}), "name the jobs by their ids");
 }
 
-TEST(Reference, EveryKeyOfTheConfigurationIsDescribedWithItsDefault) {
+TEST(Reference, EveryConfigurationKeyIsDescribedWithItsDefault) {
   const std::string page = config::reference_page();
   EXPECT_THAT(page, HasSubstr(".B kill_wait\n(duration) "));
   EXPECT_THAT(page, HasSubstr("Default: 30.\n"));

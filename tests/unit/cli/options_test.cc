@@ -50,7 +50,7 @@ std::string refusal(const std::vector<std::string>& words) {
   return status ? "accepted" : status.error().message;
 }
 
-TEST(Options, EverySpellingOfAnArgumentIsUnderstood) {
+TEST(Options, EverySpellingOfAnArgumentIsAccepted) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"--job-name=a b"},
                                              {"--job-name", "a b"},
@@ -65,7 +65,7 @@ TEST(Options, EverySpellingOfAnArgumentIsUnderstood) {
   }
 }
 
-TEST(Options, AnOptionalArgumentIsTakenOnlyWhenAttached) {
+TEST(Options, OptionalArgumentMustBeAttached) {
   Target target;
   std::vector<std::string> operands;
   ASSERT_TRUE(parse_and_apply(target, {"--nice", "5", "--hold"}, &operands));
@@ -76,14 +76,14 @@ TEST(Options, AnOptionalArgumentIsTakenOnlyWhenAttached) {
   EXPECT_EQ(target.nice, "7");
 }
 
-TEST(Options, DoubleDashEndsThem) {
+TEST(Options, DoubleDashEndsOptions) {
   Target target;
   std::vector<std::string> operands;
   ASSERT_TRUE(parse_and_apply(target, {"-H", "--", "-J", "x"}, &operands));
   EXPECT_THAT(operands, testing::ElementsAre("-J", "x"));
 }
 
-TEST(Options, WhatBelongsToTheScriptIsLeftAlone) {
+TEST(Options, OptionsAfterTheScriptBelongToTheScript) {
   Target target;
   OptionTable table = table_for(target);
   table.stop_at_operand = true;
@@ -93,7 +93,7 @@ TEST(Options, WhatBelongsToTheScriptIsLeftAlone) {
   EXPECT_THAT(parsed->operands, testing::ElementsAre("job.sh", "--mem", "-Z"));
 }
 
-TEST(Options, RefusalsNameTheOption) {
+TEST(Options, ErrorsNameTheOption) {
   EXPECT_EQ(refusal({"--tres-bind=x"}), "--tres-bind is not supported yet");
   EXPECT_EQ(refusal({"-k"}), "-k (--no-kill) is not supported yet");
   EXPECT_EQ(refusal({"--jbo-name=x"}), "unknown option --jbo-name; did you mean \"--job-name\"?");
@@ -120,7 +120,7 @@ class Precedence : public testing::Test {
     const auto own = parse_options(table, line);
     if (!all || !variables || !own)
       return fail(ErrorCode::internal, "a case of this test does not parse");
-    // In the order least helpful to apply_options.
+    // In the opposite order of precedence.
     std::vector<GivenOption> given = own->given;
     given.insert(given.end(), variables->begin(), variables->end());
     given.insert(given.end(), all->given.begin(), all->given.end());
@@ -129,7 +129,7 @@ class Precedence : public testing::Test {
   Target target_;
 };
 
-TEST_F(Precedence, LineBeatsEnvironmentBeatsScript) {
+TEST_F(Precedence, CommandLinePrecedesEnvironmentAndScript) {
   ASSERT_TRUE(apply({"-Ja"}, {{"ASUB_JOB_NAME", "b"}}, {"-Jc"}));
   EXPECT_EQ(target_.name, "c");
   ASSERT_TRUE(apply({"-Ja"}, {{"ASUB_JOB_NAME", "b"}}, {}));
@@ -138,14 +138,14 @@ TEST_F(Precedence, LineBeatsEnvironmentBeatsScript) {
   EXPECT_EQ(target_.name, "a");
 }
 
-TEST_F(Precedence, AContradictionIsDecidedByPrecedence) {
+TEST_F(Precedence, ConflictIsResolvedByPrecedence) {
   ASSERT_TRUE(apply({"--mem=4G"}, {}, {"--mem-per-cpu=1G"}));
   EXPECT_EQ(target_.memory, "1G/cpu");
   ASSERT_TRUE(apply({"--mem-per-cpu=4G"}, {{"ASUB_MEM", "2G"}}, {}));
   EXPECT_EQ(target_.memory, "2G");
 }
 
-TEST_F(Precedence, FlagsInTheEnvironmentCanSayNo) {
+TEST_F(Precedence, EnvironmentMayDisableFlags) {
   ASSERT_TRUE(apply({}, {{"ASUB_HOLD", "0"}}, {}));
   EXPECT_FALSE(target_.hold);
   ASSERT_TRUE(apply({}, {{"ASUB_HOLD", "1"}}, {}));

@@ -1,4 +1,4 @@
-// A listing of whole rows is put together from its pages.
+// A listing of whole rows is assembled from its pages.
 #include "cli/output/pages.h"
 
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 namespace ares::cli {
 namespace {
 
-// A controller that gives two rows a page.
-struct Pretended {
+// A simulated controller that returns two rows per page.
+struct SimulatedController {
   std::uint32_t rows = 0;
-  std::optional<std::uint32_t> broken{};  // the call that fails
+  std::optional<std::uint32_t> broken{};  // index of the call that fails
   std::uint32_t calls = 0;
 
   Result<api::Response> operator()(const api::Request& request) {
@@ -34,11 +34,11 @@ struct Pretended {
   }
 };
 
-TEST(Pages, AllRowsComeOnceAndInOrder) {
+TEST(Pages, AllRowsAreReturnedOnceAndInOrder) {
   for (const std::uint32_t rows : {0U, 1U, 2U, 5U, 6U}) {
     api::Request jobs;
     jobs.mutable_list_jobs()->set_details(true);
-    Pretended controller{rows};
+    SimulatedController controller{rows};
     const auto all = call_for_all(jobs, controller);
     ASSERT_TRUE(all);
     ASSERT_EQ(static_cast<std::uint32_t>(all->jobs().jobs_size()), rows);
@@ -49,7 +49,7 @@ TEST(Pages, AllRowsComeOnceAndInOrder) {
 
     api::Request nodes;
     nodes.mutable_list_nodes();
-    Pretended other{rows};
+    SimulatedController other{rows};
     const auto listed = call_for_all(nodes, other);
     ASSERT_TRUE(listed);
     EXPECT_EQ(static_cast<std::uint32_t>(listed->nodes().nodes_size()), rows);
@@ -57,10 +57,10 @@ TEST(Pages, AllRowsComeOnceAndInOrder) {
   }
 }
 
-TEST(Pages, APageThatDoesNotComeIsNotPassedOver) {
+TEST(Pages, MissingPageIsAnError) {
   api::Request jobs;
   jobs.mutable_list_jobs()->set_details(true);
-  Pretended controller{6, 1};
+  SimulatedController controller{6, 1};
   const auto all = call_for_all(jobs, controller);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().message, "away");

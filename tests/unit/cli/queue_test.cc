@@ -1,6 +1,6 @@
 // Tests: aqueue/columns, cells, column_groups, columns_identity, columns_places, aqueue/row, aqueue/why
 // Tests: columns_resources, filter_options, listing_options
-// What aqueue makes of the controller's answers.
+// How aqueue prints the replies of the controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ Status parse(Query& query, const std::vector<std::string>& words,
   return cli::apply_options(*given);
 }
 
-// What the report asks for, as the controller would send it: chosen fields of the rows in a table.
+// The reply of the controller to the report's request: chosen fields of the rows in a table.
 api::Jobs as_table(const api::Jobs& plain, const std::vector<std::uint32_t>& fields) {
   api::Jobs out = plain;
   out.clear_jobs();
@@ -78,7 +78,7 @@ api::Jobs as_table(const api::Jobs& plain, const std::vector<std::uint32_t>& fie
   return out;
 }
 
-// What a controller says of a job that waits, with something of everything; it has not heard of job 404.
+// The explanation of a pending job, with all of its parts; job 404 is unknown.
 Result<api::Explanation> explained(const api::JobRef& job) {
   if (job.job() == 404) return fail(ErrorCode::not_found, "Invalid job id specified: 404");
   api::Explanation why;
@@ -127,7 +127,7 @@ std::string queue(const api::Jobs& jobs, const std::vector<std::string>& words =
   return (*report)->finish(page, false);
 }
 
-TEST_F(QueueListing, HasTheColumnsPeopleKnowAsWideAsWhatStandsInThem) {
+TEST_F(QueueListing, HasTheColumnsOfSqueueAsWideAsNeeded) {
   EXPECT_EQ(queue(some_jobs()),
             "             JOBID PARTITION        NAME  USER ST    TIME NODES NODELIST(REASON)\n"
             "        12_[3-9%2]      main        wrap alice PD    0:00     1 (JobArrayTaskLimit)\n"
@@ -139,7 +139,7 @@ TEST_F(QueueListing, HasTheColumnsPeopleKnowAsWideAsWhatStandsInThem) {
                  "NODES NODELIST(REASON)\n"));
 }
 
-TEST_F(QueueListing, PlainRowsOfAnOldControllerReadTheSame) {
+TEST_F(QueueListing, PlainRowsOfAnOlderControllerReadTheSame) {
   Query query;
   const auto report = make_report(query, 0);
   ASSERT_TRUE(report);
@@ -147,7 +147,7 @@ TEST_F(QueueListing, PlainRowsOfAnOldControllerReadTheSame) {
   EXPECT_EQ((*report)->finish(some_jobs(), false), queue(some_jobs()));
 }
 
-TEST_F(QueueListing, ANarrowTerminalCutsNamesFirstAndNeverIds) {
+TEST_F(QueueListing, NarrowTerminalCutsNamesFirstAndNeverIds) {
   const std::string narrow = queue(some_jobs(), {}, 80);
   EXPECT_THAT(narrow, AllOf(HasSubstr(" a-long-+ "), HasSubstr("123456789012345678 "),
                             HasSubstr("(JobArrayTaskLimit)")));
@@ -158,14 +158,14 @@ TEST_F(QueueListing, ANarrowTerminalCutsNamesFirstAndNeverIds) {
       << "a format of one's own is kept to";
 }
 
-TEST_F(QueueListing, WidthsThatWereAskedForAreKept) {
+TEST_F(QueueListing, GivenWidthsAreKept) {
   EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%.4i|%6j|%.3u|"}),
             "12_[3-9%2]|wrap  |ali|\n"
             "123456789012345678|a-long|ali|\n"
             "   7|wrap  |ali|\n");
 }
 
-TEST_F(QueueListing, FormatsForScripts) {
+TEST_F(QueueListing, ParsableFormats) {
   EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%i|%t|%r|%L", "-S", "-i"}),
             "123456789012345678|PD|Resources|UNLIMITED\n12_[3-9%2]|PD|JobArrayTaskLimit|"
             "UNLIMITED\n7|R|None|57:57\n");
@@ -186,7 +186,7 @@ TEST_F(QueueListing, ColumnsByName) {
   EXPECT_THAT(queue({}, {"-O", "name,,jobid"}), HasSubstr("expected NAME"));
 }
 
-TEST_F(QueueListing, EveryColumnHasATextForAJobThatHasNothing) {
+TEST_F(QueueListing, EveryColumnHasATextForAnEmptyJob) {
   for (const auto& column : columns().supported) {
     std::string text;
     const api::Job none;
@@ -199,8 +199,8 @@ TEST_F(QueueListing, EveryColumnHasATextForAJobThatHasNothing) {
   }
 }
 
-// A column that forgets to ask for a field would print nothing in practice.
-TEST_F(QueueListing, EveryColumnAsksForAllItReads) {
+// A column that does not request a field would be empty in practice.
+TEST_F(QueueListing, EveryColumnRequestsAllThatItReads) {
   api::Job full = job(7, "RUNNING");
   full.mutable_key()->set_task(3);
   full.set_account("physics");
@@ -285,7 +285,7 @@ TEST_F(QueueListing, MoreColumns) {
   EXPECT_THAT(queue(only(one), {"--start"}), HasSubstr(" 2030-03-17T17:47:40 "));
 }
 
-TEST_F(QueueListing, RefusesWhatItDoesNotKnow) {
+TEST_F(QueueListing, UnknownValuesAreRefused) {
   EXPECT_EQ(queue({}, {"-o", "%X"}), "format: %X (CoreSpec) is not supported yet");
   EXPECT_EQ(queue({}, {"-o", "%@"}), "format \"%@\": expected %[.][WIDTH]LETTER at column 1");
   EXPECT_THAT(queue({}, {"-S", "P,!"}), StartsWith("cannot sort by \"!\""));
@@ -296,11 +296,11 @@ TEST_F(QueueListing, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(queue({}, {"--steps"}), HasSubstr("not supported yet"));
 }
 
-TEST_F(QueueListing, AJobsNameCannotSteerTheTerminal) {
+TEST_F(QueueListing, ControlCharactersInNamesAreNotPrinted) {
   EXPECT_THAT(queue(only(job(1, "PENDING", "a\033[2J")), {"-o", "%j"}), Not(HasSubstr("\033")));
 }
 
-TEST_F(QueueListing, AsksOnlyForWhatItShows) {
+TEST_F(QueueListing, OnlyNeededFieldsAreRequested) {
   Query query;
   const auto report = make_report(query, 0);
   ASSERT_TRUE(report);
@@ -311,7 +311,7 @@ TEST_F(QueueListing, AsksOnlyForWhatItShows) {
   EXPECT_LE(fields.size(), 16u);
 }
 
-TEST_F(QueueListing, PrintsPagesAsTheyComeWhenTheOrderAllows) {
+TEST_F(QueueListing, PagesArePrintedAtOnceIfTheOrderAllows) {
   Query query;
   ASSERT_TRUE(parse(query, {"-o", "%i %j", "-S", "i"}));
   const auto report = make_report(query, 0);
@@ -323,7 +323,7 @@ TEST_F(QueueListing, PrintsPagesAsTheyComeWhenTheOrderAllows) {
   EXPECT_EQ((*report)->finish({}, false), "8 wrap\n");
 }
 
-TEST_F(QueueListing, JsonIsOneObjectHoweverManyPages) {
+TEST_F(QueueListing, JsonIsOneObjectForAllPages) {
   Query query;
   ASSERT_TRUE(parse(query, {"--json"}));
   const auto report = make_report(query, 0);
@@ -343,7 +343,7 @@ TEST_F(QueueListing, JsonIsOneObjectHoweverManyPages) {
   EXPECT_THAT(queue({}, {"--json"}), StartsWith("{\n  \"jobs\": [],"));
 }
 
-TEST_F(QueueListing, WhyTellsEverythingAligned) {
+TEST_F(QueueListing, WhyPrintsAllPartsAligned) {
   api::Job one = job(7, "PENDING", "train");
   one.set_reason("Resources");
   one.set_submitted(kNow - 90 * kSecond);
@@ -369,16 +369,16 @@ TEST_F(QueueListing, WhyTellsEverythingAligned) {
       AllOf(HasSubstr("does not wait: it is RUNNING on n[1-2]"), HasSubstr("\n\nJob 12_[3-9%2]")));
 }
 
-TEST_F(QueueListing, WhyWithoutAnAnswerTellsWhatTheListingDoes) {
+TEST_F(QueueListing, WhyWithoutAnExplanationPrintsTheReason) {
   api::Job one = job(404, "PENDING", "train");
   one.set_reason("Resources");
   one.set_reason_detail("needs 4 CPUs");
   EXPECT_THAT(queue(only(one), {"--why", "404"}),
               AllOf(HasSubstr("(Resources): needs 4 CPUs."),
-                    HasSubstr("More cannot be told now: Invalid job id specified: 404")));
+                    HasSubstr("No explanation is available: Invalid job id specified: 404")));
 }
 
-TEST_F(QueueListing, WhyForPrograms) {
+TEST_F(QueueListing, WhyAsJson) {
   const std::string text = queue(some_jobs(), {"--why", "7,12", "--json"});
   EXPECT_THAT(text, AllOf(StartsWith("{\n  \"jobs\": [\n    {\n      \"job\": {"),
                           HasSubstr("\"text\": \"--cpus-per-task=2\""),
@@ -408,7 +408,7 @@ TEST_F(QueueListing, OptionsBecomeTheFilter) {
   EXPECT_THAT(filter_of(start, 1001).states(), testing::ElementsAre("PENDING"));
 }
 
-TEST_F(QueueListing, TheEnvironmentGivesDefaultsAndTheLineBeatsIt) {
+TEST_F(QueueListing, CommandLinePrecedesEnvironment) {
   Query query;
   ASSERT_TRUE(parse(query, {"-O", "name"},
                     {{"AQUEUE_FORMAT", "%i"},
@@ -425,7 +425,7 @@ TEST_F(QueueListing, TheEnvironmentGivesDefaultsAndTheLineBeatsIt) {
   EXPECT_EQ(by_name.listing.name_format, "jobid");
 }
 
-TEST_F(QueueListing, AJobOfSeveralPartitionsHasALineForEachIfAsked) {
+TEST_F(QueueListing, PriorityOptionPrintsALineForEachPartition) {
   api::Jobs jobs;
   jobs.set_now(kNow);
   *jobs.add_jobs() = job(1, "PENDING");
@@ -449,7 +449,7 @@ TEST_F(QueueListing, AJobOfSeveralPartitionsHasALineForEachIfAsked) {
             "1 c\n2 b\n1 a\n1 b\n3 a\n");
 }
 
-TEST_F(QueueListing, OnlyStates) {
+TEST_F(QueueListing, OnlyJobStatePrintsTwoColumns) {
   EXPECT_EQ(queue(some_jobs(), {"--only-job-state"}),
             "             JOBID STATE\n"
             "        12_[3-9%2] PENDING\n"

@@ -1,5 +1,5 @@
 // Tests: areport/fields, areport/lines, report_table, areport/units, reports
-// What areport asks for, and what it makes of the answer.
+// The request of areport, and how it prints the reply.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The process's time zone, as long as it lives.
+// Sets the time zone of the process during its lifetime.
 class Zone {
  public:
   explicit Zone(const char* name) {
@@ -62,7 +62,7 @@ std::string refusal(const cli::Words& words) {
   return filled ? "" : filled.error().message;
 }
 
-TEST(ReportTime, YesterdayIsTheDayBeforeInTheReadersZone) {
+TEST(ReportTime, DefaultIsYesterdayInTheTimeZoneOfTheReader) {
   const Zone zone("Europe/Berlin");
   const Query query =
       query_of({"cluster", "utilization"}, utc(2030, 1, 15, 23, 30));  // 00:30 there
@@ -70,7 +70,7 @@ TEST(ReportTime, YesterdayIsTheDayBeforeInTheReadersZone) {
   EXPECT_EQ(*query.end, utc(2030, 1, 15, 23));
 }
 
-TEST(ReportTime, TheDayOnWhichClocksChangeHas23Or25Hours) {
+TEST(ReportTime, DayOfAClockChangeHas23Or25Hours) {
   const Zone zone("Europe/Berlin");
   const Query spring = query_of({"cluster", "utilization"}, utc(2030, 4, 1, 9));
   EXPECT_EQ(*spring.end - *spring.start, std::chrono::hours(23));
@@ -82,7 +82,7 @@ TEST(ReportTime, TheDayOnWhichClocksChangeHas23Or25Hours) {
   EXPECT_EQ(*month.end - *month.start, std::chrono::hours(31 * 24 + 1));
 }
 
-TEST(ReportTime, AStartAloneReachesToNowAndAnEndAloneADayBack) {
+TEST(ReportTime, MissingEndIsNowAndMissingStartADayBefore) {
   const Zone zone("UTC");
   const Time now = utc(2030, 6, 1, 12);
   const Query open = query_of({"cl", "util", "start=2030-05-01"}, now);
@@ -94,7 +94,7 @@ TEST(ReportTime, AStartAloneReachesToNowAndAnEndAloneADayBack) {
               HasSubstr("ends before it begins"));
 }
 
-TEST(ReportWords, AreAbbreviatedAndTakenInAnyCase) {
+TEST(ReportWords, WordsMayBeAbbreviatedInAnyCase) {
   const Query query =
       query_of({"CL", "accountutilizationbyU", "Acc=a,b", "USERS=x", "tr"}, utc(2030, 6, 1));
   EXPECT_EQ(query.report->name, "AccountUtilizationByUser");
@@ -105,7 +105,7 @@ TEST(ReportWords, AreAbbreviatedAndTakenInAnyCase) {
   EXPECT_TRUE(query.filter.by_account() && query.filter.by_user() && !query.filter.by_qos());
 }
 
-TEST(ReportWords, AreRefusedByName) {
+TEST(ReportWords, UnknownWordsAreNamed) {
   EXPECT_THAT(refusal({"cluster"}), HasSubstr("name a report"));
   EXPECT_THAT(refusal({"cluster", "accountutil"}),
               HasSubstr("AccountUtilizationByUser or AccountUtilizationByQOS"));
@@ -124,7 +124,7 @@ TEST(ReportWords, AreRefusedByName) {
   EXPECT_THAT(refusal({"job", "sizes", "grouping=5,3"}), HasSubstr("ascend"));
 }
 
-TEST(ReportUnits, AreRoundedToTheNearest) {
+TEST(ReportUnits, AmountsAreRoundedToTheNearest) {
   const Unit &minutes = **parse_unit("minutes"), &hours = **parse_unit("hours"),
              &per = **parse_unit("hourper");
   EXPECT_EQ(amount_text(89, 0, minutes), "1");
@@ -139,7 +139,7 @@ TEST(ReportUnits, AreRoundedToTheNearest) {
   EXPECT_THAT(parse_unit("weeks").error().message, HasSubstr("there is Seconds, Minutes"));
 }
 
-TEST(ReportTree, SumsUpwards) {
+TEST(ReportTree, AccountsIncludeTheirChildren) {
   const std::map<std::string, Amounts> own = {{"physics", {{"cpu", 1}}},
                                               {"lasers", {{"cpu", 10}, {"mem", 5}}},
                                               {"optics", {{"cpu", 100}}},
@@ -161,7 +161,7 @@ TEST(ReportTree, AccountsWithoutParentAreBelowTheRoot) {
                           AccountSum{"b", 1, {{"cpu", 2}}}));
 }
 
-TEST(ReportTree, ARingEndsSomewhereAndCountsOnce) {
+TEST(ReportTree, CycleOfAccountsCountsOnce) {
   const auto sums = sum_up({{"a", {{"cpu", 1}}}, {"b", {{"cpu", 2}}}, {"c", {{"cpu", 4}}}},
                            {{"a", "b"}, {"b", "c"}, {"c", "a"}});
   ASSERT_EQ(sums.size(), 4u);
@@ -204,7 +204,7 @@ std::string printed(const cli::Words& words, const api::Reported& of,
   return print(*report_table, layout, true);
 }
 
-TEST(ReportSheet, AccountsAreFollowedByTheirUsers) {
+TEST(ReportTable, AccountsAreFollowedByTheirUsers) {
   EXPECT_EQ(printed({"cluster", "AccountUtilizationByUser"}, answer()),
             "Cluster|Account|Login|Used\ntest|root||181\ntest|a||180\ntest|a|x|60\ntest|a|y|"
             "120\ntest|b||1\ntest|b|x|1\n");
@@ -212,20 +212,20 @@ TEST(ReportSheet, AccountsAreFollowedByTheirUsers) {
               HasSubstr("test| a|x|60\n"));
 }
 
-TEST(ReportSheet, UsersWithTheirAccounts) {
+TEST(ReportTable, UsersWithTheirAccounts) {
   EXPECT_EQ(
       printed({"cluster", "UserUtilizationByAccount"}, answer(), Layout::csv, "HourPer"),
       "Cluster,Login,Account,Used\ntest,x,a,1(16.67%)\ntest,x,b,0(0.28%)\ntest,y,a,2(33.33%)\n");
 }
 
-TEST(ReportSheet, TopUsersComeFirst) {
+TEST(ReportTable, TopUsersAreSorted) {
   EXPECT_EQ(printed({"user", "top", "topcount=2"}, answer(), Layout::parsable2, "Percent"),
             "Cluster|Login|Account|Used\ntest|y|a|33.33%\ntest|x|a|16.67%\n");
   EXPECT_EQ(printed({"user", "top", "group"}, answer()),
             "Cluster|Login|Account|Used\ntest|y|a|120\ntest|x|a,b|61\n");
 }
 
-TEST(ReportSheet, CostsAreOfAllThatHasAPrice) {
+TEST(ReportTable, CostsSumUpPricedTres) {
   api::Reported of = answer();
   add(of, "b", "x", "mem", 3600 * 1000);
   add(of, "b", "x", "gres/gpu", 999'999);
@@ -237,7 +237,7 @@ TEST(ReportSheet, CostsAreOfAllThatHasAPrice) {
             "test|b|x|1.01\n");
 }
 
-TEST(ReportSheet, SizesStandBesideEachOther) {
+TEST(ReportTable, SizesAreColumns) {
   api::Reported of = answer();
   of.clear_rows();
   add(of, "a", "", "cpu", 600)->set_jobs(3);
@@ -250,7 +250,7 @@ TEST(ReportSheet, SizesStandBesideEachOther) {
             "Cluster|Account|0-3 CPUs|4-15 CPUs|>=16 CPUs\ntest|a|3|0|1\n");
 }
 
-TEST(ReportSheet, UtilizationAddsUpAndJsonHoldsSeconds) {
+TEST(ReportTable, UtilizationAddsUpAndJsonHasSeconds) {
   api::Reported of;
   of.set_cluster("test");
   auto* row = add(of, "", "", "cpu", 60);
@@ -266,7 +266,7 @@ TEST(ReportSheet, UtilizationAddsUpAndJsonHoldsSeconds) {
                 "\"idle\": 300, \"reserved\": 240, \"reported\": 900}"));
 }
 
-TEST(ReportSheet, AlignsWithAHeading) {
+TEST(ReportTable, AlignsWithAHeading) {
   const Zone zone("UTC");
   const std::string text = printed(
       {"cluster", "UserUtilizationByAccount", "format=Login%-5,Used%4"}, answer(), Layout::aligned);
@@ -275,14 +275,14 @@ TEST(ReportSheet, AlignsWithAHeading) {
   EXPECT_THAT(text, HasSubstr("Login Used\n----- ----\nx       60\nx        1\ny      120\n"));
 }
 
-TEST(ReportSheet, CsvQuotesWhatHasTo) {
+TEST(ReportTable, CsvQuotesSpecialCharacters) {
   ReportTable report_table;
   report_table.columns = {{"A", "a"}, {"B", "b"}};
   report_table.rows = {{Cell{"x,y", ""}, Cell{"say \"no\"", ""}}};
   EXPECT_EQ(print(report_table, Layout::csv, true), "A,B\n\"x,y\",\"say \"\"no\"\"\"\n");
 }
 
-TEST(ReportFields, UnknownOnesAreRefused) {
+TEST(ReportFields, UnknownFieldsAreRefused) {
   EXPECT_THAT(parse_fields("Cluster,Colour", {}, false).error().message,
               HasSubstr("unknown field \"Colour\""));
 }

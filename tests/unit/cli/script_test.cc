@@ -1,5 +1,5 @@
 // Tests: prepare
-// What asub sends along with a specification, the script, the environment and the shell's limits, and what it waits for.
+// What asub sends besides a specification: the script, the environment, limits of the shell; and the exit code of --wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ class ScriptFile : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(ScriptFile, IsFoundHereFirstThenInPath) {
+TEST_F(ScriptFile, WorkingDirectoryPrecedesPath) {
   write("job.sh", "#!/bin/sh\n");
   std::filesystem::create_directory(folder_ / "bin");
   write("bin/other.sh", "#!/bin/sh\n: other\n");
@@ -56,7 +56,7 @@ TEST_F(ScriptFile, IsFoundHereFirstThenInPath) {
   EXPECT_EQ(other->path, path + "/other.sh");
 }
 
-TEST_F(ScriptFile, EveryBadScriptIsRefusedWithTheReason) {
+TEST_F(ScriptFile, BadScriptsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal("missing.sh"),
               HasSubstr("cannot read the batch script missing.sh: No such file"));
   EXPECT_THAT(refusal(folder_.string()), HasSubstr("Is a directory"));
@@ -95,13 +95,13 @@ TEST(Environment, FollowsTheExportList) {
   EXPECT_EQ(variables("NIL"), "");
   EXPECT_EQ(variables("A,C=x=y"), "A=1;ARES_X=y;C=x=y;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
   EXPECT_EQ(variables("ALL,B=new"), "A=1;ARES_X=y;B=new;HOME=/h;PATH=/opt/bin;");
-  EXPECT_EQ(variables("NIL,A"), "--export: NIL stands alone");
+  EXPECT_EQ(variables("NIL,A"), "--export: NIL cannot be combined with other names");
   EXPECT_EQ(variables("C='1,2'"), "ARES_X=y;C=1,2;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
   EXPECT_EQ(variables("C='1,2"), "--export: a quote is not closed");
   EXPECT_EQ(variables("=x"), "--export: an empty name in \"=x\"");
 }
 
-TEST(Surroundings, CarryLimitsMaskHostAndZone) {
+TEST(SubmitContext, IncludeLimitsUmaskHostAndTimeZone) {
   api::JobSpec s;
   const mode_t before = umask(027);
   add_process_context(s);
@@ -112,7 +112,7 @@ TEST(Surroundings, CarryLimitsMaskHostAndZone) {
   EXPECT_NE(s.submit_zone(), "");
 }
 
-TEST(Wait, TheExitCodeIsTheHighestOfAnArray) {
+TEST(Wait, ExitCodeIsTheHighestOfAnArray) {
   api::Jobs jobs;
   api::Job* array = jobs.add_jobs();
   array->set_state("FAILED");
@@ -129,7 +129,7 @@ TEST(Wait, TheExitCodeIsTheHighestOfAnArray) {
   EXPECT_EQ(exit_code_of(jobs), 3);
 }
 
-TEST(Wait, AJobThatDidNotCompleteIsAFailure) {
+TEST(Wait, JobThatDidNotCompleteIsAFailure) {
   api::Jobs jobs;
   api::Job* job = jobs.add_jobs();
   job->set_state("CANCELLED");

@@ -1,4 +1,4 @@
-// What ashare and aprio print of an answer.
+// How ashare and aprio print a reply.
 #include <gmock/gmock.h>
 
 #include "aprio/print.h"
@@ -44,7 +44,7 @@ TEST(Ashare, PrintsTheTreeAligned) {
       "  physics alice    parent   0.000000        0  0.000000     0.000000  0.333333      inf\n");
 }
 
-TEST(Ashare, PrintsChosenFieldsBetweenBars) {
+TEST(Ashare, PrintsChosenFieldsSeparatedByBars) {
   ashare::Query query;
   query.parsable = query.no_header = query.users_only = true;
   query.format = {"user", "FAIRSHARE", "Account"};
@@ -54,7 +54,7 @@ TEST(Ashare, PrintsChosenFieldsBetweenBars) {
               HasSubstr("\"shoesize\" is no field; there are Account, User"));
 }
 
-TEST(Aprio, PrintsFactorsWeighedAndNot) {
+TEST(Aprio, PrintsFactorsWithAndWithoutWeights) {
   api::Priorities all;
   for (const char* name : {"AGE", "FAIRSHARE", "NICE"}) all.add_factors(name);
   for (const double weight : {1000.0, 500.0, 1.0}) all.add_weights(weight);

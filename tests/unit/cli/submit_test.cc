@@ -59,7 +59,7 @@ TEST(Submission, TasksFollowFromNodes) {
   EXPECT_EQ(spec({}).max_nodes(), 0u) << "not asked: as many as the tasks need";
 }
 
-TEST(Submission, MemoryIsBytesAndZeroIsAllOfTheNode) {
+TEST(Submission, MemoryIsInBytesAndZeroIsAllOfTheNode) {
   EXPECT_EQ(spec({"--mem=100"}).memory_per_node(), 100 << 20);
   EXPECT_EQ(spec({"--mem-per-cpu=2G"}).memory_per_cpu(), 2LL << 30);
   const api::JobSpec all = spec({"--mem=0"});
@@ -102,7 +102,7 @@ TEST(Submission, AlternativesOfGpus) {
   EXPECT_EQ(both.gpus_total_size(), 1);
 }
 
-TEST(Submission, AlternativesThatCannotBeRead) {
+TEST(Submission, InvalidAlternativesAreRefused) {
   for (const char* option :
        {"--gres=gpu:4@1.5", "--gres=gpu:4|", "--gres=|gpu:4", "--gres=gpu:a:1||gpu:b:1",
         "--gres=gpu:a:0|gpu:b:1", "--gres=gpu:a@|gpu:b", "--gres=gpu:a@x|gpu:b",
@@ -139,7 +139,7 @@ TEST(Submission, RefusesNumbersThatAreNotFractionsOfAGpu) {
   EXPECT_EQ(spec({"--gres=gpu:1g.10gb"}).gpus_per_node(0).count(), 1u);
 }
 
-TEST(Submission, WhatComesWithEachGpu) {
+TEST(Submission, ResourcesPerGpu) {
   const api::JobSpec s = spec({"-G2", "--cpus-per-gpu=3", "--mem-per-gpu=2G"});
   EXPECT_EQ(s.cpus_per_gpu(), 3u);
   EXPECT_EQ(s.memory_per_gpu(), 2LL << 30);
@@ -163,7 +163,7 @@ TEST(Submission, TimesAndLimits) {
             (kNow + std::chrono::hours(1)).time_since_epoch().count());
 }
 
-TEST(Submission, ArraysCarryTheirThrottle) {
+TEST(Submission, ArraysHaveTheirThrottle) {
   const api::JobSpec s = spec({"-a", "0-9:3,20%2"});
   EXPECT_EQ(s.array(), "0-9:3,20");
   EXPECT_EQ(s.array_throttle(), 2u);
@@ -253,7 +253,7 @@ TEST(Submission, NetworkAndPreferences) {
   EXPECT_THAT(refusal({"--switches=one"}), HasSubstr("\"one\" is not COUNT or COUNT@TIME"));
   EXPECT_THAT(refusal({"--switches=1@0"}), HasSubstr("after @ stands a minute or more"));
   EXPECT_THAT(refusal({"--switches=1@soon"}), HasSubstr("soon"));
-  EXPECT_THAT(refusal({"--segment=-1"}), HasSubstr("\"-1\" is no number of nodes"));
+  EXPECT_THAT(refusal({"--segment=-1"}), HasSubstr("\"-1\" is not a number of nodes"));
   EXPECT_THAT(refusal({"--prefer=a&"}), HasSubstr("Invalid feature specification"));
 }
 
@@ -279,10 +279,10 @@ TEST(Submission, LinksOfGpus) {
   EXPECT_THAT(
       refusal({"--gpu-topology=ring"}),
       HasSubstr("\"ring\" is no topology of GPUs; there are any, nvlink, switch, pix, node"));
-  EXPECT_THAT(refusal({"--min-nvlink=65"}), HasSubstr("no number of NVLinks, 0 to 64"));
+  EXPECT_THAT(refusal({"--min-nvlink=65"}), HasSubstr("not a number of NVLinks from 0 to 64"));
 }
 
-TEST(Submission, NamesAndFolders) {
+TEST(Submission, NamesAndDirectories) {
   EXPECT_EQ(spec({}).name(), "job.sh");
   EXPECT_EQ(spec({"--wrap=true"}).name(), "wrap");
   EXPECT_EQ(spec({"-J", "x"}, "#ARES -J y\n").name(), "x");
@@ -292,26 +292,26 @@ TEST(Submission, NamesAndFolders) {
   EXPECT_EQ(spec({"-D", "/scratch"}).submit_dir(), "/home/alice");
 }
 
-TEST(Submission, RequeueIsTheSitesDefaultUnlessSaid) {
+TEST(Submission, RequeueIsTheDefaultOfTheSiteUnlessGiven) {
   EXPECT_FALSE(spec({}).has_requeue());
   EXPECT_TRUE(spec({"--requeue"}).requeue());
   EXPECT_TRUE(spec({"--no-requeue"}).has_requeue());
   EXPECT_FALSE(spec({"--no-requeue"}, "#ARES --requeue\n").requeue());
 }
 
-TEST(Submission, NiceIsAHundredWhenGivenAlone) {
+TEST(Submission, NiceWithoutValueIsAHundred) {
   EXPECT_EQ(spec({"--nice"}).nice(), 100);
   EXPECT_EQ(spec({"--nice=-5"}).nice(), -5);
 }
 
 struct Case {
   std::vector<std::string> words;
-  std::string message;  // begins with this
+  std::string message;  // beginning of the message
 };
 
 class Refused : public testing::TestWithParam<Case> {};
 
-TEST_P(Refused, SaysWhatIsWrong) {
+TEST_P(Refused, ErrorNamesTheOption) {
   EXPECT_THAT(refusal(GetParam().words), StartsWith(GetParam().message));
 }
 
@@ -372,12 +372,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--mail-user=a b"}, "--mail-user: the mail address \"a b\" holds \" \""},
         Case{{"--signal=USR1@60"}, "--signal is not supported yet"}));
 
-TEST(Estimate, SaysWhenWhereAndHowSure) {
+TEST(Estimate, SaysWhenWhereAndHowCertain) {
   api::Estimate e;
   e.set_reason("Dependency");
   e.set_reason_detail("waits for 1 other job");
   EXPECT_EQ(describe_estimate(e),
-            "Job would wait, and nobody can tell until when: Dependency (waits for 1 other job)");
+            "Job would wait; no start time can be estimated: Dependency (waits for 1 other job)");
   e.set_start(kNow.time_since_epoch().count());
   e.set_partition("main");
   e.set_cpus(8);
@@ -388,12 +388,13 @@ TEST(Estimate, SaysWhenWhereAndHowSure) {
   EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
   e.mutable_why()->set_waits(true);
   e.mutable_why()->set_cut(true);
-  EXPECT_THAT(describe_estimate(e),
-              HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   nobody can tell\n"));
+  EXPECT_THAT(
+      describe_estimate(e),
+      HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   cannot be estimated\n"));
   EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 
-TEST(Submission, ADirectiveIsNamedByItsLine) {
+TEST(Submission, DirectiveIsNamedByItsLine) {
   const auto made = submission({}, "#!/bin/sh\n#ARES -N 2\n#ARES -t soon\n");
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, StartsWith("job.sh:3: --time: "));

@@ -61,30 +61,30 @@ std::string show_names(const std::string& format, const std::vector<Thing>& thin
   return show(parse_name_format(format), things, false, 0);
 }
 
-TEST(Table, AlignsAndCutsButNeverAnId) {
+TEST(Table, AlignsAndCutsButNeverIds) {
   EXPECT_EQ(show("%.4i %5n|", {{"12", "a"}, {"123456", "abcdefgh"}}),
             "  ID NAME |\n  12 a    |\n123456 abcde|\n");
 }
 
-TEST(Table, NoPaddingBehindTheLastColumn) {
+TEST(Table, LastColumnIsNotPadded) {
   EXPECT_EQ(show("%.4i %8n", {{"1", "a"}}, false), "   1 a\n");
 }
 
-TEST(Table, WithoutWidthNothingIsPadded) {
+TEST(Table, WithoutAWidthNothingIsPadded) {
   EXPECT_EQ(show("%i|%n", {{"12", "x"}}, false), "12|x\n");
 }
 
-TEST(Table, FitIsAsWideAsTheWidestAndColumnsStayApart) {
+TEST(Table, FittedColumnIsAsWideAsTheWidestCell) {
   EXPECT_EQ(show("%#n %i", {{"1", "abcdefgh"}}), "NAME     ID\nabcdefgh 1\n");
   EXPECT_EQ(show("%#n%i", {{"1", "abcdefgh"}}), "NAME     ID\nabcdefgh 1\n");
   EXPECT_EQ(show("%#.6i|", {{"1", ""}, {"1234567", ""}}, false), "      1|\n1234567|\n");
 }
 
-TEST(Table, LettersOfOtherAlphabetsCountOnce) {
+TEST(Table, NonAsciiLettersCountAsOneColumn) {
   EXPECT_EQ(show("%4n|", {{"1", "äöüßx"}}, false), "äöüß|\n");
 }
 
-TEST(Table, ANarrowTerminalCutsWhatMayGiveWayAndMarksIt) {
+TEST(Table, NarrowTerminalCutsFlexibleColumnsWithAMark) {
   const std::vector<Thing> things = {{"1234567890", "abcdefghijklmnop"}, {"1", "abc"}};
   EXPECT_EQ(show("%#n %#i|", things, false, 80),
             "abcdefghijklmnop 1234567890|\nabc              1         |\n");
@@ -100,11 +100,12 @@ TEST(Table, ColumnsByName) {
             "ab                  |2                   |\n");
 }
 
-TEST(Table, ControlCharactersAreTakenOut) {
+TEST(Table, ControlCharactersAreReplaced) {
   EXPECT_EQ(show("%n", {{"1", "a\033[2Jb\n"}}, false), "a?[2Jb?\n");
+  EXPECT_EQ(show("%n", {{"1", "\u009b2J\u202eb"}}, false), "?2J?b\n");
 }
 
-TEST(Table, MistakesAreNamed) {
+TEST(Table, ErrorsNameTheField) {
   EXPECT_EQ(show("%z", {}), "format: %z (Zeal) is not supported yet");
   EXPECT_EQ(show("%y", {}), "format: there is no field %y; the manual page lists them");
   EXPECT_EQ(show_names("zest", {}), "format: \"Zest\" is not supported yet");
@@ -113,7 +114,7 @@ TEST(Table, MistakesAreNamed) {
   EXPECT_EQ(show("100%% %i", {{"7", ""}}, false), "100% 7\n");
 }
 
-TEST(Table, TheManualListsEveryColumn) {
+TEST(Table, ManualListsEveryColumn) {
   EXPECT_THAT(
       describe_columns(kColumns),
       testing::ElementsAre("%i, ThingID  the id", "%n, Name  the name", "Length  of its name"));
@@ -130,7 +131,7 @@ std::string sorted(const std::string& keys, const std::vector<Thing>& things) {
   return out;
 }
 
-TEST(Sorting, ByTextsAndNumbersAndEqualOnesAsTheyCame) {
+TEST(Sorting, SortIsByTextOrNumberAndStable) {
   const std::vector<Thing> things = {{"1", "bb"}, {"2", "aaaaaaaaaa"}, {"3", "c"}, {"4", "bb"}};
   EXPECT_EQ(sorted("n", things), "2143");
   EXPECT_EQ(sorted("-n", things), "3142");
@@ -142,7 +143,7 @@ TEST(Sorting, ByTextsAndNumbersAndEqualOnesAsTheyCame) {
             "cannot sort by \"y\": format: there is no field %y; the manual page lists them");
 }
 
-TEST(JobIds, EveryFormIsUnderstood) {
+TEST(JobIds, EveryFormIsAccepted) {
   const auto keys = parse_job_ids("12,13_4,14_[1-3:2,7%5]");
   ASSERT_TRUE(keys) << keys.error().message;
   EXPECT_THAT(*keys, testing::ElementsAre(JobKey{JobId(12), {}}, JobKey{JobId(13), {4}},
@@ -151,7 +152,7 @@ TEST(JobIds, EveryFormIsUnderstood) {
   EXPECT_EQ(format_job_id((*keys)[1]), "13_4");
 }
 
-TEST(JobIds, AnythingElseIsRefused) {
+TEST(JobIds, OtherFormsAreRefused) {
   for (const char* text : {"", "x", "12x", "0", "-1", "12_", "12_x", "12_[", "12_[]", "12,,13",
                            "12.0", "12+1", "99999999999999999999999", "12_[0-4000000000]", "1 2"})
     EXPECT_FALSE(parse_job_ids(text)) << text;
@@ -159,7 +160,7 @@ TEST(JobIds, AnythingElseIsRefused) {
               testing::HasSubstr("steps are not supported yet"));
 }
 
-TEST(Json, EscapesTextsAndTellsAbsentFromZero) {
+TEST(Json, EscapesTextsAndAbsentIsNull) {
   api::JobRef ref;
   ref.set_job(18446744073709551615ULL);
   EXPECT_EQ(to_json(ref), "{\n  \"job\": 18446744073709551615,\n  \"task\": null\n}\n");

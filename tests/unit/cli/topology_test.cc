@@ -1,5 +1,5 @@
 // Tests: topology_json, topology_text
-// actl topology: its options, and what it shows.
+// actl topology: its options and its output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ MachineTopology machine() {
   return MachineTopology(std::move(*matrix));
 }
 
-// What the words of a command line lead to, as text.
+// The output or error of a command line with these words.
 std::string run(const std::vector<std::string>& words) {
   TopologyOptions options;
   const cli::OptionTable table{topology_rows(options)};
@@ -35,7 +35,7 @@ std::string run(const std::vector<std::string>& words) {
   return *allocation ? allocation_text(shown, **allocation) : "nothing";
 }
 
-TEST(TopologyCommand, DrawsTheMachine) {
+TEST(TopologyCommand, PrintsTheMachine) {
   const std::string text = topology_text(machine());
   EXPECT_THAT(text, HasSubstr("4 GPUs, 1 NIC, 2 NUMA domains\n"));
   EXPECT_THAT(text, HasSubstr("GPU1  NV4   X     SYS   SYS   NODE  0-7\n"));
@@ -45,7 +45,7 @@ TEST(TopologyCommand, DrawsTheMachine) {
                               "            PIX GPU0 NIC0(mlx5_0)\n          NODE GPU2 GPU3\n"));
 }
 
-TEST(TopologyCommand, SaysWhatIsChosenAndWhy) {
+TEST(TopologyCommand, PrintsTheChoiceAndItsReasons) {
   const std::string text = run({"--allocate=2", "--busy=0", "--near-cpus=2"});
   EXPECT_THAT(text, HasSubstr("Chosen        GPUs 2-3 of the free 1-3\n"));
   EXPECT_THAT(text, HasSubstr("Slowest pair  NODE, 8 GB/s, as between GPU2 and GPU3\n"));
@@ -55,22 +55,22 @@ TEST(TopologyCommand, SaysWhatIsChosenAndWhy) {
   EXPECT_THAT(run({"--allocate=3"}), HasSubstr("All pairs     112 GB/s: 1 x NV4, 2 x SYS"));
 }
 
-TEST(TopologyCommand, KeepsConstraintsAndPolicy) {
+TEST(TopologyCommand, AppliesConstraintsAndPolicy) {
   EXPECT_THAT(run({"--allocate=2", "--gpu-topology=node", "--busy=1"}), HasSubstr("GPUs 2-3"));
   EXPECT_THAT(run({"--allocate=2", "--min-nvlink=4"}), HasSubstr("GPUs 0-1"));
   EXPECT_THAT(run({"--allocate=0.5", "--gpu-policy=gaia"}),
               HasSubstr("GPU 0, 500 thousandths of it, of the free 0-3\nRule          Fragment"));
 }
 
-TEST(TopologyCommand, RefusesWithWhatToDo) {
+TEST(TopologyCommand, ErrorsSayWhatToDo) {
   const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
       {{"--busy=0"}, "need --allocate"},
       {{"--near-cpus=1"}, "need --allocate"},
       {{"--allocate=x"}, "give 1 or more, or a part such as 0.5"},
-      {{"--allocate=0"}, "no number of GPUs"},
-      {{"--allocate=1."}, "no number of GPUs"},
-      {{"--allocate=0.0001"}, "no number of GPUs"},
-      {{"--allocate=65"}, "no number of GPUs"},
+      {{"--allocate=0"}, "not a number of GPUs"},
+      {{"--allocate=1."}, "not a number of GPUs"},
+      {{"--allocate=0.0001"}, "not a number of GPUs"},
+      {{"--allocate=65"}, "not a number of GPUs"},
       {{"--allocate=0.5"}, "--gpu-policy=gaia"},
       {{"--allocate=1.5", "--gpu-policy=gaia"}, "only below 1 there are fractions"},
       {{"--allocate=2", "--gpu-policy=gaia", "--min-nvlink=1"}, "knows no constraints"},

@@ -45,11 +45,11 @@ std::vector<std::string> changes(const Config& before, const Config& after,
   return lines;
 }
 
-TEST(ConfigDiff, TheSameFileChangesNothing) {
+TEST(ConfigDiff, SameFileHasNoChanges) {
   EXPECT_THAT(changes(read(kNodes + kMain), read(kNodes + kMain)), ElementsAre());
 }
 
-TEST(ConfigDiff, EachKeyIsARowThatSaysWhenItTakesEffect) {
+TEST(ConfigDiff, EachKeyIsARowWithItsEffect) {
   const Config before = read(kNodes + kMain);
   EXPECT_THAT(changes(before, read(kNodes + kMain +
                                    "policy: {kill_wait: 5, lease: 100}\n"
@@ -63,7 +63,7 @@ TEST(ConfigDiff, EachKeyIsARowThatSaysWhenItTakesEffect) {
       ElementsAre("cluster|cluster|ares|other @never", "controller|operators|[]|[\"1002\"]"));
 }
 
-TEST(ConfigDiff, TheMailProgramIsAnotherAtOnceAndHasAPath) {
+TEST(ConfigDiff, MailProgramChangesAtOnceAndNeedsAnAbsolutePath) {
   const Config before = read(kNodes + kMain);
   const Config after = read("controller: {mail_program: /opt/mail}\n" + kNodes + kMain);
   EXPECT_THAT(changes(before, after),
@@ -78,7 +78,7 @@ TEST(ConfigDiff, TheMailProgramIsAnotherAtOnceAndHasAPath) {
             "ares.yaml:1: mail_program: \"mail\" is not the absolute path of a program");
 }
 
-TEST(ConfigDiff, NodesThatChangeAlikeShareARow) {
+TEST(ConfigDiff, EqualChangesOfNodesShareARow) {
   const Config before = read(kNodes + kMain);
   EXPECT_THAT(changes(before, read(nodes("  - {name: \"n[1-2]\", cpus: 2, memory: 4000M}\n"
                                          "  - {name: \"n3\", cpus: 8, memory: 4000M}\n"
@@ -90,7 +90,7 @@ TEST(ConfigDiff, NodesThatChangeAlikeShareARow) {
                           "partition main|nodes|\"n[1-4]\"|\"n[1-3]\""));
 }
 
-TEST(ConfigDiff, ShowsWhatCommandsChangedAndComesBack) {
+TEST(ConfigDiff, ChangesByCommandsAreUndone) {
   const Config config = read(kNodes + kMain);
   std::vector<Partition> in_force = config.partitions;
   in_force.front().up = false;
@@ -98,7 +98,7 @@ TEST(ConfigDiff, ShowsWhatCommandsChangedAndComesBack) {
               ElementsAre("partition main|state|down|up @undoes"));
 }
 
-TEST(ConfigDiff, WhatNeedsARestartStaysUntilThen) {
+TEST(ConfigDiff, KeysThatNeedARestartKeepTheirValue) {
   const Config before = read(kNodes + kMain);
   const Config wanted =
       read(kNodes + kMain + "policy: {kill_wait: 5}\ndatabase: {port: 1}\nlog: {file: x}\n");
@@ -111,7 +111,7 @@ TEST(ConfigDiff, WhatNeedsARestartStaysUntilThen) {
       << "the next reconfiguration says it again";
 }
 
-TEST(Config, TheControllersOwnUserIsAnAdministrator) {
+TEST(Config, UserOfTheControllerIsAnAdministrator) {
   const Config config = read("controller: {user: 1005, admins: [1006]}\n" + kNodes + kMain);
   EXPECT_THAT(config.policy.admins, ElementsAre(UserId(1005), UserId(1006)));
 }

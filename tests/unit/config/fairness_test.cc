@@ -55,7 +55,7 @@ std::string refusal(const std::string& section) {
   return config ? "accepted" : config.error().message;
 }
 
-TEST(FairnessConfig, IsReadWhole) {
+TEST(FairnessConfig, AllKeysAreRead) {
   const Fairness fairness = fairness_of(good(kFull));
   EXPECT_EQ(fairness.policy_of("main"), QueuePolicy::fair_tree);
   EXPECT_EQ(fairness.policy_of("gpu"), QueuePolicy::drf);
@@ -78,7 +78,7 @@ TEST(FairnessConfig, IsReadWhole) {
   EXPECT_EQ(fairness.tree[3].shares, 1u);
 }
 
-TEST(FairnessConfig, WhatIsPrintedIsReadAgainAsTheSame) {
+TEST(FairnessConfig, PrintedSectionReadsTheSame) {
   const Config config = good(kFull);
   const Config again = good(to_yaml(config));
   EXPECT_EQ(again.policy, config.policy);
@@ -87,13 +87,13 @@ TEST(FairnessConfig, WhatIsPrintedIsReadAgainAsTheSame) {
   EXPECT_NE(hash(config), hash(good(kBase))) << "a reconfiguration notices it";
 }
 
-TEST(FairnessConfig, WithoutTheSectionNothingIsThere) {
+TEST(FairnessConfig, SectionIsOptional) {
   EXPECT_FALSE(good(kBase).policy.fairness.value);
   EXPECT_FALSE(good(kBase + "fairness: {policy: priority}\n").policy.fairness.value);
   EXPECT_THAT(to_yaml(good(kBase)), testing::Not(HasSubstr("fairness")));
 }
 
-TEST(FairnessConfig, MistakesAreRefusedWithTheirLine) {
+TEST(FairnessConfig, ErrorsNameTheLine) {
   EXPECT_EQ(refusal("fairness:\n  polcy: drf\n"),
             "ares.yaml:4: unknown key \"polcy\"; did you mean \"policy\"?");
   EXPECT_EQ(refusal("fairness: {policy: fairtree}\n"),
@@ -112,7 +112,7 @@ TEST(FairnessConfig, MistakesAreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("fairness: {dampening: 0}\n"), HasSubstr("from 1 to"));
 }
 
-TEST(FairnessConfig, MistakesInTheTreeAreRefusedWithTheLineOfTheItem) {
+TEST(FairnessConfig, ErrorsInTheTreeNameTheLineOfTheItem) {
   const std::string begin = "fairness:\n  tree:\n    - {account: a}\n";
   EXPECT_EQ(refusal(begin + "    - {account: b, share: 1}\n"),
             "ares.yaml:6: tree: unknown key \"share\"; did you mean \"shares\"?");
@@ -126,7 +126,7 @@ TEST(FairnessConfig, MistakesInTheTreeAreRefusedWithTheLineOfTheItem) {
               HasSubstr("\"cpus\" is no resource here"));
 }
 
-TEST(FairnessConfig, ADiffNamesUsersAndAccounts) {
+TEST(FairnessConfig, DiffNamesUsersAndAccounts) {
   const Config before = good(kFull);
   std::string text = kFull;
   text.replace(text.find("shares: 3"), 9, "shares: 4");
@@ -141,7 +141,7 @@ TEST(FairnessConfig, ADiffNamesUsersAndAccounts) {
                           "user eve||{user: \"eve\", shares: 1}|"));
 }
 
-TEST(FairnessConfig, TheManualHasEveryKey) {
+TEST(FairnessConfig, ManualHasEveryKey) {
   const std::string page = reference_page();
   EXPECT_THAT(page, HasSubstr(".SH FAIRNESS"));
   for (const auto& row : fairness_fields()) EXPECT_THAT(page, HasSubstr(".B " + row.name + "\n"));

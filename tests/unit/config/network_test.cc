@@ -1,4 +1,4 @@
-// topology.yaml and the keys of partitions that go with it.
+// topology.yaml and the keys of partitions that refer to it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::string refusal(const std::string& topology, const std::string& text = kMain
   return config ? "accepted" : config.error().message;
 }
 
-TEST(TopologyFile, TravelsWithAPortableConfiguration) {
+TEST(TopologyFile, IsPartOfAPortableConfiguration) {
   const Config config = good("controller: {admins: [root]}\n" + kMain, kFabric);
   const PortableConfig portable = to_portable(config);
   EXPECT_EQ(portable.yaml.find("admins: [root]"), std::string::npos) << portable.yaml;
@@ -61,7 +61,7 @@ TEST(TopologyFile, TravelsWithAPortableConfiguration) {
   EXPECT_EQ(again->policy.config_hash, config.policy.config_hash);
 }
 
-TEST(TopologyFile, ThatCannotBeReadIsNamedWithTheLineThatNamesIt) {
+TEST(TopologyFile, UnreadableFileIsNamedWithTheLineOfItsKey) {
   const auto config =
       read_config("cluster: c\n" + kMain, "/etc/ares/ares.yaml", test_user,
                   [&](const std::string& path) { return read_file(path + ".is.not.here"); });
@@ -72,12 +72,12 @@ TEST(TopologyFile, ThatCannotBeReadIsNamedWithTheLineThatNamesIt) {
             "/etc/ares/topology.yaml.is.not.here: No such file or directory");
 }
 
-// A tree named fabric of these lines.
+// A file with a tree named fabric that has these lines.
 std::string tree(const std::string& lines) {
   return "topologies:\n  - name: fabric\n    tree:\n" + lines;
 }
 
-TEST(TopologyFile, HoldsSeveralNetworksSideBySide) {
+TEST(TopologyFile, MayHaveSeveralTopologies) {
   const Config config = good(kMain, kFabric);
   ASSERT_EQ(config.policy.networks.all().size(), 2u);
   const NetworkSpec& fabric = config.policy.networks.all()[0];
@@ -89,7 +89,7 @@ TEST(TopologyFile, HoldsSeveralNetworksSideBySide) {
   EXPECT_EQ(config.partitions[0].topology, "fabric");
 }
 
-TEST(TopologyFile, MistakesAreRefusedWithTheirLine) {
+TEST(TopologyFile, ErrorsNameTheLine) {
   const std::string file = "/etc/ares/topology.yaml:";
   EXPECT_EQ(refusal("topologys: []\n"),
             file + "1: unknown key \"topologys\"; did you mean \"topologies\"?");
@@ -118,7 +118,7 @@ TEST(TopologyFile, MistakesAreRefusedWithTheirLine) {
             file + "2: topology \"fabric\" has neither \"tree\" nor \"block\"");
 }
 
-TEST(TopologyFile, APartitionNamesOneThatKnowsItsNodes) {
+TEST(TopologyFile, PartitionNeedsATopologyWithAllItsNodes) {
   EXPECT_EQ(
       refusal(kFabric, main_partition(", topology: fabrik")),
       "/etc/ares/ares.yaml:5: partition \"main\" names the unknown topology \"fabrik\"; did you "
@@ -132,7 +132,7 @@ TEST(TopologyFile, APartitionNamesOneThatKnowsItsNodes) {
             "\"topology_file\"");
 }
 
-TEST(TopologyFile, WhatChangesInItIsShownAndTakesEffectAtOnce) {
+TEST(TopologyFile, ChangesAreShownAndTakeEffectAtOnce) {
   const Config before = good(kMain, kFabric);
   const Config after = good(kMain, tree("      - {switch: leaf, nodes: \"n[1-4]\"}\n"));
   EXPECT_NE(before.policy.config_hash, after.policy.config_hash);
@@ -144,7 +144,7 @@ TEST(TopologyFile, WhatChangesInItIsShownAndTakesEffectAtOnce) {
   EXPECT_EQ(changes[1].subject + "|" + changes[1].after, "topology racks|");
 }
 
-TEST(PlacementKeys, NameAStrategyEach) {
+TEST(PlacementKeys, CpuAndGpuHaveAStrategyEach) {
   const Config config =
       good(main_partition(", placement: {cpu: spread, gpu: least_fragmentation}"), kFabric);
   EXPECT_EQ(config.partitions[0].placement.cpu, PlacementStrategy::spread);

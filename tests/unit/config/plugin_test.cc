@@ -1,5 +1,5 @@
 // Tests: plugin_fields
-// The section `scheduler`.
+// The section `scheduler` of ares.yaml.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ const std::string kTwo =
     "    - {name: a, path: /p/a.so, partitions: [main], options: {links: 2, \"x y\": \"#z\"}}\n"
     "    - {name: b, path: /p/b.so}\n";
 
-TEST(SchedulerSection, IsReadAndPrintedSoThatItReadsTheSame) {
+TEST(SchedulerSection, PrintedSectionReadsTheSame) {
   const auto config = read(kTwo);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->scheduler.plugin_timeout, Seconds(3));
@@ -51,7 +51,7 @@ TEST(SchedulerSection, IsReadAndPrintedSoThatItReadsTheSame) {
   EXPECT_EQ(again->scheduler.plugins[0].options, a.options);
 }
 
-TEST(SchedulerSection, RefusesWhatIsWrongByLine) {
+TEST(SchedulerSection, ErrorsNameTheLine) {
   const std::string begin = "scheduler:\n  plugins:\n    - ";
   EXPECT_EQ(problem(begin + "{name: a, path: a.so}\n"),
             "ares.yaml:7: plugins: path: \"a.so\" is not the absolute path of a plugin");
@@ -67,7 +67,7 @@ TEST(SchedulerSection, RefusesWhatIsWrongByLine) {
   EXPECT_THAT(problem("scheduler: {plugin_timeout: 0}\n"), HasSubstr("plugin_timeout"));
 }
 
-TEST(SchedulerSection, ChangesAreRowsAndOnlyTheTimeoutWaitsForARestart) {
+TEST(SchedulerSection, OnlyTheTimeoutNeedsARestart) {
   const auto before = read(kTwo), none = read("");
   const auto after =
       read("scheduler:\n  plugins:\n    - {name: a, path: /p/a.so, options: {links: 4}}\n");

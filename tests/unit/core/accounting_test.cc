@@ -1,5 +1,5 @@
 // Tests: accounts, decide_accounting, membership
-// Records of accounting by command: what they become, what is refused and why, who may; and what jobs are held to by them.
+// Changes of accounting records by command: their effect, refusals, permissions, and the rules that they impose on jobs.
 #include <gmock/gmock.h>
 
 #include "core/accounts/account_directory.h"
@@ -57,7 +57,7 @@ class AccountingTest : public testing::Test {
     return change(std::move(changes), by);
   }
   const AccountingRecord& at(const RecordKey& key) { return *c.state().accounting.find(key); }
-  // As it is, for a change of it.
+  // A change of a stored record, based on its current version.
   AccountingChange with(Verb verb, AccountingRecord record) {
     const Lsn seen = changed_at(at(key_of(record)));
     return {verb, std::move(record), seen};
@@ -78,7 +78,7 @@ class AccountingTest : public testing::Test {
   Cluster c{4, enforcing()};
 };
 
-TEST_F(AccountingTest, TheFirstChangeMakesTheRoots) {
+TEST_F(AccountingTest, FirstChangeCreatesRootAccountAndNormalQos) {
   ASSERT_EQ(add({account("physics")}), "");
   const auto& records = c.state().accounting;
   ASSERT_TRUE(find_account(records, "root"));
@@ -89,7 +89,7 @@ TEST_F(AccountingTest, TheFirstChangeMakesTheRoots) {
   EXPECT_EQ(c.state().next_record_id, find_account(records, "physics")->id.value() + 1);
 }
 
-TEST_F(AccountingTest, NumbersAreNeverGivenTwice) {
+TEST_F(AccountingTest, IdsAreNeverReused) {
   ASSERT_EQ(add({account("a")}), "");
   const auto first = find_account(c.state().accounting, "a")->id;
   ASSERT_EQ(remove(account("a")), "");
@@ -97,13 +97,13 @@ TEST_F(AccountingTest, NumbersAreNeverGivenTwice) {
   EXPECT_GT(find_account(c.state().accounting, "a")->id, first);
 }
 
-TEST_F(AccountingTest, AllOfAChangeOrNothing) {
+TEST_F(AccountingTest, ChangesAreAllOrNothing) {
   EXPECT_THAT(add({account("physics"), member("alice", "physics")}),
               HasSubstr("there is no user alice"));
   EXPECT_TRUE(c.state().accounting.empty());
 }
 
-TEST_F(AccountingTest, ReferencesHold) {
+TEST_F(AccountingTest, ReferencesBetweenRecordsAreChecked) {
   found_physics();
   EXPECT_THAT(add({account("x", "nowhere")}), HasSubstr("there is no account nowhere"));
   EXPECT_THAT(add({account("physics")}), HasSubstr("exists already"));
@@ -122,22 +122,23 @@ TEST_F(AccountingTest, ReferencesHold) {
       "");
 }
 
-TEST_F(AccountingTest, QosInUseStays) {
+TEST_F(AccountingTest, QosInUseCannotBeRemoved) {
   found_physics();
-  Association his = member("alice", "physics");
-  his.terms.qos = {"normal", "high"};
-  his.terms.default_qos = "high";
-  ASSERT_EQ(modify(his), "");
-  EXPECT_THAT(std::get<Association>(at(key_of(his))).terms.qos, ElementsAre("high", "normal"));
+  Association association = member("alice", "physics");
+  association.terms.qos = {"normal", "high"};
+  association.terms.default_qos = "high";
+  ASSERT_EQ(modify(association), "");
+  EXPECT_THAT(std::get<Association>(at(key_of(association))).terms.qos,
+              ElementsAre("high", "normal"));
   EXPECT_THAT(remove(qos("high")), HasSubstr("still refers to QOS high"));
-  his.terms.default_qos = "low";
-  EXPECT_THAT(modify(his), HasSubstr("there is no QOS low"));
-  his.terms.default_qos = "high";
-  his.terms.qos = {"normal"};
-  EXPECT_THAT(modify(his), HasSubstr("not one of those it may use"));
+  association.terms.default_qos = "low";
+  EXPECT_THAT(modify(association), HasSubstr("there is no QOS low"));
+  association.terms.default_qos = "high";
+  association.terms.qos = {"normal"};
+  EXPECT_THAT(modify(association), HasSubstr("not one of those it may use"));
 }
 
-TEST_F(AccountingTest, LimitsAreOfTheRightThings) {
+TEST_F(AccountingTest, UnknownMisplacedAndDuplicateLimitsAreRefused) {
   found_physics();
   Account physics = std::get<Account>(at({RecordKind::account, "physics", {}, {}}));
   physics.terms.limits = {{LimitKind::max_tres_per_job, "gres/gpu:a100", 4},
@@ -154,7 +155,7 @@ TEST_F(AccountingTest, LimitsAreOfTheRightThings) {
   EXPECT_THAT(modify(physics), HasSubstr("given twice"));
 }
 
-TEST_F(AccountingTest, AChangeOfWhatSomebodyElseChangedIsRefused) {
+TEST_F(AccountingTest, ChangeOfAnOutdatedVersionIsRefused) {
   found_physics();
   Account physics = std::get<Account>(at({RecordKind::account, "physics", {}, {}}));
   const AccountingChange mine = with(Verb::modify, physics);
@@ -164,7 +165,7 @@ TEST_F(AccountingTest, AChangeOfWhatSomebodyElseChangedIsRefused) {
   EXPECT_EQ(find_account(c.state().accounting, "physics")->description, "theirs");
 }
 
-TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChange) {
+TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChangeRecords) {
   found_physics();
   ASSERT_EQ(add({user("carol", "")}), "");
   EXPECT_THAT(add({account("mine")}, kBob), HasSubstr("user bob may not add account mine"));
@@ -173,7 +174,7 @@ TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChange) {
   science.coordinators = {"bob"};
   ASSERT_EQ(modify(science), "");
 
-  EXPECT_EQ(add({member("carol", "physics")}, kBob), "") << "below what he coordinates";
+  EXPECT_EQ(add({member("carol", "physics")}, kBob), "") << "below the account of the coordinator";
   EXPECT_EQ(add({account("chemistry", "science")}, kBob), "");
   EXPECT_EQ(add({user("dave", "chemistry"), member("dave", "chemistry")}, kBob), "");
   EXPECT_THAT(add({account("mine")}, kBob), HasSubstr("may not"));
@@ -181,13 +182,15 @@ TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChange) {
   EXPECT_THAT(add({user("erin")}, kBob), HasSubstr("may not"))
       << "without adding her to an account";
   science.terms.shares = 1000;
-  EXPECT_THAT(modify(science, kBob), HasSubstr("may not")) << "his own account is not below itself";
-  Association his = member("bob", "science");
-  his.terms.qos = {"high"};
-  EXPECT_THAT(modify(his, kBob), HasSubstr("may not")) << "a QOS his account does not have";
+  EXPECT_THAT(modify(science, kBob), HasSubstr("may not"))
+      << "the account itself is not below itself";
+  Association association = member("bob", "science");
+  association.terms.qos = {"high"};
+  EXPECT_THAT(modify(association, kBob), HasSubstr("may not"))
+      << "a QOS that the account does not have";
   EXPECT_EQ(modify(user("carol", "physics"), kOperator), "");
   EXPECT_THAT(modify(user("carol", ""), kBob), HasSubstr("may not"));
-  EXPECT_EQ(modify(user("alice", ""), kAlice), "") << "everybody's defaults are his own";
+  EXPECT_EQ(modify(user("alice", ""), kAlice), "") << "users may change their own defaults";
 }
 
 TEST_F(AccountingTest, JobsRunOnAccountsOfTheirUsers) {
@@ -198,9 +201,9 @@ TEST_F(AccountingTest, JobsRunOnAccountsOfTheirUsers) {
   EXPECT_EQ(c.state().jobs.find(filled)->spec->account, "physics") << "her default";
   EXPECT_EQ(c.state().jobs.find(filled)->spec->qos, "normal");
   job.account = "science";
-  EXPECT_THAT(
-      c.try_submit(job).error.message,
-      testing::AllOf(HasSubstr("not in account science"), HasSubstr("his accounts are physics")));
+  EXPECT_THAT(c.try_submit(job).error.message,
+              testing::AllOf(HasSubstr("not in account science"),
+                             HasSubstr("the user's accounts are physics")));
   job.account = "nowhere";
   EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("there is no account nowhere"));
   job.account = "physics";
@@ -215,16 +218,16 @@ TEST_F(AccountingTest, JobsRunOnAccountsOfTheirUsers) {
   EXPECT_FALSE(c.try_submit(job).failed) << "from the account above";
 }
 
-TEST_F(AccountingTest, APartitionMayHaveItsOwn) {
+TEST_F(AccountingTest, AssociationMayBeLimitedToOnePartition) {
   ASSERT_EQ(add({account("physics"), user("alice", "physics"), member("alice", "physics", "gpu")}),
             "");
   JobSpec job = Cluster::spec(kAlice);
-  EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("he may use other partitions only"));
+  EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("the user may use other partitions only"));
   ASSERT_EQ(add({member("alice", "physics", "main")}), "");
   EXPECT_FALSE(c.try_submit(job).failed);
 }
 
-TEST_F(AccountingTest, WhoIsRemovedStartsNothingMore) {
+TEST_F(AccountingTest, JobsOfARemovedAssociationDoNotStart) {
   found_physics();
   const JobKey runs = c.submit(Cluster::spec(kAlice));
   const JobKey waits = c.submit(Cluster::spec(kAlice));
@@ -241,7 +244,7 @@ TEST_F(AccountingTest, WhoIsRemovedStartsNothingMore) {
   EXPECT_TRUE(next.groups.empty());
 }
 
-TEST_F(AccountingTest, WithoutEnforcementAnybodyMayRun) {
+TEST_F(AccountingTest, WithoutEnforcementAnyAccountAndQosIsAccepted) {
   Cluster open;
   EXPECT_FALSE(open.try_submit(Cluster::spec(kAlice)).failed);
   JobSpec job = Cluster::spec(kAlice);
@@ -250,7 +253,7 @@ TEST_F(AccountingTest, WithoutEnforcementAnybodyMayRun) {
   EXPECT_FALSE(open.try_submit(job).failed);
 }
 
-TEST(Shares, AreThoseOfTheRecords) {
+TEST(Shares, FollowFromAccountingRecords) {
   Accounting records;
   const auto put = [&](AccountingRecord record) {
     const RecordKey key = key_of(record);

@@ -1,5 +1,5 @@
-// Limits on waiting jobs that gain age: each kind at each level lets in as many as it says, who could run first first; who has begun
-// goes on, and who leaves makes room.
+// Limits on the number of pending jobs that accrue age: each kind at each level. Jobs that are
+// accruing already continue; the first job that could run takes a place that becomes free.
 #include "core/accounts/limits/accrual_limits.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ Policy aged() {
 
 class AccrualLimitsTest : public LimitsTest {
  protected:
-  // On half of the nodes until the test is over; the others want all of them.
+  // Occupies half of the nodes until the test ends; the other jobs request all nodes.
   static JobKey busy(Cluster& c) {
     const JobKey key = c.submit(job());
     c.plan(core::plan(c.state(), aged(), Budget{}, c.now).groups);
@@ -54,7 +54,7 @@ class AccrualLimitsTest : public LimitsTest {
     spec.gpus_per_node = {{"a100", 2}};
     return spec;
   }
-  // As the planner proposes it.
+  // Applies what the planner proposes.
   static void take_plan(Cluster& c) {
     TakePlan take;
     take.plan = core::plan(c.state(), aged(), Budget{}, c.now);
@@ -74,7 +74,7 @@ class AccrualLimitsTest : public LimitsTest {
   }
 };
 
-TEST_F(AccrualLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
+TEST_F(AccrualLimitsTest, EachLimitAtEachLevelBoundsAccruingJobs) {
   for (const Row& row : rows())
     for (const Level level : kLevels) {
       if (is_qos(level) ? !row.qos : !row.association) continue;
@@ -94,7 +94,7 @@ TEST_F(AccrualLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
       take_plan(c);
       EXPECT_FALSE(c.job(second).accrues);
       const Time begun = *c.job(first).accrues;
-      EXPECT_EQ(c.job(first).accrues, begun) << "who has begun keeps his time";
+      EXPECT_EQ(c.job(first).accrues, begun) << "a job that accrues keeps its start";
       c.cancel(first);
       take_plan(c);
       EXPECT_TRUE(c.job(second).accrues);
@@ -112,7 +112,7 @@ TEST_F(AccrualLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
     }
 }
 
-TEST_F(AccrualLimitsTest, WhoHasRoomFromTheBeginningLosesNothing) {
+TEST_F(AccrualLimitsTest, JobWithinTheLimitAccruesFromItsEligibleTime) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 5}), "");
   busy(c);
@@ -123,7 +123,7 @@ TEST_F(AccrualLimitsTest, WhoHasRoomFromTheBeginningLosesNothing) {
   EXPECT_EQ(c.job(key).accrues, eligible);
 }
 
-TEST_F(AccrualLimitsTest, AnArrayIsOne) {
+TEST_F(AccrualLimitsTest, ArrayCountsAsOneJob) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 2}), "");
   busy(c);
@@ -136,7 +136,7 @@ TEST_F(AccrualLimitsTest, AnArrayIsOne) {
   EXPECT_FALSE(c.job(third).accrues);
 }
 
-TEST_F(AccrualLimitsTest, ANewLimitTakesNoAgeAway) {
+TEST_F(AccrualLimitsTest, NewLimitLeavesAccruedAge) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, std::nullopt), "");
   busy(c);
@@ -160,7 +160,7 @@ TEST_F(AccrualLimitsTest, ANewLimitTakesNoAgeAway) {
   EXPECT_NEAR(priority(c, later), 100'000, 9'000) << "without limits age is since it could run";
 }
 
-TEST_F(AccrualLimitsTest, NorDoesOneThatComesWithAPartitionsQos) {
+TEST_F(AccrualLimitsTest, NewPartitionQosLeavesAccruedAge) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::partition_qos, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
   ASSERT_EQ(partition_qos(c, ""), "");
@@ -174,7 +174,7 @@ TEST_F(AccrualLimitsTest, NorDoesOneThatComesWithAPartitionsQos) {
     EXPECT_EQ(c.job(key).accrues, c.job(key).eligible) << "both had age already";
 }
 
-TEST_F(AccrualLimitsTest, NorOnesThatAPolicySwitchesOn) {
+TEST_F(AccrualLimitsTest, NewPolicyLeavesAccruedAge) {
   Policy before = aged();
   before.accounting.enforce = Enforce::associations;
   Cluster c{4, before};
@@ -193,7 +193,7 @@ TEST_F(AccrualLimitsTest, NorOnesThatAPolicySwitchesOn) {
     EXPECT_EQ(c.job(key).accrues, c.job(key).eligible) << "both had age already";
 }
 
-TEST_F(AccrualLimitsTest, TheEngineLooksAgain) {
+TEST_F(AccrualLimitsTest, EngineRejectsInvalidProposals) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
   busy(c);
@@ -214,7 +214,7 @@ TEST_F(AccrualLimitsTest, TheEngineLooksAgain) {
   propose(JobKey{JobId{99}, {}}, c.now);
 }
 
-TEST_F(AccrualLimitsTest, AreLiftedByAccrueAlways) {
+TEST_F(AccrualLimitsTest, AccrueAlwaysDisablesLimits) {
   Policy policy = aged();
   Fairness rules = *policy.fairness.value;
   rules.flags.accrue_always = true;

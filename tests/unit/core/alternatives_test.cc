@@ -1,10 +1,10 @@
-// Jobs whose GPUs may be had in several ways, from submission to a start: what is refused, what the engine takes.
+// Jobs with alternative GPU requests, from submission to start: what is refused and which starts the engine accepts.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
 namespace {
 
-// Each node has two a100.
+// Each node has two GPUs of type a100.
 JobSpec either() {
   JobSpec spec = Cluster::spec();
   spec.gpu_alternatives = {{{{"a100", 2}}, 1000}, {{{"a100", 1}}, 1500}};
@@ -12,7 +12,7 @@ JobSpec either() {
   return spec;
 }
 
-TEST(Alternatives, WhatIsRefused) {
+TEST(Alternatives, InvalidRequestsAreRefused) {
   const struct {
     const char* says;
     void (*change)(JobSpec&);
@@ -61,15 +61,15 @@ TEST(Alternatives, WhatIsRefused) {
   }
 }
 
-TEST(Alternatives, OneThatCanBeHadIsEnough) {
+TEST(Alternatives, OnePossibleAlternativeIsSufficient) {
   Cluster c;
   JobSpec spec = either();
   spec.gpu_alternatives[0].gpus = spec.gpus_per_node = {{"b200", 8}};
   EXPECT_FALSE(c.try_submit(spec).failed);
 }
 
-// The engine looks at the devices: a plan that is not one of the alternatives is refused.
-TEST(Alternatives, TheEngineTakesOnlyWhatWasAskedFor) {
+// The engine checks the devices: it refuses a start that does not match the chosen alternative.
+TEST(Alternatives, EngineAcceptsOnlyRequestedDevices) {
   const struct {
     std::uint32_t alternative;
     std::vector<GpuIndex> gpus;
@@ -97,8 +97,8 @@ TEST(Alternatives, TheEngineTakesOnlyWhatWasAskedFor) {
   }
 }
 
-// Of GPUs in total a node may have none, though it is the first.
-TEST(Alternatives, GpusInTotalLieWhereverTheyAre) {
+// With GPUs requested in total any node may have none of them, even the first.
+TEST(Alternatives, GpusInTotalMayBeOnAnyOfTheNodes) {
   Cluster c;
   JobSpec spec = Cluster::spec();
   spec.min_nodes = spec.max_nodes = spec.tasks = 2;
@@ -117,8 +117,8 @@ TEST(Alternatives, GpusInTotalLieWhereverTheyAre) {
   EXPECT_TRUE(check_invariants(c.state()).empty());
 }
 
-// All GPUs of the node are the job's then, which are more than it asked for.
-TEST(Alternatives, WholeNodesComeWithAllTheirGpus) {
+// An exclusive job gets all GPUs of the node, which are more than it requested.
+TEST(Alternatives, ExclusiveJobGetsAllGpusOfTheNode) {
   Cluster c;
   JobSpec spec = either();
   spec.exclusive = true;
@@ -134,7 +134,7 @@ TEST(Alternatives, WholeNodesComeWithAllTheirGpus) {
   EXPECT_TRUE(check_invariants(c.state()).empty());
 }
 
-TEST(Alternatives, AJobWithoutAnyIsNotStartedAsOne) {
+TEST(Alternatives, StartWithAnUnknownAlternativeIsRefused) {
   Cluster c;
   const JobKey key = c.submit();
   TakePlan take;
@@ -144,7 +144,7 @@ TEST(Alternatives, AJobWithoutAnyIsNotStartedAsOne) {
   EXPECT_EQ(c.state().jobs.find(key)->state, JobState::pending);
 }
 
-TEST(Alternatives, AnUpdatePutsOthersInTheirPlace) {
+TEST(Alternatives, UpdateReplacesAlternatives) {
   Cluster c;
   const JobKey key = c.submit(either());
   UpdateJob update;

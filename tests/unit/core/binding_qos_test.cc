@@ -1,4 +1,4 @@
-// The QOS of a partition beside that of a job: whose limits come first, what both count, and what a QOS does to limits of others.
+// The QOS of a partition and that of a job: which limit precedes, which usage each counts, and how a QOS changes other limits.
 #include <gmock/gmock.h>
 
 #include "core/accounts/limits/limit_use.h"
@@ -53,7 +53,7 @@ TEST_F(BindingQosTest, PartitionQosLimitsPrecedeJobQos) {
   }
 }
 
-TEST_F(BindingQosTest, LimitsOnAllOfAGroupHoldOfBoth) {
+TEST_F(BindingQosTest, GroupLimitsOfBothQosApply) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::partition_qos, Limit{LimitKind::grp_jobs, "", 2}), "");
   limit(c, "own", {{LimitKind::grp_jobs, "", 1}});
@@ -66,7 +66,7 @@ TEST_F(BindingQosTest, LimitsOnAllOfAGroupHoldOfBoth) {
               HasSubstr("GrpJobs of QOS night of partition main is 1, 1 running"));
 }
 
-TEST_F(BindingQosTest, OneThatIsBothCountsOnce) {
+TEST_F(BindingQosTest, SameQosOfJobAndPartitionCountsOnce) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_jobs, "", 2}), "");
   ASSERT_EQ(partition_qos(c, "own"), "");
@@ -74,7 +74,7 @@ TEST_F(BindingQosTest, OneThatIsBothCountsOnce) {
   EXPECT_EQ(waits_for(c, c.submit(job())), "");
 }
 
-TEST_F(BindingQosTest, AChangedPartitionIsAnotherCount) {
+TEST_F(BindingQosTest, ChangedPartitionQosCountsRunningJobs) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::partition_qos, Limit{LimitKind::max_tres_per_user, "cpu", 4}), "");
   run_one(c);
@@ -86,7 +86,7 @@ TEST_F(BindingQosTest, AChangedPartitionIsAnotherCount) {
   EXPECT_EQ(waits_for(c, second), "QOSMaxCpuPerUserLimit") << "who runs already counts";
 }
 
-TEST_F(BindingQosTest, MinutesAreChargedToBothAndReckonedAgain) {
+TEST_F(BindingQosTest, MinutesAreChargedToTheQosAtStartAndMatchARecount) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::partition_qos, Limit{LimitKind::grp_tres_mins, "gres/gpu", 100}), "");
   const JobKey first = run_one(c);
@@ -118,14 +118,14 @@ TEST_F(BindingQosTest, MinutesAreChargedToBothAndReckonedAgain) {
   EXPECT_THAT(recount.compare().differences, IsEmpty());
 }
 
-TEST_F(BindingQosTest, OneThatIsNotThereLetsNothingStart) {
+TEST_F(BindingQosTest, MissingPartitionQosBlocksStarts) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
   EXPECT_THAT(partition_qos(c, "none"), HasSubstr("there is no QOS none"));
   const Qos night = qos(c, "night");
   const Reply reply = c.user(kOperator, ChangeAccounting{{{Verb::remove, night, night.changed}}});
   EXPECT_THAT(reply.error.message, HasSubstr("partition main still has QOS night"));
-  // A configuration may name it before there is one.
+  // A configuration may name a QOS that does not exist yet.
   ApplyConfig config;
   config.hash = 9;
   Partition main = *c.state().partitions.find("main");
@@ -152,12 +152,12 @@ TEST_F(BindingQosTest, OneThatIsNotThereLetsNothingStart) {
 
 // --- what a QOS does to limits of others --------------------------------------------------------------------------------------
 
-TEST_F(BindingQosTest, ALimitFactorWidensWhatAccountsAndUsersMayHold) {
+TEST_F(BindingQosTest, LimitFactorScalesTresLimitsOfAssociations) {
   struct Row {
     LimitKind kind;
     std::string tres;
     std::uint64_t
-        plain;  // a limit that two of the jobs (or one) do not fit into, but do one and a half times
+        plain;  // a limit that two of the jobs (or one) exceed, but not if it is multiplied by 1.5
     bool both;
   };
   const Row rows[] = {{LimitKind::grp_tres, "cpu", 6, true},
@@ -184,7 +184,7 @@ TEST_F(BindingQosTest, ALimitFactorWidensWhatAccountsAndUsersMayHold) {
     }
 }
 
-TEST_F(BindingQosTest, ALimitFactorLeavesTheRestAlone) {
+TEST_F(BindingQosTest, LimitFactorLeavesCountsAndQosLimits) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::grp_jobs, "", 1}), "");
   Qos own = qos(c, "own");
@@ -197,7 +197,7 @@ TEST_F(BindingQosTest, ALimitFactorLeavesTheRestAlone) {
   EXPECT_EQ(waits_for(c, c.submit(job())), "AssocGrpJobsLimit");
 }
 
-TEST_F(BindingQosTest, RelativeLimitsArePercentOfWhatThereIs) {
+TEST_F(BindingQosTest, RelativeLimitsArePercentOfTheCluster) {
   constexpr auto kRelative = static_cast<std::uint32_t>(QosFlag::relative);
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
@@ -206,7 +206,7 @@ TEST_F(BindingQosTest, RelativeLimitsArePercentOfWhatThereIs) {
   smaller.fields = {"nodes"};
   smaller.values.nodes = {"n1", "n2"};
   ASSERT_FALSE(c.user(kRoot, smaller).failed);
-  // The job has 4 CPUs: of 16 of the cluster, or of 8 of the partition.
+  // The job has 4 CPUs: 25 % of the 16 of the cluster, 50 % of the 8 of the partition.
   limit(c, "own", {{LimitKind::max_tres_per_job, "cpu", 25}}, kRelative);
   limit(c, "night", {{LimitKind::grp_tres, "cpu", 50}}, kRelative);
   const JobKey key = c.submit(job());
@@ -230,13 +230,13 @@ TEST_F(BindingQosTest, RelativeLimitsArePercentOfWhatThereIs) {
 
 struct ThresholdCase {
   const char* name;
-  const char* of;  // which QOS has it
+  const char* of;  // the QOS that has the threshold
   bool enforced, gang;
-  const char* whose;  // as the reason tells
+  const char* whose;  // as written in the reason
 };
 class ThresholdTest : public BindingQosTest, public testing::WithParamInterface<ThresholdCase> {};
 
-TEST_P(ThresholdTest, WhoseFairShareIsBelowItStartsNoMore) {
+TEST_P(ThresholdTest, JobsBelowTheUsageThresholdDoNotStart) {
   const ThresholdCase& one = GetParam();
   Policy policy = limited();
   auto rules = std::make_shared<Fairness>();
@@ -245,7 +245,7 @@ TEST_P(ThresholdTest, WhoseFairShareIsBelowItStartsNoMore) {
   policy.fairness.value = rules;
   Cluster c{4, policy};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
-  // Somebody else, so that there is an order.
+  // A second user, so that fair shares differ.
   User bob;
   bob.name = "bob";
   bob.default_account = "science";
@@ -296,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ThresholdCase{"NoneAndAGang", "own", false, true, ""}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST_F(BindingQosTest, WhatCannotBeMeantIsRefused) {
+TEST_F(BindingQosTest, InvalidQosValuesAreRefused) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
   Qos own = qos(c, "own");

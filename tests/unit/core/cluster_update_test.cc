@@ -1,5 +1,5 @@
 // Tests: decide_config, decide_partition, job/partition_fields
-// Changing partitions by command, and applying another configuration while jobs run.
+// Changes of partitions by command, and application of another configuration while jobs run.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -28,7 +28,7 @@ const Partition& partition(const Cluster& c, const std::string& name = "main") {
   return *c.state().partitions.find(name);
 }
 
-TEST(UpdatePartition, ChangesWhatIsNamed) {
+TEST(UpdatePartition, ChangesNamedFieldsOnly) {
   Cluster c;
   const Reply reply = c.user(kRoot, set({"max_time", "tier"}, [](Partition& p) {
                                p.max_time = Seconds{7200};
@@ -53,7 +53,7 @@ TEST(UpdatePartition, IsForAdministrators) {
   EXPECT_TRUE(partition(c).up);
 }
 
-TEST(UpdatePartition, RefusesWhatAConfigurationWouldNotBe) {
+TEST(UpdatePartition, RefusesWhatAConfigurationMayNotContain) {
   Cluster c;
   const auto refused = [&](const UpdatePartition& update) {
     const Reply reply = c.user(kRoot, update);
@@ -80,7 +80,7 @@ TEST(UpdatePartition, RefusesWhatAConfigurationWouldNotBe) {
   EXPECT_EQ(c.happened<PartitionModified>(), 0u);
 }
 
-TEST(UpdatePartition, TheDefaultMoves) {
+TEST(UpdatePartition, NewDefaultReplacesTheOldOne) {
   Cluster c;
   ApplyConfig config = same_config(c);
   Partition night = config.partitions.front();
@@ -97,7 +97,7 @@ TEST(UpdatePartition, TheDefaultMoves) {
   EXPECT_EQ(c.job(c.submit()).spec->partitions, std::vector<std::string>{"night"});
 }
 
-TEST(UpdatePartition, DownStartsNothingAndDrainTakesNothing) {
+TEST(UpdatePartition, DownStartsNoJobsAndDrainAcceptsNone) {
   Cluster c;
   const JobKey key = c.submit();
   c.user(kRoot, set({"up"}, [](Partition& p) { p.up = false; }));
@@ -116,7 +116,7 @@ TEST(UpdatePartition, DownStartsNothingAndDrainTakesNothing) {
   c.allocate(key, {1});
 }
 
-TEST(ApplyConfig, AtAStartTheSameFileUndoesNoCommandAndAnotherOneDoes) {
+TEST(ApplyConfig, RestartUndoesCommandsOnlyIfTheFileChanged) {
   Cluster c;
   ApplyConfig config = same_config(c);
   c.user(kRoot, set({"up"}, [](Partition& p) { p.up = false; }));
@@ -133,7 +133,7 @@ Reconfigure reconfigure(const ApplyConfig& config, Policy policy) {
   return {config, std::make_shared<const Policy>(std::move(policy))};
 }
 
-TEST(Reconfigure, BringsThePolicyIntoForceWithTheConfiguration) {
+TEST(Reconfigure, AppliesPolicyTogetherWithConfiguration) {
   Cluster c;
   ApplyConfig config = same_config(c);
   config.hash = 9;
@@ -151,7 +151,7 @@ TEST(Reconfigure, BringsThePolicyIntoForceWithTheConfiguration) {
   EXPECT_FALSE(c.cancel(key, kBob).failed) << "an operator now";
 }
 
-TEST(Reconfigure, UndoesWhatCommandsChanged) {
+TEST(Reconfigure, UndoesChangesByCommands) {
   Cluster c;
   const ApplyConfig config = same_config(c);
   c.user(kRoot, set({"up"}, [](Partition& p) { p.up = false; }));
@@ -159,7 +159,7 @@ TEST(Reconfigure, UndoesWhatCommandsChanged) {
   EXPECT_TRUE(partition(c).up);
 }
 
-TEST(Reconfigure, ARemovedNodeFinishesWhatItRunsAndGoes) {
+TEST(Reconfigure, RemovedNodeStaysUntilItsJobsEnd) {
   Cluster c;
   const JobKey running = c.submit();
   c.start(running, {4});
@@ -189,7 +189,7 @@ TEST(Reconfigure, ARemovedNodeFinishesWhatItRunsAndGoes) {
   EXPECT_FALSE(c.state().node_ids.find("n4"));
 }
 
-TEST(Reconfigure, ANodeThatComesBackWhileItLeavesStays) {
+TEST(Reconfigure, NodeAddedAgainWhileLeavingStays) {
   Cluster c;
   const JobKey running = c.submit();
   c.start(running, {4});
@@ -205,7 +205,7 @@ TEST(Reconfigure, ANodeThatComesBackWhileItLeavesStays) {
   EXPECT_TRUE(c.state().node_ids.find("n4"));
 }
 
-TEST(Reconfigure, LessThanIsInUseTakesNothingAway) {
+TEST(Reconfigure, SmallerNodeKeepsItsRunningJobs) {
   Cluster c;
   const JobKey key = c.submit();
   c.plan({c.group(key, {1}, 4)});
@@ -221,12 +221,12 @@ TEST(Reconfigure, LessThanIsInUseTakesNothingAway) {
   EXPECT_EQ(c.job(next).state, JobState::pending);
 }
 
-TEST(Reconfigure, ARepeatedRequestDoesNotBringAnotherPolicy) {
+TEST(Reconfigure, RepeatedRequestKeepsThePolicyOfTheFirst) {
   Cluster c;
   ApplyConfig config = same_config(c);
   config.hash = 12;
   c.user(kRoot, reconfigure(config, Cluster::default_policy()), "again");
-  config.hash = 13;  // the file was edited between the two
+  config.hash = 13;  // the file was edited between the two requests
   Policy other = Cluster::default_policy();
   other.operators = {kBob};
   EXPECT_FALSE(c.user(kRoot, reconfigure(config, other), "again").failed);
@@ -234,7 +234,7 @@ TEST(Reconfigure, ARepeatedRequestDoesNotBringAnotherPolicy) {
   EXPECT_TRUE(c.user(kBob, HoldJobs{Cluster::named(c.submit())}).failed);
 }
 
-TEST(UpdateNode, UndrainIsForDrainedNodesAndAReasonForThoseOutOfService) {
+TEST(UpdateNode, UndrainNeedsADrainedNodeAndAReasonNeedsOneOutOfService) {
   Cluster c;
   const auto update = [&](AdminState admin, const std::string& reason, bool drained, bool alone) {
     return c.user(kOperator, UpdateNode{{"n1"}, admin, reason, drained, alone});

@@ -1,5 +1,5 @@
 // Tests: decide_time
-// Deadlines, and licences as the engine checks them once more.
+// Deadlines, and the checks of licences that the engine repeats for each plan.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -12,7 +12,7 @@ JobSpec due(Cluster& c, Seconds in, std::optional<Seconds> limit = {}) {
   return s;
 }
 
-TEST(Deadline, ThatCannotBeMetIsRefused) {
+TEST(Deadline, ImpossibleDeadlineIsRefused) {
   Cluster c;
   const auto refused = [&](JobSpec s) {
     const Reply reply = c.try_submit(std::move(s));
@@ -36,7 +36,7 @@ TEST(Deadline, ThatCannotBeMetIsRefused) {
   EXPECT_TRUE(refused(upside_down));
 }
 
-TEST(Deadline, EndsAPendingJobWhenItCanNoLongerBeMet) {
+TEST(Deadline, EndsAPendingJobThatCanNoLongerMeetIt) {
   Cluster c;
   const JobKey needs_an_hour = c.submit(due(c, Seconds{7200}, Seconds{3600})),
                needs_little = c.submit(due(c, Seconds{7200}));
@@ -53,7 +53,7 @@ TEST(Deadline, EndsAPendingJobWhenItCanNoLongerBeMet) {
   EXPECT_EQ(c.job(needs_little).state, JobState::deadline);
 }
 
-TEST(Deadline, CutsTheLimitOffAndEndsARunningJob) {
+TEST(Deadline, ShortensTheLimitAndEndsARunningJob) {
   Cluster c;
   const JobKey key = c.submit(due(c, Seconds{1800}));
   c.start(key, {1});
@@ -67,7 +67,7 @@ TEST(Deadline, CutsTheLimitOffAndEndsARunningJob) {
   EXPECT_EQ(c.job(key).reason, Reason::deadline);
 }
 
-TEST(Deadline, IsTheStateWhenTheNodeWasQuicker) {
+TEST(Deadline, IsTheFinalStateIfTheNodeTimesOutAtTheDeadline) {
   for (const bool cut_off : {true, false}) {
     Cluster c;
     const JobKey key = c.submit(due(c, cut_off ? Seconds{1800} : Seconds{80000}));
@@ -80,7 +80,7 @@ TEST(Deadline, IsTheStateWhenTheNodeWasQuicker) {
   }
 }
 
-TEST(Deadline, EndsTheWaitingTasksOfAnArray) {
+TEST(Deadline, EndsPendingAndRunningTasksOfAnArray) {
   Cluster c;
   JobSpec s = due(c, Seconds{600});
   s.array.emplace();
@@ -107,7 +107,7 @@ JobSpec licensed(std::uint32_t count) {
   return s;
 }
 
-TEST(License, UnknownOrTooManyAreRefused) {
+TEST(License, UnknownOrExcessiveRequestsAreRefused) {
   Cluster c(1, with_licenses());
   const auto says = [&](const JobSpec& s, const std::string& text) {
     const Reply reply = c.try_submit(s);
@@ -125,7 +125,7 @@ TEST(License, UnknownOrTooManyAreRefused) {
   says(s, "0 of");
 }
 
-TEST(License, AreCountedFromRunningJobsWhateverThePlanSays) {
+TEST(License, EngineCountsLicencesOfRunningJobs) {
   Cluster c(2, with_licenses());
   const JobKey first = c.submit(licensed(1)), second = c.submit(licensed(2)),
                third = c.submit(licensed(1));
@@ -140,7 +140,7 @@ TEST(License, AreCountedFromRunningJobsWhateverThePlanSays) {
   EXPECT_EQ(c.job(second).state, JobState::pending) << "it must hold what it asked for";
 }
 
-TEST(License, AreBackWhenTheJobEndsAndHeldOnceAfterARequeue) {
+TEST(License, IsReturnedAtTheEndAndHeldOnceAfterARequeue) {
   Cluster c(2, with_licenses());
   const JobKey key = c.submit(licensed(1));
   c.start(key, {1});
@@ -160,7 +160,7 @@ JobSpec alone(UserId uid) {
   return s;
 }
 
-TEST(ExclusiveUser, IsCheckedWhateverThePlanSays) {
+TEST(ExclusiveUser, IsCheckedByTheEngineForEachPlan) {
   Cluster c(2);
   const JobKey alice = c.submit(alone(kAlice)), bob = c.submit(Cluster::spec(kBob)),
                bob_alone = c.submit(alone(kBob)), alice_too = c.submit();

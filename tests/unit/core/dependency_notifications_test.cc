@@ -1,4 +1,4 @@
-// Who waits for what has ended or begun is told of it: all of them, a part at a time, also by the controller that comes after.
+// Jobs are notified of ends and starts that they depend on: all of them, in bounded batches, and by the next controller too.
 #include "core/job/follow/dependency_notifications.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ JobSpec after(DependencyKind kind, JobKey target, JobSpec s = Cluster::spec()) {
   return s;
 }
 
-// Jobs like this one, in one request.
+// Submits `count` copies of this job in one request.
 std::vector<JobKey> submit_many(Cluster& c, const JobSpec& like, std::size_t count) {
   SubmitMany many;
   for (std::size_t i = 0; i < count; ++i) many.specs.push_back(std::make_shared<JobSpec>(like));
@@ -40,7 +40,7 @@ std::size_t still_waiting(const ClusterState& state) {
   return count;
 }
 
-TEST(Wakes, ThousandsWhoWaitForOneEndAreToldInParts) {
+TEST(DependencyNotifications, EndOfAJobNotifiesThousandsInBatches) {
   for (const auto kind : {DependencyKind::after_ok, DependencyKind::after_not_ok}) {
     Cluster c;
     const JobKey target = c.submit();
@@ -54,8 +54,8 @@ TEST(Wakes, ThousandsWhoWaitForOneEndAreToldInParts) {
   }
 }
 
-// Each of them is cancelled, and each cancellation is an end for which others wait.
-TEST(Wakes, AnAvalancheOfCancelledJobsIsBoundedToo) {
+// Each of them is cancelled, and each cancellation notifies the jobs that depend on it.
+TEST(DependencyNotifications, CascadeOfCancellationsIsBatched) {
   Cluster c;
   const JobKey target = c.submit();
   JobSpec fragile = after(DependencyKind::after_ok, target);
@@ -72,7 +72,7 @@ TEST(Wakes, AnAvalancheOfCancelledJobsIsBoundedToo) {
   EXPECT_EQ(still_waiting(c.state()), 0u);
 }
 
-TEST(Wakes, ThousandsWhoWaitForAStartAreToldInParts) {
+TEST(DependencyNotifications, StartOfAJobNotifiesThousandsInBatches) {
   Cluster c;
   const JobKey target = c.submit();
   submit_many(c, after(DependencyKind::after, target), 2000);
@@ -81,7 +81,7 @@ TEST(Wakes, ThousandsWhoWaitForAStartAreToldInParts) {
   EXPECT_EQ(still_waiting(c.state()), 0u);
 }
 
-TEST(Wakes, TheEndOfAnArrayAndOfItsTasksIsToldInParts) {
+TEST(DependencyNotifications, EndsOfArraysAndTasksNotifyInBatches) {
   Cluster c;
   const JobKey array = c.submit(array_of(2));
   submit_many(c, after(DependencyKind::after_ok, array), 800);
@@ -96,7 +96,7 @@ TEST(Wakes, TheEndOfAnArrayAndOfItsTasksIsToldInParts) {
   EXPECT_LE(c.largest_batch, kBatch + 10);
 }
 
-TEST(Wakes, TasksThatWereCancelledBeforeTheyHadARecordAreToldOf) {
+TEST(DependencyNotifications, CancelledTasksWithoutRecordsNotifyToo) {
   Cluster c;
   const JobKey array = c.submit(array_of(3));
   c.start(task(array, 0), {1});
@@ -105,8 +105,8 @@ TEST(Wakes, TasksThatWereCancelledBeforeTheyHadARecordAreToldOf) {
   EXPECT_TRUE(c.job(waiting).dependency_failed);
 }
 
-// One command made an event pair for every task whose partner had ended.
-TEST(Wakes, AnArrayThatComesLateLearnsOfItsPartnersInParts) {
+// Regression: one command made two events for every task whose partner had ended.
+TEST(DependencyNotifications, NewArrayIsNotifiedOfEndedPartnersInBatches) {
   Cluster c;
   const JobKey first = c.submit(array_of(301));
   for (std::uint32_t i = 0; i < 300; ++i) finish(c, task(first, i), i % 3 == 0 ? 1 : 0);
@@ -120,7 +120,7 @@ TEST(Wakes, AnArrayThatComesLateLearnsOfItsPartnersInParts) {
   EXPECT_TRUE(c.job(task(second, 300)).waiting_for.empty());
 }
 
-TEST(Wakes, ManyArraysThatAreChangedAtOnceLearnOfTheirPartnersInParts) {
+TEST(DependencyNotifications, ChangedArraysAreNotifiedOfEndedPartnersInBatches) {
   Cluster c;
   const JobKey first = c.submit(array_of(40));
   for (std::uint32_t i = 0; i < 30; ++i) finish(c, task(first, i));
@@ -138,8 +138,8 @@ TEST(Wakes, ManyArraysThatAreChangedAtOnceLearnOfTheirPartnersInParts) {
   for (const JobKey& array : arrays) EXPECT_EQ(c.job(array).array->waiting.count(), 10u);
 }
 
-// What is left of an array whose partner is over is told in one go, behind those that may run.
-TEST(Wakes, APartnerThatIsOverAnswersForEveryTask) {
+// Remaining tasks of an array whose partner array has ended get one notification, after those that may run.
+TEST(DependencyNotifications, EndedPartnerArraySettlesAllTasksInOneEvent) {
   Cluster c;
   const JobKey first = c.submit(array_of(600));
   for (std::uint32_t i = 0; i < 300; ++i) finish(c, task(first, i));
@@ -152,8 +152,8 @@ TEST(Wakes, APartnerThatIsOverAnswersForEveryTask) {
   EXPECT_TRUE(c.job(task(second, 299)).waiting_for.empty());
 }
 
-// Both partners had ended, and each gave the task a record of its own.
-TEST(Wakes, ATaskWithTwoPartnersGetsOneRecord) {
+// Regression: both partners had ended, and each of them created a record for the task.
+TEST(DependencyNotifications, TaskWithTwoPartnersGetsOneRecord) {
   Cluster c;
   const JobKey one = c.submit(array_of(2)), two = c.submit(array_of(2));
   finish(c, task(one, 0));
@@ -165,8 +165,8 @@ TEST(Wakes, ATaskWithTwoPartnersGetsOneRecord) {
   EXPECT_TRUE(c.job(task(both, 0)).waiting_for.empty());
 }
 
-// The end that met one of them failed the other, and with that the job.
-TEST(Wakes, OneEndThatMeetsAndFailsIsEnoughWhereAnyWillDo) {
+// Regression: the end that met one of the dependencies failed the other one, and thereby the job.
+TEST(DependencyNotifications, MetDependencyIsSufficientWithAny) {
   for (const auto& [first, second] :
        {std::pair(DependencyKind::after_ok, DependencyKind::after_not_ok),
         std::pair(DependencyKind::after_not_ok, DependencyKind::after_ok)}) {
@@ -181,8 +181,8 @@ TEST(Wakes, OneEndThatMeetsAndFailsIsEnoughWhereAnyWillDo) {
   }
 }
 
-// Only the array was told that it was its turn, and tasks that had gone their own way waited for ever.
-TEST(Wakes, TasksWithRecordsOfTheirOwnHearOfTheirTurn) {
+// Regression: only the array's record was notified; tasks with records of their own waited for ever.
+TEST(DependencyNotifications, SingletonTasksWithRecordsAreNotified) {
   Cluster c;
   const JobKey first = c.submit();
   const JobKey array = c.submit(after(DependencyKind::singleton, {}, array_of(3)));
@@ -193,8 +193,8 @@ TEST(Wakes, TasksWithRecordsOfTheirOwnHearOfTheirTurn) {
   EXPECT_TRUE(c.job(task(array, 1)).waiting_for.empty());
 }
 
-// What a controller had still to tell is not written down: the next one finds it in the records.
-TEST(Wakes, TheNextControllerTellsTheRest) {
+// Pending notifications are not stored: the next controller derives them from the records.
+TEST(DependencyNotifications, NextControllerSendsRemainingNotifications) {
   Cluster c;
   const JobKey target = c.submit();
   submit_many(c, after(DependencyKind::after_any, target), 1000);
@@ -222,8 +222,8 @@ TEST(Wakes, TheNextControllerTellsTheRest) {
   EXPECT_EQ(still_waiting(next.state()), 0u);
 }
 
-// Only what ended is looked at: tens of thousands may wait for the array while each of its tasks starts and ends.
-TEST(Wakes, WhoWaitsForAnArrayIsNotAskedAtEveryTask) {
+// Jobs that wait for a whole array are not checked at each task: there may be tens of thousands of them.
+TEST(DependencyNotifications, TasksDoNotNotifyJobsThatWaitForTheArray) {
   Cluster c;
   const JobKey array = c.submit(array_of(3));
   submit_many(c, after(DependencyKind::after_ok, array), 50);

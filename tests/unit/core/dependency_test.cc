@@ -1,5 +1,5 @@
 // Tests: follow, task_rank
-// Dependencies beyond "the target ended": delays, any of several, task by task, one of a name at a time.
+// Dependencies other than "the target ended": delays, any of several, task by task, singleton.
 #include <algorithm>
 #include <random>
 
@@ -27,7 +27,7 @@ bool waits(const Cluster& c, JobKey key) {
   return !c.job(key).waiting_for.empty();
 }
 
-TEST(DependencyDelay, CountsFromTheTargetsStart) {
+TEST(DependencyDelay, CountsFromTheStartOfTheTarget) {
   Cluster c;
   const JobKey target = c.submit(),
                waiting = c.submit(after({on(DependencyKind::after, target, Seconds{60})}));
@@ -40,7 +40,7 @@ TEST(DependencyDelay, CountsFromTheTargetsStart) {
   c.allocate(waiting, {2});
 }
 
-TEST(DependencyDelay, HasPassedOrNotWhenTheJobIsSubmitted) {
+TEST(DependencyDelay, CountsFromAnEarlierStartToo) {
   Cluster c;
   const JobKey target = c.submit();
   c.start(target, {1});
@@ -54,7 +54,7 @@ TEST(DependencyDelay, HasPassedOrNotWhenTheJobIsSubmitted) {
   c.allocate(at_once, {2});
 }
 
-TEST(DependencyDelay, CountsFromACancellationAsWell) {
+TEST(DependencyDelay, CountsFromACancellationToo) {
   Cluster c;
   const JobKey target = c.submit(),
                waiting = c.submit(after({on(DependencyKind::after, target, Seconds{60})}));
@@ -63,7 +63,7 @@ TEST(DependencyDelay, CountsFromACancellationAsWell) {
   EXPECT_EQ(c.job(waiting).not_before, c.now + Seconds{60});
 }
 
-TEST(DependencyAny, OneIsEnough) {
+TEST(DependencyAny, OneMetDependencyIsSufficient) {
   Cluster c;
   const JobKey slow = c.submit(), fast = c.submit(),
                waiting = c.submit(after(
@@ -75,7 +75,7 @@ TEST(DependencyAny, OneIsEnough) {
   c.allocate(waiting, {1});
 }
 
-TEST(DependencyAny, FailsOnlyWithTheLast) {
+TEST(DependencyAny, FailsWhenTheLastFails) {
   Cluster c;
   const JobKey a = c.submit(), b = c.submit(),
                waiting = c.submit(
@@ -87,7 +87,7 @@ TEST(DependencyAny, FailsOnlyWithTheLast) {
   EXPECT_TRUE(c.job(waiting).dependency_failed);
 }
 
-TEST(DependencyAny, IsMetAtOnceByWhatIsOver) {
+TEST(DependencyAny, IsMetAtSubmissionByEndedJobs) {
   Cluster c;
   const JobKey over = c.submit();
   run(c, over);
@@ -104,7 +104,7 @@ TEST(DependencyAny, IsMetAtOnceByWhatIsOver) {
   EXPECT_TRUE(c.job(c.submit(after({on(DependencyKind::after_ok, bad)}, true))).dependency_failed);
 }
 
-TEST(DependencyOnATask, NotOkAndOkAndAnyAreJudgedByThatTaskAlone) {
+TEST(DependencyOnATask, IsJudgedByThatTaskAlone) {
   Cluster c;
   const JobKey array = c.submit(array_between(0, 2));
   const JobKey ok = c.submit(after({on(DependencyKind::after_ok, task(array, 1))})),
@@ -120,7 +120,7 @@ TEST(DependencyOnATask, NotOkAndOkAndAnyAreJudgedByThatTaskAlone) {
   EXPECT_FALSE(waits(c, whole)) << "all have ended, one of them badly";
 }
 
-TEST(DependencyCorr, EachTaskWaitsForItsOwnPartner) {
+TEST(DependencyCorr, EachTaskWaitsForItsPartner) {
   Cluster c;
   const JobKey first = c.submit(array_between(0, 2));
   JobSpec s = array_between(0, 2);
@@ -140,7 +140,7 @@ TEST(DependencyCorr, EachTaskWaitsForItsOwnPartner) {
   EXPECT_FALSE(waits(c, task(second, 2)));
 }
 
-TEST(DependencyCorr, LooksAtWhatHasEndedBefore) {
+TEST(DependencyCorr, TasksThatEndedBeforeSubmissionCount) {
   Cluster c;
   const JobKey first = c.submit(array_between(0, 3));
   run(c, task(first, 2));
@@ -154,7 +154,7 @@ TEST(DependencyCorr, LooksAtWhatHasEndedBefore) {
   EXPECT_TRUE(c.job(second).array->waiting.empty());
 }
 
-TEST(DependencyCorr, ACancelledArrayFailsTheRestInOneGo) {
+TEST(DependencyCorr, CancelledArrayFailsRemainingTasksInOneEvent) {
   Cluster c;
   const JobKey first = c.submit(array_between(0, 999));
   JobSpec s = array_between(0, 999);
@@ -172,7 +172,7 @@ TEST(DependencyCorr, ACancelledArrayFailsTheRestInOneGo) {
   EXPECT_EQ(c.job(task(killed, 7)).state, JobState::pending) << "its own partner was fine";
 }
 
-TEST(DependencyCorr, WithoutTwoArraysIsLikeAfterok) {
+TEST(DependencyCorr, WithoutTwoArraysIsAfterOk) {
   Cluster c;
   const JobKey plain = c.submit();
   JobSpec s = array_between(0, 2);
@@ -193,7 +193,7 @@ JobSpec singleton(const std::string& name, UserId uid = kAlice) {
   return s;
 }
 
-TEST(Singleton, OneAtATimeInTheOrderOfSubmission) {
+TEST(Singleton, RunsOneAtATimeInOrderOfSubmission) {
   Cluster c;
   JobSpec plain = Cluster::spec();
   plain.name = "a";
@@ -211,7 +211,7 @@ TEST(Singleton, OneAtATimeInTheOrderOfSubmission) {
   EXPECT_FALSE(waits(c, third));
 }
 
-TEST(Singleton, ACancelledOneInTheMiddleLetsNobodyPass) {
+TEST(Singleton, CancelledJobInTheMiddleReleasesNoLaterJob) {
   Cluster c;
   const JobKey first = c.submit(singleton("a")), second = c.submit(singleton("a")),
                third = c.submit(singleton("a"));
@@ -221,7 +221,7 @@ TEST(Singleton, ACancelledOneInTheMiddleLetsNobodyPass) {
   EXPECT_FALSE(waits(c, third));
 }
 
-// Each repeat used to be kept, and to be an event of its own when the target ended.
+// Regression: each repetition was stored, and made an event when the target ended.
 TEST(DependencyRepeated, CountsOnce) {
   Cluster c;
   const JobKey target = c.submit(), other = c.submit();
@@ -240,7 +240,7 @@ TEST(DependencyRepeated, CountsOnce) {
   EXPECT_EQ(c.job(waiting).waiting_for, (std::vector{on(DependencyKind::after_any, other)}));
 }
 
-TEST(DependencyRepeated, ByTheTasksOwnNumberToo) {
+TEST(DependencyRepeated, TaskNamedByItsJobIdCountsOnceToo) {
   Cluster c;
   const JobKey array = c.submit(array_between(0, 2));
   const JobKey own_number{JobId{array.job.value() + 2}, {}};
@@ -250,7 +250,7 @@ TEST(DependencyRepeated, ByTheTasksOwnNumberToo) {
             (std::vector{on(DependencyKind::after_any, task(array, 1))}));
 }
 
-TEST(DependencyRepeated, OfTwoDelaysTheLaterOneCountsUnlessAnyWillDo) {
+TEST(DependencyRepeated, LongerDelayCountsUnlessAnyIsSufficient) {
   Cluster c;
   const JobKey target = c.submit();
   const std::vector<Dependency> two = {on(DependencyKind::after, target, Seconds{60}),
@@ -261,7 +261,7 @@ TEST(DependencyRepeated, OfTwoDelaysTheLaterOneCountsUnlessAnyWillDo) {
   EXPECT_EQ(c.job(any).not_before, *c.job(target).started + Seconds{60});
 }
 
-TEST(DependencyRepeated, IsDroppedByAChangeToo) {
+TEST(DependencyRepeated, IsRemovedByAnUpdateToo) {
   Cluster c;
   const JobKey target = c.submit(), waiting = c.submit();
   JobSpec values;
@@ -277,7 +277,7 @@ TEST(DependencyRepeated, IsDroppedByAChangeToo) {
   EXPECT_EQ(c.user(kAlice, update).error.code, ErrorCode::invalid_argument);
 }
 
-TEST(DependencyRepeated, AChangeOfManyJobsMakesABoundedNumberOfEvents) {
+TEST(DependencyRepeated, DependenciesPerUpdateAreBounded) {
   Cluster c;
   const JobKey array = c.submit(array_between(0, 999));
   Cancel cancel;
@@ -298,7 +298,7 @@ TEST(DependencyRepeated, AChangeOfManyJobsMakesABoundedNumberOfEvents) {
   EXPECT_FALSE(waits(c, update.jobs.keys.front()));
 }
 
-TEST(Singleton, OfOneCommandAreInLineToo) {
+TEST(Singleton, JobsOfOneRequestAreOrderedToo) {
   Cluster c;
   SubmitMany many;
   for (const char* name : {"a", "a", "b"})
@@ -312,7 +312,7 @@ TEST(Singleton, OfOneCommandAreInLineToo) {
   EXPECT_FALSE(waits(c, reply.jobs[1]));
 }
 
-TEST(Singleton, AnArrayCountsUntilItsLastTask) {
+TEST(Singleton, ArrayCountsUntilItsLastTaskEnds) {
   Cluster c;
   JobSpec s = array_between(0, 1);
   s.name = "a";
@@ -323,8 +323,8 @@ TEST(Singleton, AnArrayCountsUntilItsLastTask) {
   EXPECT_FALSE(waits(c, next));
 }
 
-// Random lives of jobs of few names, all singletons: never two of one name out of line.
-TEST(Singleton, HoldsAlongRandomLives) {
+// Random histories of singleton jobs with few names: two jobs of one name never run at once or out of order.
+TEST(Singleton, HoldsInRandomHistories) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     std::mt19937_64 random(seed);
     Cluster c;
@@ -376,8 +376,8 @@ TEST(Singleton, HoldsAlongRandomLives) {
   }
 }
 
-// All that waited for one job lay in one vector, which was copied for each that came or went.
-TEST(Dependency, EveryWaitingJobHasAnEntryOfItsOwn) {
+// Regression: all jobs that wait for one target were in one vector, which each change copied.
+TEST(Dependency, EachWaitingJobHasItsEntry) {
   Cluster c;
   const JobKey target = c.submit(), other = c.submit();
   std::vector<JobKey> waiting;
@@ -400,8 +400,8 @@ TEST(Dependency, EveryWaitingJobHasAnEntryOfItsOwn) {
   EXPECT_TRUE(has_dependents(c.state(), other.job));
 }
 
-// Every dependency began a search of its own: ten thousand of them behind a long chain kept the engine busy for minutes.
-TEST(Dependency, ACircleIsFoundInOneSearchAndNamesTheJobThatClosesIt) {
+// Regression: each dependency started a search; ten thousand behind a long chain took minutes of engine time.
+TEST(Dependency, CycleIsFoundInOneSearchAndTheClosingJobIsNamed) {
   Cluster c;
   const JobKey first = c.submit();
   JobKey last = first;
@@ -414,7 +414,7 @@ TEST(Dependency, ACircleIsFoundInOneSearchAndNamesTheJobThatClosesIt) {
   EXPECT_EQ(first_waiting_for(c.state(), {apart, beside}, first), std::nullopt);
   EXPECT_EQ(first_waiting_for(c.state(), {}, first), std::nullopt);
 
-  // Layers in which everybody waits for all of the one before.
+  // Layers in which each job waits for all jobs of the previous layer.
   std::vector<JobKey> layer{apart};
   for (int depth = 0; depth < 12; ++depth) {
     std::vector<Dependency> on_layer;
@@ -427,14 +427,14 @@ TEST(Dependency, ACircleIsFoundInOneSearchAndNamesTheJobThatClosesIt) {
   EXPECT_EQ(first_waiting_for(c.state(), layer, apart), layer.front());
 }
 
-TEST(Dependency, KeepsItsTargetInMemoryAndAnUnknownOneIsLifted) {
+TEST(Dependency, TargetIsKeptUntilNoJobWaitsForIt) {
   Cluster c;
   const JobKey target = c.submit(),
                waiting = c.submit(after({on(DependencyKind::after_ok, target)}));
   run(c, target);
   c.tick(Seconds{301});
   c.tick(Seconds{301});
-  EXPECT_FALSE(c.state().jobs.find(target)) << "nobody waits for it any more";
+  EXPECT_FALSE(c.state().jobs.find(target)) << "no job waits for it any longer";
   EXPECT_FALSE(waits(c, waiting));
   EXPECT_TRUE(c.try_submit(after({on(DependencyKind::after_ok, target)})).failed);
   EXPECT_FALSE(c.try_submit(after({on(DependencyKind::after_any, target)})).failed);

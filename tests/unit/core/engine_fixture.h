@@ -1,4 +1,4 @@
-// A small cluster around the engine: commands go in, every batch commits at once, replies and effects are collected.
+// A small cluster around the engine: it takes commands, commits every batch at once, and collects replies and effects.
 // For tests only; single thread.
 #pragma once
 
@@ -124,7 +124,7 @@ class Cluster {
     return from_node(node, r);
   }
 
-  // Chooses the nodes given, one CPU each.
+  // A share of this node: one CPU by default.
   static NodeShare share(const ClusterState& state, NodeId node, std::uint32_t cpus = 1) {
     NodeShare s;
     s.node = node;
@@ -179,7 +179,7 @@ class Cluster {
     run({Tick{}});
   }
 
-  // --- looking ---
+  // --- queries ---
   const ClusterState& state() const { return engine.state(); }
   const Job& job(JobKey key) const {
     const Job* found = state().jobs.find(key);
@@ -193,7 +193,7 @@ class Cluster {
   }
   const Node& node(int n) const { return *state().nodes.find(id_of(n)); }
 
-  // How many messages of this kind went to the node since the last call of forget_sent().
+  // Number of messages of this type sent to the node since the last call of forget_sent().
   template <class Message>
   std::size_t sent(int n) const {
     std::size_t count = 0;
@@ -228,7 +228,7 @@ class Cluster {
   LeaseMonitor monitor;
   Time now{std::chrono::hours{500'000}};
   std::map<int, std::uint64_t> incarnation;
-  std::set<int> cannot_freeze;  // nodes whose next registration says so
+  std::set<int> cannot_freeze;  // nodes that register without can_freeze
   Effects out;
   std::vector<std::shared_ptr<const Event>> events;
   std::map<AttemptKey, Attempt> rows;
@@ -265,7 +265,7 @@ class Cluster {
   int requests_ = 0;
 };
 
-// Alice's array of these tasks; it may run `throttle` at a time, 0 = all.
+// An array of alice's with these tasks; `throttle` of them may run at a time, 0 = all.
 inline JobSpec array_between(std::uint32_t first, std::uint32_t last, std::uint32_t throttle = 0) {
   JobSpec s = Cluster::spec();
   s.array.emplace();

@@ -1,5 +1,5 @@
 // Tests: decide_plan, job/records
-// Nothing leaves the engine before its commit.
+// The engine releases replies, effects and snapshots only after their commit.
 #include "core/engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST_F(Gate, RepliesWaitForTheirCommit) {
   EXPECT_TRUE(out.snapshot->jobs.find(JobKey{JobId{1}, {}}));
 }
 
-TEST_F(Gate, ARepeatedRequestWaitsForTheFirstOnesCommit) {
+TEST_F(Gate, RepeatedRequestWaitsForTheCommitOfTheFirst) {
   engine.handle(submission("a"), now, 1);
   const EngineBatch batch = engine.take_batch();
   engine.handle(submission("a"), now, 2);
@@ -74,13 +74,13 @@ TEST_F(Gate, CommandsBetweenTwoCommitsFormTheNextBatch) {
   EXPECT_EQ(engine.committed().replies[0].ticket, 2u);
 }
 
-TEST_F(Gate, TheClockNeverGoesBack) {
+TEST_F(Gate, ClockNeverGoesBack) {
   engine.handle(submission("a"), now, 1);
   engine.handle(submission("b"), now - std::chrono::hours{5}, 2);
   EXPECT_EQ(engine.state().jobs.find(JobKey{JobId{2}, {}})->submitted, now);
 }
 
-TEST_F(Gate, ARestartFromTheRecordsAloneGoesOnTheSame) {
+TEST_F(Gate, StateIsRebuiltFromRecordsAlone) {
   engine.handle(submission("a"), now, 1);
   ClusterState records = engine.state();
   records.pending = {};
@@ -95,7 +95,7 @@ TEST_F(Gate, ARestartFromTheRecordsAloneGoesOnTheSame) {
   EXPECT_EQ(again.state().jobs.size(), 1u) << "nothing is decided before Activate";
 }
 
-TEST(Apply, AnEventThatDoesNotFitLeavesTheRecordAlone) {
+TEST(Apply, EventThatDoesNotFitLeavesTheRecord) {
   Cluster c;
   const JobKey key = c.submit();
   ClusterState state = c.state();

@@ -1,5 +1,5 @@
 // Tests: model/gang
-// Gangs in the engine: who may join, all or nothing whatever the plan says, lost members, timeouts, what is left after the start.
+// Gangs in the engine: membership, start of all members or none, lost members, timeouts, and members after the start.
 #include "core/job/gang.h"
 #include "core/state/indexes.h"
 
@@ -31,7 +31,7 @@ std::vector<JobKey> gather(Cluster& c, std::uint32_t count, const JobSpec& s) {
   return keys;
 }
 
-// One group that starts each of these on a node of its own.
+// One group that starts each of these jobs on a different node.
 PlanGroup together(Cluster& c, const std::vector<JobKey>& keys) {
   PlanGroup all;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -50,7 +50,7 @@ void expect_all(const Cluster& c, const std::vector<JobKey>& keys, JobState stat
   }
 }
 
-TEST(Gang, BadTermsAreRefusedByName) {
+TEST(Gang, InvalidTermsAreRefused) {
   Cluster c;
   EXPECT_THAT(refusal(c, member(0)), HasSubstr("needs a size"));
   EXPECT_THAT(refusal(c, member(1001)), HasSubstr("at most 1000"));
@@ -66,7 +66,7 @@ TEST(Gang, BadTermsAreRefusedByName) {
   EXPECT_THAT(refusal(c, flexible), HasSubstr("--time-min"));
 }
 
-TEST(Gang, MembersMustAgreeAndAreNotMoreThanAskedFor) {
+TEST(Gang, MembersMustAgreeOnTermsAndSize) {
   Cluster c;
   const JobKey first = c.submit(member(3, 2, Seconds{60}));
   EXPECT_THAT(refusal(c, member(4, 2, Seconds{60})),
@@ -77,12 +77,12 @@ TEST(Gang, MembersMustAgreeAndAreNotMoreThanAskedFor) {
   gather(c, 2, member(3, 2, Seconds{60}));
   EXPECT_THAT(refusal(c, member(3, 2, Seconds{60})), HasSubstr("has all of its 3 members"));
   EXPECT_EQ(gang_of(c.state(), c.job(first)).members.size(), 3u);
-  // Another user's gang of that name is another gang.
+  // A gang of the same name but of another user is another gang.
   const JobKey other = c.submit(member(2, 0, {}, kBob));
   EXPECT_EQ(gang_of(c.state(), c.job(other)).members.size(), 1u);
 }
 
-TEST(Gang, OneSubmissionOfManyIsJudgedTogether) {
+TEST(Gang, JobsOfOneRequestAreJudgedTogether) {
   Cluster c;
   const auto many = [&](std::vector<JobSpec> specs) {
     SubmitMany submit;
@@ -99,7 +99,7 @@ TEST(Gang, OneSubmissionOfManyIsJudgedTogether) {
   EXPECT_NE(c.job(good.jobs[0]).gang, c.job(good.jobs[1]).gang);
 }
 
-TEST(Gang, AllMembersWaitInOnePartition) {
+TEST(Gang, AllMembersAreInOnePartition) {
   Cluster c;
   ApplyConfig config;
   config.hash = 8;
@@ -126,15 +126,15 @@ TEST(Gang, AllMembersWaitInOnePartition) {
   EXPECT_EQ(c.job(first).spec->partitions, std::vector<std::string>{"main"});
 }
 
-TEST(Gang, APlanThatStartsItInPartIsRefused) {
+TEST(Gang, PartialStartIsRefused) {
   Cluster c;
   const auto keys = gather(c, 2, member());
   c.plan({together(c, keys)});
-  expect_all(c, keys, JobState::pending);  // one of three is not here
+  expect_all(c, keys, JobState::pending);  // one of three members is not submitted yet
   auto all = keys;
   all.push_back(c.submit(member()));
   c.plan({c.group(all[0], {1}), c.group(all[1], {2}), c.group(all[2], {3})});
-  expect_all(c, all, JobState::pending);  // each in a group of its own
+  expect_all(c, all, JobState::pending);  // each in a separate group
   c.plan({together(c, keys)});
   expect_all(c, all, JobState::pending);
   EXPECT_EQ(c.happened<Allocated>(), 0u);
@@ -142,13 +142,13 @@ TEST(Gang, APlanThatStartsItInPartIsRefused) {
   expect_all(c, all, JobState::configuring);
 }
 
-TEST(Gang, NothingOfItStartsWhereOneDoesNotFit) {
+TEST(Gang, NoMemberStartsIfOneDoesNotFit) {
   Cluster c;
   const auto keys = gather(c, 3, member());
   c.start(c.submit(), {3});
   PlanGroup group = together(c, keys);
   group.starts[2].nodes.change(0,
-                               [&](NodeShare& share) { share.cpus = 4; });  // one of which is taken
+                               [&](NodeShare& share) { share.cpus = 4; });  // one of which is busy
   c.plan({group});
   expect_all(c, keys, JobState::pending);
   c.user(kAlice, HoldJobs{Cluster::named(keys[1])});
@@ -159,7 +159,7 @@ TEST(Gang, NothingOfItStartsWhereOneDoesNotFit) {
   expect_all(c, keys, JobState::configuring);
 }
 
-TEST(Gang, ALostMemberEndsTheOthers) {
+TEST(Gang, LostMemberEndsTheOthers) {
   Cluster c;
   const auto keys = gather(c, 3, member());
   c.cancel(keys[1]);
@@ -168,16 +168,16 @@ TEST(Gang, ALostMemberEndsTheOthers) {
   ASSERT_TRUE(c.row(keys[0], 0));
   EXPECT_EQ(c.row(keys[0], 0)->reason, Reason::gang_member_lost);
   EXPECT_EQ(c.state().gangs.size(), 0u);
-  // The name is free for another gang, with other terms.
+  // The name is free again, for another gang with other terms.
   const JobKey next = c.submit(member(2));
   EXPECT_EQ(c.job(next).gang, next.job);
-  // And what never started does not come back alone.
+  // A member that never started cannot be requeued alone.
   const Reply again = c.user(kAlice, RequeueJobs{Cluster::named(keys[0])});
   EXPECT_TRUE(again.failed);
   EXPECT_THAT(again.error.message, HasSubstr("submit the gang again"));
 }
 
-TEST(Gang, GoesOnWithoutLostMembersWhileEnoughAreLeft) {
+TEST(Gang, ContinuesWithEnoughMembers) {
   Cluster c;
   const auto keys = gather(c, 4, member(4, 2));
   c.cancel(keys[0]);
@@ -186,14 +186,14 @@ TEST(Gang, GoesOnWithoutLostMembersWhileEnoughAreLeft) {
   EXPECT_TRUE(gang.complete());
   EXPECT_EQ(gang_progress_text(gang), "3 of 3 members of gang train are here (1 lost)");
   EXPECT_THAT(refusal(c, member(4, 2)), HasSubstr("those it has lost among them"));
-  // Who counted the losses is lost itself.
+  // The member that has the count of lost members is lost too.
   c.cancel(keys[1]);
   EXPECT_EQ(gang_of(c.state(), c.job(keys[2])).needed(), 2u);
   c.plan({together(c, {keys[2], keys[3]})});
   expect_all(c, {keys[2], keys[3]}, JobState::configuring);
 }
 
-TEST(Gang, TooManyLossesEndItEvenIfTheyComeAtOnce) {
+TEST(Gang, SimultaneousLossesAreAllCounted) {
   Cluster c;
   const auto keys = gather(c, 5, member(5, 3));
   Cancel two;
@@ -210,7 +210,7 @@ TEST(Gang, TooManyLossesEndItEvenIfTheyComeAtOnce) {
   EXPECT_EQ(c.job(again[3]).reason, Reason::gang_member_lost);
 }
 
-TEST(Gang, WhoseDependencyFailedIsLost) {
+TEST(Gang, MemberWithAFailedDependencyIsLost) {
   for (const bool kill : {false, true}) {
     Cluster c;
     const JobKey before = c.submit();
@@ -225,7 +225,7 @@ TEST(Gang, WhoseDependencyFailedIsLost) {
   }
 }
 
-TEST(Gang, WhoPassesItsDeadlineIsLost) {
+TEST(Gang, MemberThatMissesItsDeadlineIsLost) {
   Cluster c;
   JobSpec due = member(3, 2, Seconds{7200});
   due.deadline = c.now + Seconds{600};
@@ -237,7 +237,7 @@ TEST(Gang, WhoPassesItsDeadlineIsLost) {
   EXPECT_TRUE(gang_of(c.state(), c.job(others[0])).complete());
 }
 
-TEST(Gang, TimesOutWholeFromWhenItsFirstMemberCouldHaveStarted) {
+TEST(Gang, TimeoutCountsFromTheFirstEligibleMember) {
   Cluster c;
   JobSpec later = member(3, 1, Seconds{60});
   later.begin = c.now + Seconds{100};
@@ -251,7 +251,7 @@ TEST(Gang, TimesOutWholeFromWhenItsFirstMemberCouldHaveStarted) {
   expect_all(c, {first, second}, JobState::cancelled, Reason::gang_timeout);
   EXPECT_EQ(c.happened<Ended>(), 2u);
 
-  // Also if all are here, and not any more once they have started.
+  // The timeout also applies to a complete gang, but not once it has started.
   const auto full = gather(c, 2, member(2, 0, Seconds{60}));
   c.tick(Seconds{60});
   expect_all(c, full, JobState::cancelled, Reason::gang_timeout);
@@ -261,7 +261,7 @@ TEST(Gang, TimesOutWholeFromWhenItsFirstMemberCouldHaveStarted) {
   expect_all(c, started, JobState::configuring);
 }
 
-TEST(Gang, ADeadlineAndTheTimeoutAtOnceAreOneEndEach) {
+TEST(Gang, DeadlineAndTimeoutAtOnceEndEachMemberOnce) {
   Cluster c;
   JobSpec due = member(2, 0, Seconds{600});
   due.deadline = c.now + Seconds{600};
@@ -272,7 +272,7 @@ TEST(Gang, ADeadlineAndTheTimeoutAtOnceAreOneEndEach) {
   EXPECT_EQ(c.happened<Ended>(), 2u);
 }
 
-TEST(Gang, AfterTheStartMembersAreJobsLikeAnyOther) {
+TEST(Gang, StartedMembersAreOrdinaryJobs) {
   Cluster c;
   const auto keys = gather(c, 3, member(3, 0, Seconds{60}));
   c.plan({together(c, keys)});
@@ -280,7 +280,7 @@ TEST(Gang, AfterTheStartMembersAreJobsLikeAnyOther) {
     c.progress(n, keys[static_cast<std::size_t>(n - 1)], AttemptPhase::ready);
     c.progress(n, keys[static_cast<std::size_t>(n - 1)], AttemptPhase::running);
   }
-  // The third node fails to launch: that member starts again, and alone.
+  // The third node fails to launch: that member is requeued and starts alone.
   const AttemptReport report = c.report(keys[2], AttemptPhase::ready);
   c.from_node(3, LaunchRefused{report.attempt, report.fence, true, "disk full"});
   AttemptReport gone = report;
@@ -292,7 +292,7 @@ TEST(Gang, AfterTheStartMembersAreJobsLikeAnyOther) {
   c.tick(Seconds{120});
   EXPECT_EQ(c.job(keys[2]).state, JobState::pending) << "the timeout is not for it any more";
   c.allocate(keys[2], {4});
-  // One ends: nobody follows it.
+  // The end of one member does not affect the others.
   c.progress(1, keys[0], AttemptPhase::done, 1);
   EXPECT_EQ(c.job(keys[0]).state, JobState::failed);
   EXPECT_EQ(c.job(keys[1]).state, JobState::running);
@@ -300,7 +300,7 @@ TEST(Gang, AfterTheStartMembersAreJobsLikeAnyOther) {
   EXPECT_EQ(c.job(keys[1]).state, JobState::running);
 }
 
-TEST(Gang, AMemberOfAnEarlierGangThatRunsAgainIsNotInTheNextOne) {
+TEST(Gang, RequeuedMemberDoesNotJoinALaterGangOfTheName) {
   Cluster c;
   const auto first = gather(c, 2, member(2));
   c.plan({together(c, first)});
@@ -315,14 +315,14 @@ TEST(Gang, AMemberOfAnEarlierGangThatRunsAgainIsNotInTheNextOne) {
   c.user(kAlice, RequeueJobs{Cluster::named(first[0])});
   EXPECT_EQ(c.job(first[0]).state, JobState::pending);
   EXPECT_EQ(gang_of(c.state(), c.job(next)).members.size(), 1u);
-  c.allocate(first[0], {1});  // it was admitted long ago
+  c.allocate(first[0], {1});  // its gang has started before
   const JobKey last = c.submit(member(2));
   EXPECT_EQ(c.job(last).gang, next.job);
   c.plan({together(c, {next, last})});
   expect_all(c, {next, last}, JobState::configuring);
 }
 
-TEST(Gang, IndexesAreFoundAgainFromTheRecords) {
+TEST(Gang, IndexesAreRebuiltFromRecords) {
   Cluster c;
   const auto keys = gather(c, 3, member(3, 2, Seconds{60}));
   c.cancel(keys[0]);

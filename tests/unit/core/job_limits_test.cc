@@ -1,6 +1,6 @@
 // Tests: requested_tres, applicable_limits, limit_reasons, plan_claims, cluster_totals
-// Limits on a job by itself: each kind, at each level it can be set at, keeps the job waiting under the reason users know, and
-// not one unit earlier.
+// Limits that concern one job alone: each kind, at each level where it can be set, keeps the job
+// pending with the documented reason, and only if the limit is exceeded.
 #include <gmock/gmock.h>
 
 #include "unit/core/limits_fixture.h"
@@ -13,11 +13,11 @@ using testing::HasSubstr;
 struct Row {
   LimitKind kind;
   std::string tres;
-  std::uint64_t asked;  // of what job() asks for
+  std::uint64_t asked;  // how much of it job() requests
   std::string association, qos;
 };
 
-// The job of these tests: 2 nodes, 4 tasks of 1 CPU, 1000 MiB a node, 1 a100 a node, 3 licences, for 90 minutes.
+// The job of these tests: 2 nodes, 4 tasks of 1 CPU, 1000 MiB and one a100 per node, 3 licences, 90 minutes.
 const std::vector<Row>& rows() {
   using enum LimitKind;
   static const std::vector<Row> all{
@@ -66,7 +66,7 @@ TEST_F(JobLimitsTest, EachLimitAtEachLevelHasItsReason) {
     }
 }
 
-TEST_F(JobLimitsTest, EachIsRefusedAtOnceWhereItsQosSaysSo) {
+TEST_F(JobLimitsTest, DenyOnLimitRefusesAtSubmission) {
   for (const Row& row : rows()) {
     if (row.kind == LimitKind::min_tres_per_job) continue;
     Cluster c{4, limited()};
@@ -78,7 +78,7 @@ TEST_F(JobLimitsTest, EachIsRefusedAtOnceWhereItsQosSaysSo) {
   }
 }
 
-TEST_F(JobLimitsTest, TheNearestOfOneKindHolds) {
+TEST_F(JobLimitsTest, NearestLimitOfAKindApplies) {
   Accounting records;
   const auto put = [&](AccountingRecord record) {
     const RecordKey key = key_of(record);
@@ -137,7 +137,7 @@ TEST_F(JobLimitsTest, PartsOfAGpuCountAsParts) {
   EXPECT_FALSE(over_limit(records, Enforce::limits, spec, Partition{}, Seconds{60}));
 }
 
-TEST_F(JobLimitsTest, WhatAJobWouldGetCountsNotOnlyWhatItAsksFor) {
+TEST_F(JobLimitsTest, AllocationOfExclusiveJobsCounts) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_tres_per_job, "cpu", 2}), "");
   JobSpec whole = Cluster::spec(kAlice);
@@ -150,7 +150,7 @@ TEST_F(JobLimitsTest, WhatAJobWouldGetCountsNotOnlyWhatItAsksFor) {
   EXPECT_EQ(waits_for(c, small), "");
 }
 
-TEST_F(JobLimitsTest, AChangedLimitHoldsAtOnce) {
+TEST_F(JobLimitsTest, ChangedLimitAppliesAtOnce) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_tres_per_job, "cpu", 3}), "");
   const JobKey key = c.submit(job());

@@ -1,5 +1,5 @@
 // Tests: job_event_of, apply_attempt, apply_job, attempt_row, decide_jobs, follow, job/report
-// A job's life from submission to its end, as its owner and the nodes see it.
+// The life of a job from submission to its end, as its owner and its nodes observe it.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -34,7 +34,7 @@ TEST(Life, RunsFromSubmissionToCompletion) {
   EXPECT_EQ(*c.row(key, 1)->ended - *c.row(key, 1)->started, Seconds{5});
 }
 
-TEST(Life, AnEndToldLateIsDatedWhenItHappened) {
+TEST(Life, LateReportKeepsTheTimeOfTheEnd) {
   Cluster c;
   const JobKey key = c.submit();
   c.start(key, {1});
@@ -83,7 +83,7 @@ TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {
   s.tasks = 3;
   const JobKey key = c.submit(s);
   c.allocate(key, {1, 3, 2});
-  // Each is told its rank among all, and who the others are.
+  // Each node gets its rank and the list of all nodes.
   const int by_rank[] = {1, 3, 2};
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     const LaunchSpec& launch = c.last_sent<Prepare>(by_rank[rank])->launch;
@@ -96,7 +96,7 @@ TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {
     EXPECT_EQ(launch.layout->tasks.size(), 3u);
     EXPECT_EQ(launch.layout, c.last_sent<Prepare>(1)->launch.layout) << "they have it in common";
   }
-  // Who did not hear it is told the same again.
+  // A node that registers again gets the same launch again.
   c.register_node(3);
   EXPECT_EQ(c.sent<Prepare>(3), 2u);
   EXPECT_EQ(c.last_sent<Prepare>(3)->launch.rank, 1u);
@@ -119,7 +119,7 @@ TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {
   EXPECT_EQ(c.job(key).state, JobState::completed);
 }
 
-TEST(Life, CancelReachesEveryPhase) {
+TEST(Life, CancelWorksInEveryState) {
   Cluster c;
   const JobKey pending = c.submit(), configuring = c.submit(), running = c.submit();
   c.allocate(configuring, {1});

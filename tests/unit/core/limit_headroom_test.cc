@@ -1,6 +1,6 @@
 // Tests: plan_claims
-// Room under limits on jobs together is kept for the first that waits: those behind it cannot use it up again and again, and use all of it
-// that it does not need.
+// Room under group limits is kept for the first pending job: jobs behind it cannot use it up again
+// and again, but may use all that this job does not need.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class LimitRoomTest : public LimitsTest {
     const PendingInfo* why = plan.pending.find(key);
     return why ? why->detail : "";
   }
-  // What its nodes say of it.
+  // Reports this phase from each node of the job.
   static void report(Cluster& c, JobKey key, AttemptPhase phase) {
     const NodeShares shares = c.job(key).allocation->nodes;
     for (int node = 1; node <= 4; ++node)
@@ -54,7 +54,7 @@ class LimitRoomTest : public LimitsTest {
   }
 };
 
-TEST_F(LimitRoomTest, OthersUseItOnlyUntilItIsNeeded) {
+TEST_F(LimitRoomTest, ShortJobsUseRoomUntilItIsNeeded) {
   for (const Level level : kLevels) {
     SCOPED_TRACE(static_cast<int>(level));
     Cluster c{4, limited()};
@@ -72,7 +72,7 @@ TEST_F(LimitRoomTest, OthersUseItOnlyUntilItIsNeeded) {
   }
 }
 
-TEST_F(LimitRoomTest, WhatItDoesNotNeedIsForOthers) {
+TEST_F(LimitRoomTest, UnneededRoomIsForOtherJobs) {
   Cluster c{4, limited()};
   limit_cpus(*this, c, 6);
   run(c, cpus(3, 90));
@@ -83,7 +83,7 @@ TEST_F(LimitRoomTest, WhatItDoesNotNeedIsForOthers) {
   EXPECT_FALSE(starts(plan, second)) << "and no third";
 }
 
-TEST_F(LimitRoomTest, JobsAreCountedLikeTheRest) {
+TEST_F(LimitRoomTest, CountsOfJobsAreKeptToo) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::user, Limit{LimitKind::max_jobs, "", 2}), "");
   run(c, cpus(1, 90));
@@ -94,7 +94,7 @@ TEST_F(LimitRoomTest, JobsAreCountedLikeTheRest) {
   EXPECT_FALSE(starts(plan, other));
 }
 
-TEST_F(LimitRoomTest, AStreamOfSmallJobsStarvesNobody) {
+TEST_F(LimitRoomTest, SmallJobsStarveNoLargeJob) {
   Cluster c{4, limited()};
   limit_cpus(*this, c, 4);
   std::vector<std::pair<Time, JobKey>> running;
@@ -128,7 +128,7 @@ TEST_F(LimitRoomTest, AStreamOfSmallJobsStarvesNobody) {
   EXPECT_LE(c.now, submitted + minutes(70)) << "when those that ran then are over, it starts";
 }
 
-TEST_F(LimitRoomTest, WhoIsPromisedAStartIsWithinLimitsThen) {
+TEST_F(LimitRoomTest, JobWithAPlannedStartKeepsRoomUnderLimits) {
   for (const bool waits : {false, true}) {
     Cluster c{4, limited()};
     limit_cpus(*this, c, 6);
@@ -137,7 +137,7 @@ TEST_F(LimitRoomTest, WhoIsPromisedAStartIsWithinLimitsThen) {
     on_two.min_nodes = on_two.max_nodes = 2;
     on_two.exclusive = true;
     on_two.tasks = 2;
-    // They take eight CPUs: held by somebody whom the limit does not bound.
+    // They take eight CPUs and run for another user, to which the limit does not apply.
     Association bobs;
     bobs.key = {"root", "bob", {}};
     bobs.terms.qos = {"own"};
@@ -163,7 +163,7 @@ TEST_F(LimitRoomTest, WhoIsPromisedAStartIsWithinLimitsThen) {
   }
 }
 
-TEST_F(LimitRoomTest, NothingIsKeptForWhoMayNeverRunOrIsKeptBackOtherwise) {
+TEST_F(LimitRoomTest, NoRoomIsKeptForJobsThatLimitsDoNotBlock) {
   Cluster c{4, limited()};
   limit_cpus(*this, c, 4);
   run(c, cpus(2, 90));
@@ -182,7 +182,7 @@ TEST_F(LimitRoomTest, NothingIsKeptForWhoMayNeverRunOrIsKeptBackOtherwise) {
   EXPECT_TRUE(starts(plan, other)) << "its licences are in use as well: " << detail(plan, other);
 }
 
-TEST_F(LimitRoomTest, AGangHasRoomKeptForAllOfIt) {
+TEST_F(LimitRoomTest, RoomIsKeptForAWholeGang) {
   Cluster c{4, limited()};
   limit_cpus(*this, c, 4);
   run(c, cpus(2, 90));
@@ -197,7 +197,7 @@ TEST_F(LimitRoomTest, AGangHasRoomKeptForAllOfIt) {
   EXPECT_TRUE(starts(plan, quick));
 }
 
-TEST_F(LimitRoomTest, OtherPartiesAreNotConcerned) {
+TEST_F(LimitRoomTest, OtherUsersAreNotAffected) {
   Cluster c{4, limited()};
   limit_cpus(*this, c, 4, Level::user);
   run(c, cpus(2, 90));

@@ -1,4 +1,4 @@
-// Limits on minutes, of TRES or of jobs: what was used and decays, what still runs, and what it may still use.
+// Limits on minutes, of TRES or of jobs: past usage with decay, usage of running jobs, and what these may still use.
 #include <gmock/gmock.h>
 
 #include "core/accounts/limits/limit_use.h"
@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using LimitMinutesTest = LimitsTest;
 
-TEST_F(LimitMinutesTest, MinutesThatWereUsedAreUsedUp) {
+TEST_F(LimitMinutesTest, UsedMinutesCount) {
   for (const bool safe : {false, true}) {
     SCOPED_TRACE(safe ? "safe" : "limits");
     Policy policy = limited();
@@ -20,7 +20,7 @@ TEST_F(LimitMinutesTest, MinutesThatWereUsedAreUsedUp) {
     rules.half_life = Seconds{0};
     policy.fairness.value = std::make_shared<const Fairness>(rules);
     Cluster c{4, policy};
-    // Two jobs of 90 minutes with 4 CPUs each might use 720.
+    // Two jobs of 90 minutes with 4 CPUs each may use 720.
     ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_mins, "cpu", 500}), "");
     const JobKey first = c.submit(job());
     take_plan(c, policy);
@@ -57,12 +57,12 @@ TEST_F(LimitMinutesTest, MinutesThatWereUsedAreUsedUp) {
   }
 }
 
-// What starts must be able to run to its limit within what is left, whichever QOS has the limit.
-TEST_F(LimitMinutesTest, SafeCountsWhatAJobMayUseUnderEitherQos) {
+// With `safe` a job starts only if it can run to its limit within the rest, whichever QOS has the limit.
+TEST_F(LimitMinutesTest, SafeCountsPossibleUsageOfJobAndPartitionQos) {
   Policy policy = limited();
   policy.accounting.enforce = Enforce::safe;
   for (const Level level : {Level::qos, Level::partition_qos}) {
-    for (const std::uint64_t minutes : {359u, 360u}) {  // 90 with 4 CPUs
+    for (const std::uint64_t minutes : {359u, 360u}) {  // 90 minutes with 4 CPUs
       Cluster c{4, policy};
       ASSERT_EQ(set_up(c, level, Limit{LimitKind::grp_tres_mins, "cpu", minutes}), "");
       const JobKey key = c.submit(job());
@@ -74,7 +74,7 @@ TEST_F(LimitMinutesTest, SafeCountsWhatAJobMayUseUnderEitherQos) {
   }
 }
 
-TEST_F(LimitMinutesTest, MinutesOfAQosAreThoseOfItsJobs) {
+TEST_F(LimitMinutesTest, QosCountsUsageOfItsJobs) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_tres_mins, "gres/gpu", 100}), "");
   const JobKey first = run_one(c);
@@ -91,11 +91,11 @@ TEST_F(LimitMinutesTest, MinutesOfAQosAreThoseOfItsJobs) {
   EXPECT_EQ(waits_for(c, second), "") << "half of it is left";
 }
 
-TEST_F(LimitMinutesTest, SafeCountsAsUsageIsCharged) {
+TEST_F(LimitMinutesTest, SafeAppliesTheUsageFactor) {
   Policy policy = limited();
   policy.accounting.enforce = Enforce::safe;
   Cluster c{4, policy};
-  // The job may use 360 CPU-minutes, which count twice, or not at all.
+  // The job may use 360 CPU-minutes; the factor counts them twice, or not at all.
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_mins, "cpu", 719}), "");
   const auto with_factor = [&](std::uint32_t factor) {
     Qos own = *find_qos(c.state().accounting, "own");
@@ -115,7 +115,7 @@ TEST_F(LimitMinutesTest, SafeCountsAsUsageIsCharged) {
   EXPECT_EQ(waits(), "");
 }
 
-TEST_F(LimitMinutesTest, WhatEndsUsesNoMoreMinutes) {
+TEST_F(LimitMinutesTest, EndingJobsUseNoMoreRunMinutes) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_run_mins, "cpu", 400}), "");
   const JobKey first = run_one(c);

@@ -1,6 +1,6 @@
 // Tests: usage_totals, applicable_limits, saturating
-// Limits on jobs together: each kind, at each level it can be set at, keeps the job waiting under the reason users know, beside what
-// runs and not one unit earlier; and what is in use is counted from what there is, whatever happens to jobs.
+// Limits on jobs together: each kind, at each level where it can be set, keeps the job pending with the documented
+// reason, and only if it is exceeded together with running jobs. Usage is counted from the current state.
 #include <gmock/gmock.h>
 
 #include "core/accounts/limits/limit_use.h"
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 struct Row {
   LimitKind kind;
   std::string tres;
-  std::uint64_t both;  // what two of the fixture's jobs come to
+  std::uint64_t both;  // total of two of the fixture's jobs
   std::string association, qos;
 };
 
@@ -50,7 +50,7 @@ const std::vector<Row>& rows() {
 
 class LimitUseTest : public LimitsTest {
  protected:
-  // A second one, without limits.
+  // A second QOS, without limits.
   static void allow_other_qos(Cluster& c) {
     Qos other;
     other.name = "other";
@@ -78,7 +78,7 @@ TEST_F(LimitUseTest, EachLimitAtEachLevelHasItsReason) {
       const JobKey second = missed.submit(job());
       EXPECT_EQ(waits_for(missed, second), qos ? row.qos : row.association);
       EXPECT_THAT(detail(missed, second), HasSubstr(std::string(row_of(row.kind).name) + " of "));
-      // Proposed by a planner that knows of no limits, it is not taken by the engine either.
+      // The engine refuses the start too if a planner that ignores limits proposes it.
       Policy lax = limited();
       lax.accounting.enforce = Enforce::none;
       auto groups = core::plan(missed.state(), lax, Budget{}, missed.now).groups;
@@ -91,7 +91,7 @@ TEST_F(LimitUseTest, EachLimitAtEachLevelHasItsReason) {
     }
 }
 
-TEST_F(LimitUseTest, TwoInOnePassAreNotOverIt) {
+TEST_F(LimitUseTest, JobsOfOnePassCountTogether) {
   for (const Row& row : rows()) {
     SCOPED_TRACE(std::string(row_of(row.kind).name) + " " + row.tres);
     Cluster c{4, limited()};
@@ -111,7 +111,7 @@ struct SubmitRow {
   std::string association, qos;
 };
 
-TEST_F(LimitUseTest, NoMoreAreSubmittedThanMayBe) {
+TEST_F(LimitUseTest, SubmitLimitsBoundPendingAndRunningJobs) {
   using enum LimitKind;
   const std::vector<SubmitRow> all{
       {grp_submit_jobs, "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit"},
@@ -146,7 +146,7 @@ TEST_F(LimitUseTest, NoMoreAreSubmittedThanMayBe) {
     }
 }
 
-TEST_F(LimitUseTest, GroupLimitsHoldAtEveryLevelAtOnce) {
+TEST_F(LimitUseTest, GroupLimitsApplyAtAllLevels) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs, "", 1}), "");
   Account physics = *find_account(c.state().accounting, "physics");
@@ -159,7 +159,7 @@ TEST_F(LimitUseTest, GroupLimitsHoldAtEveryLevelAtOnce) {
   EXPECT_EQ(detail(c, second), "GrpJobs of science is 1, 1 running");
 }
 
-TEST_F(LimitUseTest, TheNearestMaxJobsHolds) {
+TEST_F(LimitUseTest, NearestMaxJobsApplies) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::max_jobs, "", 1}), "");
   run_one(c);
@@ -172,7 +172,7 @@ TEST_F(LimitUseTest, TheNearestMaxJobsHolds) {
   EXPECT_EQ(waits_for(c, second), "");
 }
 
-TEST_F(LimitUseTest, WhatIsOverAGroupLimitByItselfIsRefusedWhereItsQosSaysSo) {
+TEST_F(LimitUseTest, DenyOnLimitRefusesJobsAboveAGroupLimit) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "gres/gpu", 2},
                    static_cast<std::uint32_t>(QosFlag::deny_on_limit)),
@@ -186,7 +186,7 @@ TEST_F(LimitUseTest, WhatIsOverAGroupLimitByItselfIsRefusedWhereItsQosSaysSo) {
   EXPECT_EQ(waits_for(c, second), "AssocGrpGRES") << "by itself it is within it";
 }
 
-TEST_F(LimitUseTest, ATypedLimitHoldsForRequestsOfAnyGpu) {
+TEST_F(LimitUseTest, TypedLimitAppliesToUntypedRequests) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::grp_tres, "gres/gpu:a100", 3}), "");
   JobSpec any = job();
@@ -198,7 +198,7 @@ TEST_F(LimitUseTest, ATypedLimitHoldsForRequestsOfAnyGpu) {
   EXPECT_THAT(detail(c, second), HasSubstr("gres/gpu:a100=3, 2 in use, the job would get 2"));
 }
 
-TEST_F(LimitUseTest, AGangIsHeldToThemTogether) {
+TEST_F(LimitUseTest, GangMembersCountTogether) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "cpu", 7}), "");
   JobSpec member = job();
@@ -217,7 +217,7 @@ TEST_F(LimitUseTest, AGangIsHeldToThemTogether) {
   EXPECT_EQ(c.job(b).state, JobState::configuring);
 }
 
-TEST_F(LimitUseTest, OthersPassWhoIsOverALimit) {
+TEST_F(LimitUseTest, JobOverALimitBlocksNoOtherUser) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::user, Limit{LimitKind::grp_jobs, "", 0}), "");
   Association bobs;
@@ -238,7 +238,7 @@ TEST_F(LimitUseTest, OthersPassWhoIsOverALimit) {
   EXPECT_EQ(waits_for(c, his), "");
 }
 
-TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
+TEST_F(LimitUseTest, JobMovedToAnotherQosCountsThere) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_submit_jobs, "", 1}), "");
   allow_other_qos(c);
@@ -255,7 +255,7 @@ TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
   EXPECT_EQ(c.state().current_usage.find({"physics", "alice", "other", "main"})->submitted, 1u);
 }
 
-TEST_F(LimitUseTest, ManyThatAreMovedAtOnceCountTogether) {
+TEST_F(LimitUseTest, JobsMovedTogetherCountTogether) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::max_submit_jobs_per_user, "", 2}), "");
   allow_other_qos(c);
@@ -273,7 +273,7 @@ TEST_F(LimitUseTest, ManyThatAreMovedAtOnceCountTogether) {
   EXPECT_EQ(c.job(d).spec->qos, "other") << "the third is one too many";
 }
 
-TEST_F(LimitUseTest, OneOfSeveralWaysWithinThemIsEnough) {
+TEST_F(LimitUseTest, OneLicenceWithinLimitsIsSufficient) {
   Policy policy = limited();
   policy.licenses["octave"] = 1;
   Cluster c{4, policy};
@@ -301,7 +301,7 @@ TEST_F(LimitUseTest, OneOfSeveralWaysWithinThemIsEnough) {
   EXPECT_EQ(ways.job(either).allocation->alternative, 1u) << "four are over it, two are not";
 }
 
-TEST_F(LimitUseTest, WhoWaitsForNodesIsPromisedThemWhicheverLicenceHeGets) {
+TEST_F(LimitUseTest, JobWithAlternativeLicencesGetsAPlannedStart) {
   Policy policy = limited();
   policy.licenses["octave"] = 1;
   Cluster c{2, policy};
@@ -323,7 +323,7 @@ TEST_F(LimitUseTest, WhoWaitsForNodesIsPromisedThemWhicheverLicenceHeGets) {
   EXPECT_TRUE(why->expected_start);
 }
 
-TEST_F(LimitUseTest, WhoWasNotMovedHasNotMadeRoom) {
+TEST_F(LimitUseTest, UnmovedJobsStillCountInTheirAccount) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
   allow_other_qos(c);
@@ -344,7 +344,7 @@ TEST_F(LimitUseTest, WhoWasNotMovedHasNotMadeRoom) {
   EXPECT_EQ(c.job(b).spec->qos, "other");
 }
 
-TEST_F(LimitUseTest, WhoCouldNeverStartWithinThemIsPromisedNothing) {
+TEST_F(LimitUseTest, JobThatLimitsNeverAllowGetsNoPlannedStart) {
   Cluster c{2, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "cpu", 3}), "");
   JobSpec small = Cluster::spec(kAlice);
@@ -353,7 +353,7 @@ TEST_F(LimitUseTest, WhoCouldNeverStartWithinThemIsPromisedNothing) {
   const JobKey runs = c.submit(small);
   take_plan(c);
   ASSERT_EQ(c.job(runs).state, JobState::configuring);
-  JobSpec whole = Cluster::spec(kAlice);  // a whole node of four CPUs, both of which are in use
+  JobSpec whole = Cluster::spec(kAlice);  // a whole node of four CPUs; two of three are in use
   whole.exclusive = true;
   whole.time_limit = Seconds{3600};
   const JobKey never = c.submit(whole);
@@ -364,7 +364,7 @@ TEST_F(LimitUseTest, WhoCouldNeverStartWithinThemIsPromisedNothing) {
   EXPECT_EQ(why->expected_start, std::nullopt);
 }
 
-TEST_F(LimitUseTest, AQosComesBeforeMaxJobsOfAccounts) {
+TEST_F(LimitUseTest, QosLimitPrecedesMaxJobsOfAccounts) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_jobs, "", 1}), "");
   run_one(c);
@@ -376,7 +376,7 @@ TEST_F(LimitUseTest, AQosComesBeforeMaxJobsOfAccounts) {
   EXPECT_EQ(waits_for(c, second), "");
 }
 
-TEST_F(LimitUseTest, MarksAreGoneBackTo) {
+TEST_F(LimitUseTest, RollBackRestoresTheMark) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_run_mins, "cpu", 400}), "");
   const JobKey key = c.submit(job());
@@ -391,7 +391,7 @@ TEST_F(LimitUseTest, MarksAreGoneBackTo) {
   const auto over = use.over(spec, main, spec.time_limit);
   ASSERT_TRUE(over);
   EXPECT_THAT(over->text, HasSubstr("cpu=400, 360 used or granted, the job may use 360"));
-  use.start(spec, main, std::nullopt, &allocated_tres);  // without a limit
+  use.start(spec, main, std::nullopt, &allocated_tres);  // without a time limit
   use.roll_back_to(mark);
   EXPECT_FALSE(use.over(spec, main, spec.time_limit));
 }

@@ -1,4 +1,4 @@
-// A cluster whose jobs are held to limits: the account `physics` below `science` with alice in it, and one job to submit.
+// A cluster whose jobs are subject to limits: account `physics` below `science` with alice as member, and a job to submit.
 // For tests only.
 #pragma once
 
@@ -40,8 +40,8 @@ class LimitsTest : public testing::Test {
     return spec;
   }
 
-  // The account `physics` below `science`, with alice in it and the QOS `own` of her jobs; the partition has the QOS `night`. The limit,
-  // where it is set, at that level; the flags are those of `own`.
+  // Creates account `physics` below `science`, alice in it, QOS `own` for her jobs and QOS `night`
+  // for the partition. Sets `limit`, if any, at `level`; `flags` are flags of `own`.
   std::string set_up(Cluster& c, Level level, const std::optional<Limit>& limit,
                      std::uint32_t flags = 0) {
     Account science, physics;
@@ -85,7 +85,7 @@ class LimitsTest : public testing::Test {
     return reply.failed ? reply.error.message : "";
   }
 
-  // As the planner proposes it.
+  // Applies what the planner proposes.
   static void take_plan(Cluster& c, const Policy& policy = limited()) {
     c.plan(core::plan(c.state(), policy, Budget{}, c.now).groups);
   }
@@ -95,7 +95,7 @@ class LimitsTest : public testing::Test {
     EXPECT_EQ(c.job(key).state, JobState::configuring);
     return key;
   }
-  // What the next pass says of the job: empty if it starts.
+  // The pending reason from the next pass; empty if the job starts.
   static std::string waits_for(Cluster& c, JobKey key) {
     const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
     const PendingInfo* why = plan.pending.find(key);
@@ -108,7 +108,7 @@ class LimitsTest : public testing::Test {
   }
 };
 
-// The first limit that the job itself is over; amounts are billed as they are by default.
+// The first limit that the job alone exceeds; billing uses the default weights.
 inline std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce,
                                            const JobSpec& spec, const Partition& partition,
                                            std::optional<Seconds> time_limit) {

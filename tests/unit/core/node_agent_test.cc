@@ -1,4 +1,4 @@
-// What aresd's brain does when the controller does not answer as it should.
+// NodeAgent with a controller that does not answer as it should.
 #include "node/agent.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class Wire final : public Uplink {
   std::vector<FromNode> said;
 };
 
-class Everybody final : public Users {
+class AllUsersExist final : public Users {
  public:
   Result<UserIdentity> find(UserId, GroupId gid) override {
     return UserIdentity{"u", gid, {gid}, "/", "/bin/sh"};
@@ -46,12 +46,12 @@ Moment at(Duration since_boot) {
   return {Time(1'800'000'000s) + since_boot, BootTime(since_boot)};
 }
 
-// A network that stood still for longer than the lease leaves the session alive and the node given
-// up: its heartbeats are refused without an answer. Found by the simulation.
+// Regression, found by simulation: after a network outage longer than the lease the session was
+// alive and the node lost, so the controller refused heartbeats without an answer.
 TEST(NodeAgent, RegistersAgainWhenHeartbeatsStayUnanswered) {
   MemorySpool spool;
   Wire wire;
-  Everybody users;
+  AllUsersExist users;
   Nothing executor;
   AgentSetup setup;
   setup.name = "n1";
@@ -66,7 +66,7 @@ TEST(NodeAgent, RegistersAgainWhenHeartbeatsStayUnanswered) {
   for (Duration t = 3s; t < 120s; t += 1s) agent.tick(at(t));
   EXPECT_GE(wire.count<Register>(), 2u);
 
-  // Answered heartbeats need none.
+  // Answered heartbeats cause no further registration.
   const std::size_t before = wire.count<Register>();
   agent.receive(ToNode{"n1", Epoch(1), Welcome{agent.incarnation(), 300s, 10s}}, at(120s));
   for (Duration t = 121s; t < 240s; t += 1s) {

@@ -1,12 +1,12 @@
 // Tests: apply_attempt, apply_node, cluster/inventory, decide_node, job/report, reconcile
-// Nodes: registration, failure, silence, late results; and what the scheduler proposes about them.
+// Nodes: registration, failure, silence, late results; and proposals of the scheduler that concern them.
 #include "core/job/effects/effects.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
 namespace {
 
-TEST(Register, ASmallerNodeIsDrainedAndComesBackByItself) {
+TEST(Register, SmallerNodeIsDrainedUntilItsSizeIsBack) {
   Cluster c;
   Inventory small = Cluster::machine();
   small.cpus = 2;
@@ -22,14 +22,14 @@ TEST(Register, ASmallerNodeIsDrainedAndComesBackByItself) {
   EXPECT_EQ(c.node(1).reason, "Low RealMemory (3000 < 4000)");
 }
 
-TEST(Register, ADrainByAnAdministratorStays) {
+TEST(Register, DrainByAnAdministratorStays) {
   Cluster c;
   c.user(kOperator, UpdateNode{{"n1"}, AdminState::drain, "disk"});
   c.register_node(1);
   EXPECT_EQ(c.node(1).reason, "disk");
 }
 
-TEST(Register, AgainWithoutChangeWritesNothing) {
+TEST(Register, RepetitionWithoutChangeMakesNoEvent) {
   Cluster c;
   const std::size_t before = c.events.size();
   EXPECT_FALSE(c.register_node(1).failed);
@@ -37,7 +37,7 @@ TEST(Register, AgainWithoutChangeWritesNothing) {
   EXPECT_GE(c.sent<Welcome>(1), 2u);
 }
 
-TEST(Register, AnUnknownNodeIsRefused) {
+TEST(Register, UnknownNodeAndNewerEpochAreRefused) {
   Cluster c;
   EXPECT_EQ(c.register_node(9).error.code, ErrorCode::not_found);
 }
@@ -58,7 +58,7 @@ TEST(Register, ANewerEpochOrPositionIsRefused) {
   EXPECT_NE(refusal(Epoch{1}, Lsn{1'000'000}).message.find("older database"), std::string::npos);
 }
 
-TEST(Register, TwoOfOneNameWhileTheFirstIsAlive) {
+TEST(Register, SecondNodeOfANameIsRefusedWhileTheFirstIsAlive) {
   Cluster c;
   NodeCommand command;
   Register r;
@@ -77,7 +77,7 @@ TEST(Register, TwoOfOneNameWhileTheFirstIsAlive) {
       << "and may not come back as it was";
 }
 
-TEST(Register, ARebootLosesWhatRanAndKeepsWhatEnded) {
+TEST(Register, RebootLosesRunningAttemptsAndKeepsResults) {
   Cluster c;
   const JobKey lost = c.submit(), ended = c.submit();
   JobSpec s = Cluster::spec();
@@ -96,7 +96,7 @@ TEST(Register, ARebootLosesWhatRanAndKeepsWhatEnded) {
   EXPECT_TRUE(c.node(1).charges.empty());
 }
 
-TEST(Launch, ANodesFaultExcludesItAndCostsTheJobNothing) {
+TEST(Launch, FaultOfANodeExcludesItWithoutCostForTheJob) {
   Cluster c;
   const JobKey key = c.submit();
   c.allocate(key, {1});
@@ -116,7 +116,7 @@ TEST(Launch, ANodesFaultExcludesItAndCostsTheJobNothing) {
   c.allocate(key, {2});
 }
 
-TEST(Launch, AJobsFaultFailsIt) {
+TEST(Launch, FaultOfTheJobFailsIt) {
   Cluster c;
   const JobKey key = c.submit();
   c.allocate(key, {1});
@@ -128,7 +128,7 @@ TEST(Launch, AJobsFaultFailsIt) {
   EXPECT_EQ(c.job(key).reason, Reason::launch_failure);
 }
 
-TEST(Launch, AGangIsAbortedByOneNodesFailure) {
+TEST(Launch, FailureOnOneNodeAbortsTheOthers) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.min_nodes = s.max_nodes = 2;
@@ -143,7 +143,7 @@ TEST(Launch, AGangIsAbortedByOneNodesFailure) {
   EXPECT_EQ(c.job(key).state, JobState::pending);
 }
 
-TEST(Launch, NodesThatNeverGetReadyAreGivenUp) {
+TEST(Launch, NodesThatNeverGetReadyAreExcluded) {
   Cluster c;
   const JobKey key = c.submit();
   c.allocate(key, {1});
@@ -157,7 +157,7 @@ TEST(Launch, NodesThatNeverGetReadyAreGivenUp) {
   EXPECT_EQ(c.job(key).excluded, std::vector<NodeId>{c.id_of(1)});
 }
 
-TEST(Launch, TheStartBarrierEndsAnAttemptThatOneNodeDoesNotBegin) {
+TEST(Launch, StartBarrierEndsAnAttemptThatDoesNotRunOnAllNodes) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.min_nodes = s.max_nodes = 2;
@@ -176,7 +176,7 @@ TEST(Launch, TheStartBarrierEndsAnAttemptThatOneNodeDoesNotBegin) {
 
 class Silence : public ::testing::Test {
  protected:
-  // Everything but n1 keeps talking.
+  // All nodes except n1 stay in contact.
   void pass(Duration time) {
     c.now += time;
     for (int n = 2; n <= 4; ++n) c.monitor.heard(c.id_of(n), c.now);
@@ -188,7 +188,7 @@ class Silence : public ::testing::Test {
   Cluster c;
 };
 
-TEST_F(Silence, FencesARequeueableJobOnlyAfterEveryLease) {
+TEST_F(Silence, FencesARequeueableJobAfterItsLeaseExpired) {
   const JobKey key = c.submit();
   c.start(key, {1});
   pass(limit() - Seconds{1});
@@ -220,9 +220,9 @@ TEST_F(Silence, FencesARequeueableJobOnlyAfterEveryLease) {
   EXPECT_EQ(c.job(key).state, JobState::running) << "the second attempt is not touched";
 }
 
-// The trial of a node daemon at its start may fail for once. An attempt that was started meanwhile has no lease, and does not
-// get one because the next trial succeeds: given up, it went on beside its successor.
-TEST_F(Silence, AnAttemptStartedWithoutALeaseIsNotGivenUpLater) {
+// A node daemon's check of its freezer at start may fail once. An attempt started meanwhile has no lease,
+// and gets none when the next check succeeds: otherwise it was fenced and ran beside its successor.
+TEST_F(Silence, AttemptStartedWithoutALeaseIsNotFencedLater) {
   c.cannot_freeze = {1};
   c.register_node(1);
   const JobKey key = c.submit();
@@ -241,7 +241,7 @@ TEST_F(Silence, AnAttemptStartedWithoutALeaseIsNotGivenUpLater) {
   EXPECT_EQ(c.job(key).state, JobState::completed);
 }
 
-TEST_F(Silence, AnAttemptStartedUnderALeaseKeepsItWhateverItsNodeSaysLater) {
+TEST_F(Silence, AttemptStartedWithALeaseKeepsIt) {
   const JobKey key = c.submit();
   c.start(key, {1});
   EXPECT_TRUE(c.job(key).allocation->nodes[0].leased);
@@ -253,7 +253,7 @@ TEST_F(Silence, AnAttemptStartedUnderALeaseKeepsItWhateverItsNodeSaysLater) {
   EXPECT_EQ(c.happened<NodeFenced>(), 1u);
 }
 
-TEST(Launch, TheSameLeaseIsAskedForAgainWhateverTheNodeSaysMeanwhile) {
+TEST(Launch, RepeatedPrepareKeepsTheLeaseFlag) {
   Cluster c;
   c.cannot_freeze = {1};
   c.register_node(1);
@@ -273,7 +273,7 @@ TEST(Launch, TheSameLeaseIsAskedForAgainWhateverTheNodeSaysMeanwhile) {
   EXPECT_FALSE(c.last_sent<Prepare>(2)->launch.leased) << "what runs at most once has none";
 }
 
-TEST_F(Silence, AJobThatMayNotRunTwiceWaitsForItsNode) {
+TEST_F(Silence, NonRequeueableJobWaitsForItsNode) {
   JobSpec s = Cluster::spec();
   s.requeue = false;
   const JobKey key = c.submit(s);
@@ -286,7 +286,7 @@ TEST_F(Silence, AJobThatMayNotRunTwiceWaitsForItsNode) {
   EXPECT_EQ(c.job(key).state, JobState::completed);
 }
 
-TEST_F(Silence, AnAdministratorMayDeclareItOver) {
+TEST_F(Silence, AdministratorMayDeclareTheNodeDown) {
   JobSpec s = Cluster::spec();
   s.requeue = false;
   const JobKey key = c.submit(s);
@@ -297,7 +297,7 @@ TEST_F(Silence, AnAdministratorMayDeclareItOver) {
   EXPECT_EQ(c.job(key).reason, Reason::node_down);
 }
 
-TEST_F(Silence, CountsFromTheControllersOwnStart) {
+TEST_F(Silence, CountsFromTheStartOfTheController) {
   const JobKey key = c.submit();
   c.start(key, {1});
   c.now += std::chrono::hours{2};
@@ -320,7 +320,7 @@ TEST(Down, EndsTheJobsOfTheNode) {
   EXPECT_EQ(c.row(key, 1)->state, JobState::node_fail);
 }
 
-TEST(Plan, TakesNoGroupThatDoesNotFitWhatIsTrueNow) {
+TEST(Plan, GroupThatDoesNotFitTheCurrentStateIsRefused) {
   Cluster c;
   const JobKey a = c.submit(), b = c.submit(), d = c.submit();
   EXPECT_EQ(c.plan({c.group(a, {1}, 3), c.group(b, {1}, 2), c.group(d, {1}, 1)}).text,
@@ -342,7 +342,7 @@ TEST(Plan, TakesNoGroupThatDoesNotFitWhatIsTrueNow) {
   EXPECT_EQ(c.plan({old}).text, "0 of 1 groups taken");
 }
 
-TEST(Plan, NeverHandsOutAGpuTwice) {
+TEST(Plan, GpuIsNeverAllocatedTwice) {
   Cluster c;
   const JobKey a = c.submit(), b = c.submit();
   PlanGroup first = c.group(a, {1}), second = c.group(b, {1});
@@ -358,7 +358,7 @@ TEST(Plan, NeverHandsOutAGpuTwice) {
   EXPECT_EQ(c.plan({second}).text, "1 of 1 groups taken");
 }
 
-TEST(Heartbeat, AsksAgainForWhatANodeNeverGot) {
+TEST(Heartbeat, RepeatsMessagesThatTheNodeHasNotConfirmed) {
   Cluster c;
   const JobKey key = c.submit();
   c.allocate(key, {1});
@@ -373,7 +373,7 @@ TEST(Heartbeat, AsksAgainForWhatANodeNeverGot) {
   unknown.attempt = {JobKey{JobId{77}, {}}, AttemptNo{1}};
   unknown.phase = AttemptPhase::running;
   c.from_node(1, Heartbeat{7, {c.report(key, AttemptPhase::running), unknown}});
-  EXPECT_EQ(c.sent<Kill>(1), 1u) << "nobody knows it";
+  EXPECT_EQ(c.sent<Kill>(1), 1u) << "the controller does not know it";
   c.forget_sent();
   c.from_node(1, Heartbeat{8, {c.report(key, AttemptPhase::running)}});
   EXPECT_EQ(c.out.size(), 1u) << "nothing is owed but the answer";

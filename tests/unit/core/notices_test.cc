@@ -1,4 +1,4 @@
-// Who is told of what: events of a job's life, and the notices that leave once they have committed.
+// Mail notices: which events of a job's life make one, to which address; they leave after their commit.
 #include "unit/core/engine_fixture.h"
 
 #include "model/job/mail.h"
@@ -19,7 +19,7 @@ JobSpec array_told(std::string_view types, std::uint32_t last) {
   return s;
 }
 
-// "began 7", "failed 7_1", "time_share 80 7": in the order in which they left.
+// "began 7", "failed 7_1", "time_share 80 7": in the order in which they were sent.
 std::string text_of(const Notice& n) {
   constexpr const char* kKinds[] = {
       "began", "ended", "failed", "timed_out", "requeued", "invalid_dependency", "time_share"};
@@ -51,7 +51,7 @@ void end(Cluster& c, int node, JobKey key, ExitStatus exit = {}) {
   c.from_node(node, Progress{r});
 }
 
-TEST(Notices, ALifeIsTwoMailsAndNothingForWhoAskedForNone) {
+TEST(Notices, BeginAndEndMakeAMailEachIfRequested) {
   Cluster c;
   const JobKey key = c.submit(told("BEGIN,END")), silent = c.submit();
   c.now += Seconds{10};
@@ -72,7 +72,7 @@ TEST(Notices, ALifeIsTwoMailsAndNothingForWhoAskedForNone) {
   EXPECT_EQ(ended.time_limit, Seconds{3600});
 }
 
-TEST(Notices, OneEndMakesOneMailOfTheKindThatSaysMost) {
+TEST(Notices, EndMakesOneMailOfTheMostSpecificKind) {
   struct Case {
     const char *types, *kind;
     ExitStatus exit;
@@ -101,7 +101,7 @@ TEST(Notices, OneEndMakesOneMailOfTheKindThatSaysMost) {
   }
 }
 
-TEST(Notices, ACancelledJobHasEndedButNotFailed) {
+TEST(Notices, CancelledJobEndsButDoesNotFail) {
   Cluster c;
   const JobKey waiting = c.submit(told("END,FAIL")), failing = c.submit(told("FAIL"));
   c.cancel(waiting);
@@ -112,7 +112,7 @@ TEST(Notices, ACancelledJobHasEndedButNotFailed) {
   EXPECT_FALSE(c.told[0].started);
 }
 
-TEST(Notices, ARequeueIsToldOnlyIfTheJobHadStarted) {
+TEST(Notices, RequeueIsReportedOnlyForStartedJobs) {
   Cluster c;
   const JobKey key = c.submit(told("ALL"));
   c.allocate(key, {1});
@@ -129,7 +129,7 @@ TEST(Notices, ARequeueIsToldOnlyIfTheJobHadStarted) {
   EXPECT_EQ(told_of(c), (Texts{about("began", key), about("requeued", key)}));
 }
 
-TEST(Notices, ADependencyThatCannotBeMetIsTold) {
+TEST(Notices, UnsatisfiableDependencyIsReported) {
   Cluster c;
   const JobKey first = c.submit();
   JobSpec after = told("INVALID_DEPEND");
@@ -146,7 +146,7 @@ TEST(Notices, ADependencyThatCannotBeMetIsTold) {
                           about("invalid_dependency", killed)}));
 }
 
-TEST(Notices, AnArrayIsToldOfAsAWhole) {
+TEST(Notices, ArrayIsReportedAsAWhole) {
   Cluster c;
   const JobKey array = c.submit(array_told("ALL", 2));
   const std::string all = "_[0-2]";
@@ -165,7 +165,7 @@ TEST(Notices, AnArrayIsToldOfAsAWhole) {
   EXPECT_EQ(told_of(c), Texts{about("failed", array) + all});
 }
 
-TEST(Notices, AnArrayHasNotFailedByBeingCancelled) {
+TEST(Notices, CancelledArrayDoesNotFail) {
   Cluster c;
   const JobKey array = c.submit(array_told("FAIL,END", 1)), never = c.submit(array_told("FAIL", 1));
   c.start(task(array, 0), {1});
@@ -176,7 +176,7 @@ TEST(Notices, AnArrayHasNotFailedByBeingCancelled) {
   EXPECT_EQ(told_of(c), Texts{});
 }
 
-TEST(Notices, WithArrayTasksEachTaskIsTold) {
+TEST(Notices, WithArrayTasksEachTaskIsReported) {
   Cluster c;
   const JobKey array = c.submit(array_told("ALL,ARRAY_TASKS", 3));
   c.start(task(array, 0), {1});
@@ -189,10 +189,10 @@ TEST(Notices, WithArrayTasksEachTaskIsTold) {
   EXPECT_EQ(told_of(c), Texts{about("ended", array) + "_[2-3]"}) << "those that never ran, in one";
 }
 
-TEST(Notices, EachShareOfTheTimeLimitOnceAnAttempt) {
+TEST(Notices, EachShareOfTheTimeLimitIsReportedOncePerAttempt) {
   Cluster c;
   const JobKey key = c.submit(told("TIME_LIMIT_50,TIME_LIMIT_80,TIME_LIMIT_90"));
-  c.start(key, {1});  // for an hour
+  c.start(key, {1});  // time limit: one hour
   c.tick(Seconds{1799});
   EXPECT_EQ(told_of(c), Texts{});
   c.tick(Seconds{1});
@@ -214,7 +214,7 @@ TEST(Notices, EachShareOfTheTimeLimitOnceAnAttempt) {
   EXPECT_EQ(told_of(c), Texts{about("time_share 50", key)}) << "another attempt";
 }
 
-TEST(Notices, AnAddressThatNoMailMayGoToIsRefused) {
+TEST(Notices, UnsafeAddressIsRefused) {
   Cluster c;
   JobSpec s = told("END");
   s.mail_user = "|/bin/sh";

@@ -1,4 +1,4 @@
-// A QOS may lift a partition's bounds of time and nodes: at submission, in the plan, and in the engine's own look at it.
+// A QOS may lift the time and node bounds of a partition: at submission, in the plan, and in the check by the engine.
 #include <gmock/gmock.h>
 
 #include "unit/core/limits_fixture.h"
@@ -43,7 +43,7 @@ class PartitionBoundsTest : public LimitsTest {
   }
 };
 
-TEST_F(PartitionBoundsTest, OfTime) {
+TEST_F(PartitionBoundsTest, QosFlagLiftsTheTimeLimit) {
   for (const bool lifted : {false, true}) {
     Cluster c{4, limited()};
     ASSERT_EQ(set_up(c, Level::qos, std::nullopt, lifted ? flag(QosFlag::partition_time_limit) : 0),
@@ -60,7 +60,7 @@ TEST_F(PartitionBoundsTest, OfTime) {
   }
 }
 
-TEST_F(PartitionBoundsTest, TheQosHasALimitOfItsOwn) {
+TEST_F(PartitionBoundsTest, LimitOfTheQosStillApplies) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::max_wall, "", 60},
                    flag(QosFlag::partition_time_limit)),
@@ -72,7 +72,7 @@ TEST_F(PartitionBoundsTest, TheQosHasALimitOfItsOwn) {
   EXPECT_EQ(waits_for(c, key), "QOSMaxWallDurationPerJobLimit");
 }
 
-TEST_F(PartitionBoundsTest, OfManyNodes) {
+TEST_F(PartitionBoundsTest, QosFlagLiftsTheMaximumOfNodes) {
   for (const bool lifted : {false, true}) {
     Cluster c{4, limited()};
     ASSERT_EQ(set_up(c, Level::qos, std::nullopt, lifted ? flag(QosFlag::partition_max_nodes) : 0),
@@ -96,7 +96,7 @@ TEST_F(PartitionBoundsTest, OfManyNodes) {
   }
 }
 
-TEST_F(PartitionBoundsTest, OfFewNodes) {
+TEST_F(PartitionBoundsTest, QosFlagLiftsTheMinimumOfNodes) {
   for (const bool lifted : {false, true}) {
     Cluster c{4, limited()};
     ASSERT_EQ(set_up(c, Level::qos, std::nullopt, lifted ? flag(QosFlag::partition_min_nodes) : 0),
@@ -107,8 +107,8 @@ TEST_F(PartitionBoundsTest, OfFewNodes) {
   }
 }
 
-// A job of another QOS that asks for the same is planned by its own bounds.
-TEST_F(PartitionBoundsTest, HoldForEachQosByItself) {
+// A job of another QOS with the same request is planned with the bounds of its QOS.
+TEST_F(PartitionBoundsTest, AreEvaluatedForEachQos) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt, flag(QosFlag::partition_max_nodes)), "");
   Qos other;

@@ -1,5 +1,5 @@
-// Who is promised a start: MinPrioThresh at each level, and NoReserve, keep nothing free for a job and let others pass it, and the job
-// starts all the same when it can at once.
+// Jobs without a planned start: below MinPrioThresh, at each level, or with NoReserve, nothing is
+// kept free for a job and others may pass it. It still starts as soon as it fits.
 #include "core/accounts/limits/planned_start_threshold.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class PlannedStartThresholdTest : public LimitsTest {
  protected:
-  // Half of the nodes are busy for 90 minutes; the large job wants all of them, the long one the others for longer.
+  // Half of the nodes are busy for 90 minutes; `large` needs all nodes, `passing` the other half for longer.
   struct Three {
     JobKey running, large, passing;
   };
@@ -58,13 +58,13 @@ class PlannedStartThresholdTest : public LimitsTest {
   }
 };
 
-TEST_F(PlannedStartThresholdTest, AThresholdAtEachLevel) {
+TEST_F(PlannedStartThresholdTest, ThresholdAppliesAtEachLevel) {
   for (const Level level : kLevels) {
     SCOPED_TRACE(static_cast<int>(level));
     Cluster met{4, limited()}, missed{4, limited()};
     ASSERT_EQ(set_up(met, level, Limit{LimitKind::min_prio_thresh, "", 10}), "");
     Three three = busy(met);
-    EXPECT_FALSE(starts(met, three.passing)) << "it would delay who is promised a start";
+    EXPECT_FALSE(starts(met, three.passing)) << "it would delay a planned start";
     EXPECT_TRUE(said(met, three.large).expected_start);
     ASSERT_EQ(set_up(missed, level, Limit{LimitKind::min_prio_thresh, "", 11}), "");
     three = busy(missed);
@@ -80,7 +80,7 @@ TEST_F(PlannedStartThresholdTest, AThresholdAtEachLevel) {
   }
 }
 
-TEST_F(PlannedStartThresholdTest, TheNearestThresholdHolds) {
+TEST_F(PlannedStartThresholdTest, NearestThresholdApplies) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::min_prio_thresh, "", 11}), "");
   Account physics = *find_account(c.state().accounting, "physics");
@@ -90,7 +90,7 @@ TEST_F(PlannedStartThresholdTest, TheNearestThresholdHolds) {
   EXPECT_FALSE(starts(c, busy(c).passing));
 }
 
-TEST_F(PlannedStartThresholdTest, NoReservePromisesNothing) {
+TEST_F(PlannedStartThresholdTest, NoReserveGetsNoPlannedStart) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt, static_cast<std::uint32_t>(QosFlag::no_reserve)),
             "");
@@ -99,7 +99,7 @@ TEST_F(PlannedStartThresholdTest, NoReservePromisesNothing) {
   EXPECT_THAT(said(c, three.large).detail, HasSubstr("(NoReserve)"));
 }
 
-TEST_F(PlannedStartThresholdTest, NobodyWaitsBehindWhoIsPromisedNothing) {
+TEST_F(PlannedStartThresholdTest, JobWithoutAPlannedStartBlocksNoOther) {
   Policy policy = limited();
   policy.backfill = {BackfillKind::none, 1};
   for (const bool no_reserve : {false, true}) {
@@ -114,7 +114,7 @@ TEST_F(PlannedStartThresholdTest, NobodyWaitsBehindWhoIsPromisedNothing) {
   }
 }
 
-TEST_F(PlannedStartThresholdTest, AGangIsPromisedNothingEither) {
+TEST_F(PlannedStartThresholdTest, AppliesToGangsToo) {
   for (const bool no_reserve : {false, true}) {
     Cluster c{4, limited()};
     ASSERT_EQ(set_up(c, Level::qos, std::nullopt,

@@ -1,5 +1,5 @@
 // Tests: preempt_mode
-// Preemption as the engine takes it: what a plan may end for whom, what becomes of both, and what outlives a restart.
+// Preemption in the engine: which claims of a plan it accepts, the effect on preemptor and victim, and what outlives a restart.
 #include <gmock/gmock.h>
 
 #include "core/cluster/preemptible.h"
@@ -37,7 +37,7 @@ class PreemptTest : public testing::Test {
     update.values.preempt_mode = wanted;
     ASSERT_FALSE(c.user(kRoot, update).failed);
   }
-  // Runs for two minutes already, four CPUs on that node.
+  // A job with four CPUs on that node that has run for two minutes.
   JobKey low(int node, bool requeue = true) {
     JobSpec spec = Cluster::spec(kBob);
     spec.requeue = requeue;
@@ -71,7 +71,7 @@ class PreemptTest : public testing::Test {
   Cluster c;
 };
 
-TEST_F(PreemptTest, TheVictimIsToldToEndAndRunsAgain) {
+TEST_F(PreemptTest, VictimIsRequeuedAndRunsAgain) {
   const JobKey victim = low(1), key = high();
   c.forget_sent();
   ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
@@ -104,7 +104,7 @@ TEST_F(PreemptTest, TheVictimIsToldToEndAndRunsAgain) {
   EXPECT_FALSE(c.job(victim).preempted) << "it runs again";
 }
 
-TEST_F(PreemptTest, CancelledWhereThePartitionSaysSoOrItMayNotRunAgain) {
+TEST_F(PreemptTest, VictimIsCancelledByModeOrIfItMayNotRunAgain) {
   const JobKey once = low(1, false), key = high();
   ASSERT_TRUE(taken(eviction(key, {once}, {1})));
   c.progress(1, once, AttemptPhase::done, 143);
@@ -120,9 +120,9 @@ TEST_F(PreemptTest, CancelledWhereThePartitionSaysSoOrItMayNotRunAgain) {
   EXPECT_EQ(c.job(other).state, JobState::preempted);
 }
 
-TEST_F(PreemptTest, WhatDoesNotHoldIsRefused) {
+TEST_F(PreemptTest, InvalidClaimsAreRefused) {
   const JobKey victim = low(1), key = high();
-  EXPECT_FALSE(taken(eviction(key, {}, {1}))) << "nobody to end";
+  EXPECT_FALSE(taken(eviction(key, {}, {1}))) << "no victims";
   EXPECT_FALSE(taken(eviction(key, {victim}, {1}, 5))) << "more than the node has";
   EXPECT_FALSE(taken(eviction(key, {victim}, {1, 1}))) << "a node twice";
   const JobKey equal = c.submit();
@@ -147,7 +147,7 @@ TEST_F(PreemptTest, WhatDoesNotHoldIsRefused) {
   EXPECT_TRUE(taken(eviction(rival, {beside}, {2})));
 }
 
-TEST_F(PreemptTest, AVictimIsOldEnoughAndBoundsAreKept) {
+TEST_F(PreemptTest, MinimumRunTimeAndRateLimitAreChecked) {
   const JobKey young = c.submit(Cluster::spec(kBob)), key = high();
   c.start(young, {3});
   EXPECT_FALSE(taken(eviction(key, {young}, {3})));
@@ -169,14 +169,14 @@ TEST_F(PreemptTest, AVictimIsOldEnoughAndBoundsAreKept) {
   EXPECT_TRUE(taken(eviction(high(of_bob), {victim}, {1}))) << "another user's";
 }
 
-TEST_F(PreemptTest, OnItsWayBackItPreemptsNobody) {
+TEST_F(PreemptTest, PreemptedJobMayNotPreempt) {
   const JobKey victim = low(1), key = high();
   ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
   c.progress(1, victim, AttemptPhase::done, 0);
   EXPECT_FALSE(may_preempt(c.job(victim), c.now));
 }
 
-TEST_F(PreemptTest, ACancellationWinsAndAHeldPreemptorLosesItsEarmark) {
+TEST_F(PreemptTest, CancellationPrecedesRequeueAndHoldEndsTheClaim) {
   const JobKey victim = low(1), key = high();
   ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
   EXPECT_FALSE(c.cancel(victim, kBob).failed);
@@ -186,7 +186,7 @@ TEST_F(PreemptTest, ACancellationWinsAndAHeldPreemptorLosesItsEarmark) {
   EXPECT_FALSE(c.job(key).preemption_claim);
 }
 
-TEST_F(PreemptTest, TheNextControllerKnowsItAll) {
+TEST_F(PreemptTest, KillWithGraceIsRepeatedAfterARestart) {
   const JobKey victim = low(1), key = high();
   ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
   const Effects again =
@@ -196,7 +196,7 @@ TEST_F(PreemptTest, TheNextControllerKnowsItAll) {
   EXPECT_EQ(std::get<Kill>(again.front().body).grace, Seconds{30});
 }
 
-TEST_F(PreemptTest, ATaskOfAnArrayGetsItsOwnRecord) {
+TEST_F(PreemptTest, ClaimOfAnArrayTaskIsInItsRecord) {
   const JobKey victim = low(1);
   JobSpec spec = array_of(3);
   spec.partitions = {"high"};

@@ -1,5 +1,5 @@
 // Tests: decide_jobs, decide_plan
-// Waiting: holds, dependencies, arrays, requeue, limits.
+// Pending jobs: holds, dependencies, arrays, requeue, limits.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -12,7 +12,7 @@ JobSpec after(DependencyKind kind, JobKey target, bool kill = false) {
   return s;
 }
 
-TEST(Hold, AnAdministratorsHoldIsNotTheUsersToRelease) {
+TEST(Hold, UserCannotReleaseAnAdministratorsHold) {
   Cluster c;
   const JobKey key = c.submit();
   c.user(kOperator, HoldJobs{Cluster::named(key)});
@@ -24,7 +24,7 @@ TEST(Hold, AnAdministratorsHoldIsNotTheUsersToRelease) {
   EXPECT_EQ(c.job(key).hold, Hold::none);
 }
 
-TEST(Hold, AHeldJobDoesNotStartAndAgesFromItsRelease) {
+TEST(Hold, HeldJobDoesNotStartAndAgesFromItsRelease) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.hold = true;
@@ -46,7 +46,7 @@ struct Kind {
   bool met;
 };
 
-TEST(Dependency, TheTargetsEndDecides) {
+TEST(Dependency, EndOfTheTargetDecides) {
   const Kind cases[] = {
       {DependencyKind::after_any, true, true},     {DependencyKind::after_any, false, true},
       {DependencyKind::after_ok, true, true},      {DependencyKind::after_ok, false, false},
@@ -80,7 +80,7 @@ TEST(Dependency, AfterNeedsOnlyTheStart) {
   EXPECT_TRUE(c.job(waiting).waiting_for.empty());
 }
 
-TEST(Dependency, OnceFailedItStaysFailed) {
+TEST(Dependency, StaysFailedIfTheTargetRunsAgain) {
   Cluster c;
   const JobKey target = c.submit(), waiting = c.submit(after(DependencyKind::after_ok, target));
   c.start(target, {1});
@@ -93,7 +93,7 @@ TEST(Dependency, OnceFailedItStaysFailed) {
   EXPECT_EQ(c.job(waiting).reason, Reason::dependency_never_satisfied);
 }
 
-TEST(Dependency, IsLookedAtAgainWhenAJobThatWasCancelledWaitingIsRequeued) {
+TEST(Dependency, RequeueOfACancelledJobEvaluatesItAgain) {
   for (const bool succeeds : {true, false}) {
     Cluster c;
     const JobKey target = c.submit(), waiting = c.submit(after(DependencyKind::after_ok, target)),
@@ -112,7 +112,7 @@ TEST(Dependency, IsLookedAtAgainWhenAJobThatWasCancelledWaitingIsRequeued) {
   }
 }
 
-TEST(Dependency, OnAWholeArrayWaitsForItsLastTask) {
+TEST(Dependency, OnAnArrayWaitsForItsLastTask) {
   Cluster c;
   const JobKey array = c.submit(array_of(2)),
                waiting = c.submit(after(DependencyKind::after_any, array));
@@ -127,7 +127,7 @@ TEST(Dependency, OnAWholeArrayWaitsForItsLastTask) {
   EXPECT_TRUE(c.job(waiting).waiting_for.empty());
 }
 
-TEST(Array, TasksSplitOffAsTheyStartAndTheThrottleHolds) {
+TEST(Array, TasksGetRecordsAtStartAndTheThrottleApplies) {
   Cluster c;
   const JobKey array = c.submit(array_of(5, 2));
   const Reply reply = c.plan(
@@ -142,7 +142,7 @@ TEST(Array, TasksSplitOffAsTheyStartAndTheThrottleHolds) {
   c.allocate(task(array, 2), {1});
 }
 
-TEST(Array, OneTaskIsCancelledAloneAndTheRestTogether) {
+TEST(Array, OneTaskOrAllTasksAreCancelled) {
   Cluster c;
   const JobKey array = c.submit(array_of(4));
   c.start(task(array, 0), {1});
@@ -158,7 +158,7 @@ TEST(Array, OneTaskIsCancelledAloneAndTheRestTogether) {
   EXPECT_EQ(c.job(array).ending->by, kAlice);
 }
 
-TEST(Array, RequeueOfATaskRevivesTheArray) {
+TEST(Array, RequeueOfATaskReopensTheArray) {
   Cluster c;
   const JobKey array = c.submit(array_of(1));
   c.start(task(array, 0), {1});
@@ -172,7 +172,7 @@ TEST(Array, RequeueOfATaskRevivesTheArray) {
   EXPECT_EQ(c.job(array).state, JobState::completed);
 }
 
-TEST(Array, ATaskThatNeverRanDoesNotCompleteWithTheOthersSecondRun) {
+TEST(Array, CancelledTasksStayCancelledWhenAnotherRunsAgain) {
   Cluster c;
   const JobKey array = c.submit(array_of(3));
   c.start(task(array, 0), {1});
@@ -188,7 +188,7 @@ TEST(Array, ATaskThatNeverRanDoesNotCompleteWithTheOthersSecondRun) {
   EXPECT_EQ(c.row(array, 0)->state, JobState::cancelled);
 }
 
-TEST(Requeue, KeepsTheIdAndStartsTheNextAttemptAfterTheFirstHasEnded) {
+TEST(Requeue, NextAttemptStartsAfterTheFirstHasEnded) {
   Cluster c;
   const JobKey key = c.submit();
   c.start(key, {1});
@@ -216,7 +216,7 @@ TEST(Requeue, WithHoldWaitsForARelease) {
   c.allocate(key, {1});
 }
 
-TEST(Requeue, ACancellationWinsOverIt) {
+TEST(Requeue, CancellationPrecedesIt) {
   Cluster c;
   const JobKey key = c.submit();
   c.start(key, {1});
@@ -226,7 +226,7 @@ TEST(Requeue, ACancellationWinsOverIt) {
   EXPECT_EQ(c.job(key).state, JobState::cancelled);
 }
 
-TEST(Requeue, IsRefusedToAJobThatAskedNotTo) {
+TEST(Requeue, IsRefusedForJobsSubmittedWithoutRequeue) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.requeue = false;
@@ -236,7 +236,7 @@ TEST(Requeue, IsRefusedToAJobThatAskedNotTo) {
   EXPECT_EQ(c.job(key).state, JobState::running);
 }
 
-TEST(Update, AnOwnerLowersTheLimitAndOnlyAnOperatorRaisesIt) {
+TEST(Update, OwnerLowersTheLimitAndOnlyAnOperatorRaisesIt) {
   Cluster c;
   const JobKey key = c.submit();
   c.start(key, {1});
@@ -251,7 +251,7 @@ TEST(Update, AnOwnerLowersTheLimitAndOnlyAnOperatorRaisesIt) {
             ErrorCode::permission_denied);
 }
 
-TEST(Signal, ReachesRunningJobsWithItsPosition) {
+TEST(Signal, ReachesRunningJobsWithItsLsn) {
   Cluster c;
   const JobKey key = c.submit();
   Cancel signal;
@@ -269,7 +269,7 @@ TEST(Signal, ReachesRunningJobsWithItsPosition) {
   EXPECT_EQ(c.user(kAlice, signal).error.code, ErrorCode::invalid_argument);
 }
 
-TEST(Forget, FinishedJobsLeaveUnlessSomethingWaitsForThem) {
+TEST(Forget, FinishedJobsAreRemovedUnlessAJobWaitsForThem) {
   Cluster c;
   const JobKey done = c.submit(), wanted = c.submit();
   JobSpec s = after(DependencyKind::after_ok, wanted);

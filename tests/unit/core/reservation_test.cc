@@ -1,5 +1,5 @@
 // Tests: decide_reservation
-// Reservations by command: what is refused, what it becomes, and that a plan that knew nothing of one is not taken.
+// Reservations by command: refusals, effect, and rejection of plans that ignore a reservation.
 #include <gmock/gmock.h>
 
 #include "unit/core/engine_fixture.h"
@@ -38,7 +38,7 @@ class ReservationTest : public testing::Test {
   Cluster c;
 };
 
-TEST_F(ReservationTest, IsMadeChangedAndDeleted) {
+TEST_F(ReservationTest, IsCreatedChangedAndDeleted) {
   ASSERT_EQ(refusal(wanted("r", {"n2", "n1", "n2"})), "accepted");
   ASSERT_TRUE(find("r"));
   EXPECT_THAT(find("r")->nodes, ElementsAre("n1", "n2"));
@@ -60,23 +60,23 @@ TEST_F(ReservationTest, IsMadeChangedAndDeleted) {
   EXPECT_FALSE(find("r"));
 }
 
-TEST_F(ReservationTest, SaysWhatIsWrong) {
+TEST_F(ReservationTest, InvalidRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal(wanted("r", {"n1"}), kAlice), HasSubstr("only operators"));
   EXPECT_THAT(refusal(wanted("a b", {"n1"})), HasSubstr("letters, digits"));
   EXPECT_THAT(refusal(wanted("r", {"n9"})), HasSubstr("Invalid node name specified: n9"));
   EXPECT_THAT(refusal(wanted("r", {})), HasSubstr("at least one node"));
   EXPECT_THAT(refusal(wanted("r", {"n1"}, hours(1), hours(0))), HasSubstr("end before it begins"));
   EXPECT_THAT(refusal(wanted("r", {"n1"}, -hours(1))), HasSubstr("in the past"));
-  auto nobody = wanted("r", {"n1"});
-  nobody.values.users.clear();
-  EXPECT_THAT(refusal(nobody), HasSubstr("users or accounts"));
+  auto unusable = wanted("r", {"n1"});
+  unusable.values.users.clear();
+  EXPECT_THAT(refusal(unusable), HasSubstr("users or accounts"));
   auto daily = wanted("r", {"n1"}, hours(1), hours(24));
   daily.values.recurrence = Recurrence::daily;
   EXPECT_THAT(refusal(daily), HasSubstr("before it is over"));
   EXPECT_EQ(c.state().reservations.size(), 0u);
 }
 
-TEST_F(ReservationTest, TwoDoNotShareANodeUnlessTheyMay) {
+TEST_F(ReservationTest, TwoDoNotShareANodeUnlessAllowed) {
   ASSERT_EQ(refusal(wanted("first", {"n1", "n2"})), "accepted");
   EXPECT_THAT(refusal(wanted("second", {"n2", "n3"}, minutes(90))),
               HasSubstr("node n2 is in reservation first"));
@@ -88,7 +88,7 @@ TEST_F(ReservationTest, TwoDoNotShareANodeUnlessTheyMay) {
   repair.values.maintenance = true;
   repair.values.users.clear();
   EXPECT_EQ(refusal(repair), "accepted");
-  // Two days before, but daily.
+  // A daily one that collides two days later.
   auto daily = wanted("daily", {"n1"}, hours(2) - hours(0), minutes(10));
   daily.values.recurrence = Recurrence::daily;
   EXPECT_EQ(refusal(daily), "accepted");
@@ -96,9 +96,9 @@ TEST_F(ReservationTest, TwoDoNotShareANodeUnlessTheyMay) {
               HasSubstr("node n1 is in reservation daily"));
 }
 
-TEST_F(ReservationTest, RunningJobsStandInTheWay) {
+TEST_F(ReservationTest, NodesWithRunningJobsAreRefused) {
   const JobKey job = c.submit();
-  c.start(job, {1});  // for an hour
+  c.start(job, {1});  // time limit: one hour
   EXPECT_THAT(refusal(wanted("r", {"n1"}, minutes(30))), HasSubstr("may still run then"));
   EXPECT_EQ(refusal(wanted("late", {"n1"}, minutes(61))), "accepted");
   auto anyway = wanted("anyway", {"n1"}, minutes(30), minutes(10));
@@ -113,7 +113,7 @@ TEST_F(ReservationTest, RunningJobsStandInTheWay) {
   EXPECT_THAT(refusal(four), HasSubstr("0 of 4"));
 }
 
-TEST_F(ReservationTest, OnlyItsUsersMayAskForIt) {
+TEST_F(ReservationTest, OnlyItsUsersMaySubmitToIt) {
   ASSERT_EQ(refusal(wanted("r", {"n1"})), "accepted");
   EXPECT_THAT(c.try_submit(in("r", kBob)).error.message, HasSubstr("not for user bob"));
   EXPECT_THAT(c.try_submit(in("none")).error.message, HasSubstr("does not exist"));
@@ -129,7 +129,7 @@ TEST_F(ReservationTest, OnlyItsUsersMayAskForIt) {
   c.submit(of_account);
 }
 
-TEST_F(ReservationTest, APlanThatDidNotKnowOfItIsNotTaken) {
+TEST_F(ReservationTest, OutdatedPlanIsRefused) {
   const JobKey job = c.submit();
   auto group = c.group(job, {1});
   ASSERT_EQ(refusal(wanted("r", {"n1"}, minutes(59))), "accepted");
@@ -139,7 +139,7 @@ TEST_F(ReservationTest, APlanThatDidNotKnowOfItIsNotTaken) {
   EXPECT_EQ(c.job(job).state, JobState::configuring);
 }
 
-TEST_F(ReservationTest, ItsJobsAreHeldToIt) {
+TEST_F(ReservationTest, ItsJobsStartOnlyInItsTimeAndNodes) {
   ASSERT_EQ(refusal(wanted("r", {"n1"}, hours(1), hours(2))), "accepted");
   const JobKey job = c.submit(in("r"));
   c.plan({c.group(job, {1})});
@@ -151,7 +151,7 @@ TEST_F(ReservationTest, ItsJobsAreHeldToIt) {
   EXPECT_EQ(c.job(job).state, JobState::configuring);
 }
 
-TEST_F(ReservationTest, IsForgottenWhenItIsOver) {
+TEST_F(ReservationTest, IsRemovedAfterItsEnd) {
   ASSERT_EQ(refusal(wanted("r", {"n1"})), "accepted");
   c.tick(hours(2) - minutes(1));
   EXPECT_TRUE(find("r"));
@@ -159,16 +159,16 @@ TEST_F(ReservationTest, IsForgottenWhenItIsOver) {
   EXPECT_FALSE(find("r"));
 }
 
-TEST_F(ReservationTest, OneThatRecursIsMovedOn) {
+TEST_F(ReservationTest, RecurringOneMovesToItsNextOccurrence) {
   auto daily = wanted("r", {"n1"});
   daily.values.recurrence = Recurrence::daily;
   ASSERT_EQ(refusal(daily), "accepted");
   const Reservation first = *find("r");
-  const Window next{first.start + hours(25), first.end + hours(25)};  // the clocks went back
+  const Window next{first.start + hours(25), first.end + hours(25)};  // the change from summer time
   c.run({NextOccurrence{"r", next}});
   EXPECT_EQ(*find("r"), first) << "it is not over yet";
   c.tick(hours(2));
-  EXPECT_EQ(*find("r"), first) << "the clock on the wall is for others to read";
+  EXPECT_EQ(*find("r"), first) << "the engine does not read the wall clock";
   c.run({NextOccurrence{"r", next}});
   EXPECT_EQ(find("r")->start, next.start);
   EXPECT_EQ(find("r")->end, next.end);

@@ -1,5 +1,5 @@
 // Tests: heard_position, journal_position, roll_call, engine, decide_node, job/report
-// Databases that were restored: what nodes have heard, and what they report of attempts that the database knows less of than they do.
+// Restored databases: what nodes have heard, and attempts of which they know more than the database.
 #include "core/cluster/heard_position.h"
 #include "core/cluster/roll_call.h"
 #include "model/engine/history.h"
@@ -43,7 +43,8 @@ TEST(HeardPosition, OfOneHistoryTheLaterLsnOrEpochIsLater) {
   EXPECT_EQ(compare(5, 100), HeardPosition::later);
 }
 
-// A controller that goes on with an older copy commits events of its own at the positions that are missing.
+// A controller that goes on with an older copy commits events of its own at the positions that are
+// missing.
 TEST(HeardPosition, WhatAnEarlierControllerToldMustHaveBeenLoaded) {
   const ClusterState state = state_of("db");
   const Recovered loaded{Epoch{4}, Lsn{90}};
@@ -184,7 +185,8 @@ TEST(AfterRollback, ANodeIsToldAgainWhatLaterCommitsMayHaveToldIt) {
   EXPECT_EQ(told(SetLimit{}), 1);
 }
 
-// What a node answers to Go if the attempt has ended there and its end was acknowledged, by commits that the database lacks.
+// What a node answers to Go if the attempt has ended there and its end was acknowledged, by commits
+// that the database lacks.
 TEST(AfterRollback, AnAttemptThatItsNodeHasForgottenEndsAsLost) {
   Cluster c;
   JobSpec s = Cluster::spec();

@@ -1,10 +1,10 @@
-// What a hostile user or plan could leave behind: arrays in a million pieces, memory less than none.
+// Hostile users and plans: arrays in a million ranges, negative memory.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
 namespace {
 
-// `count` tasks from `first` on, each `step` behind the one before.
+// `count` tasks, beginning with `first`, at distances of `step`.
 JobSelector tasks(JobKey array, std::uint32_t first, std::uint32_t count, std::uint32_t step) {
   JobSelector named;
   for (std::uint32_t i = 0; i < count; ++i)
@@ -18,7 +18,7 @@ Reply cancel(Cluster& c, JobSelector named, UserId by = kAlice) {
   return c.user(by, cancel);
 }
 
-TEST(ScatteredArray, ACancelMayNotLeaveTooManyPieces) {
+TEST(ScatteredArray, CancelMayNotLeaveTooManyRanges) {
   Cluster c;
   const JobKey array = c.submit(array_of(40'000));
   const Reply reply = cancel(c, tasks(array, 1, 12'000, 2));
@@ -35,7 +35,7 @@ TEST(ScatteredArray, ACancelMayNotLeaveTooManyPieces) {
   EXPECT_EQ(c.user(kAlice, hold).error.code, ErrorCode::invalid_argument);
 }
 
-TEST(ScatteredArray, PiecesOfSeveralCommandsAddUp) {
+TEST(ScatteredArray, RangesOfSeveralCommandsAddUp) {
   Cluster c;
   JobSpec s = array_of(30'000);
   s.array->clear();
@@ -51,7 +51,7 @@ TEST(ScatteredArray, PiecesOfSeveralCommandsAddUp) {
   EXPECT_EQ(c.job(array).state, JobState::cancelled);
 }
 
-TEST(ScatteredArray, ManyTasksInARowAreNoMatter) {
+TEST(ScatteredArray, ConsecutiveTasksAreNotLimited) {
   Cluster c;
   const JobKey array = c.submit(array_of(300));
   EXPECT_FALSE(cancel(c, tasks(array, 100, 100, 1)).failed);
@@ -61,13 +61,13 @@ TEST(ScatteredArray, ManyTasksInARowAreNoMatter) {
   EXPECT_TRUE(c.job(array).array->waiting.empty());
 }
 
-TEST(ScatteredArray, AnothersArrayIsAMatterOfPermission) {
+TEST(ScatteredArray, PermissionIsCheckedFirst) {
   Cluster c;
   const JobKey array = c.submit(array_of(40'000));
   EXPECT_EQ(cancel(c, tasks(array, 1, 12'000, 2), kBob).error.code, ErrorCode::permission_denied);
 }
 
-TEST(Plan, ASharesMemoryIsNeverLessThanNone) {
+TEST(Plan, NegativeMemoryInAShareIsRefused) {
   Cluster c;
   const JobKey key = c.submit();
   PlanGroup bad = c.group(key, {1});

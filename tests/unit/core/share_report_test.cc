@@ -1,4 +1,4 @@
-// What ashare prints: the tree in order, parts of shares and usage, and factors as the policy makes them.
+// The report of ashare: the tree in its order, fractions of shares and usage, and factors of the policy.
 #include <gmock/gmock.h>
 
 #include "core/accounts/usage/share_report.h"
@@ -29,7 +29,7 @@ const ShareLine& line_of(const std::vector<ShareLine>& lines, const std::string&
   return none;
 }
 
-TEST(ShareReport, HasTheTreeWithItsParts) {
+TEST(ShareReport, HasTheTreeWithItsFractions) {
   const auto lines = share_report(ClusterState{}, with_tree(false), Time{});
   std::vector<std::string> order;
   for (const ShareLine& line : lines)
@@ -47,13 +47,13 @@ TEST(ShareReport, HasTheTreeWithItsParts) {
   EXPECT_NEAR(alice.effective_usage, 0.75, 1e-6) << "of the account's";
   EXPECT_NEAR(*alice.level, 0.25 / 0.75, 1e-6);
   EXPECT_TRUE(line_of(lines, "chemistry", "carol").endless) << "as much as the parent";
-  // chemistry has 0.25/0.2 and comes first; then physics with bob's 3 and alice's 1/3.
+  // chemistry has level 0.25/0.2 and comes first; then physics, with 3 for bob and 1/3 for alice.
   EXPECT_DOUBLE_EQ(*line_of(lines, "chemistry", "carol").factor, 1.0);
   EXPECT_DOUBLE_EQ(*line_of(lines, "physics", "bob").factor, 2.0 / 3);
   EXPECT_DOUBLE_EQ(*alice.factor, 1.0 / 3);
 }
 
-TEST(ShareReport, ClassicFactorsAreThoseOfTheFormula) {
+TEST(ShareReport, ClassicFactorsFollowTheFormula) {
   const auto lines = share_report(ClusterState{}, with_tree(true), Time{});
   const ShareLine& bob = line_of(lines, "physics", "bob");
   // Its account: UE = 0.8 + (1 - 0.8) * 3/4 = 0.95. UA 0.2, 3 of 4 shares: UE = 0.2 + 0.75 * 3/4; S = 0.75 * 3/4.
@@ -62,7 +62,7 @@ TEST(ShareReport, ClassicFactorsAreThoseOfTheFormula) {
   EXPECT_FALSE(bob.level);
 }
 
-TEST(ShareReport, CountsWhatRunsAndWhatWasCharged) {
+TEST(ShareReport, CountsRunningJobsAndChargedUsage) {
   Policy policy = Cluster::default_policy();
   auto rules = std::make_shared<Fairness>();
   rules->half_life = Seconds{0};
@@ -95,7 +95,7 @@ TEST(ShareReport, CountsWhatRunsAndWhatWasCharged) {
   c.now += Seconds{50};
   EXPECT_NEAR(usage(), 150, 0.01);
 
-  // Whoever leaves, what he used stays with the account.
+  // Usage of a removed user stays with the account.
   c.progress(2, second, AttemptPhase::done);
   const auto removal = [&](const AccountingRecord& like) {
     const AccountingRecord& now = *c.state().accounting.find(key_of(like));

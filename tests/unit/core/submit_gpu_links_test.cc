@@ -1,4 +1,4 @@
-// What is refused of --gpu-topology and --min-nvlink at submission and when a job is changed, and of what nodes tell.
+// Refusals of --gpu-topology and --min-nvlink at submission and update, and of GPU matrices that nodes report.
 #include <gmock/gmock.h>
 
 #include "core/topology/parsed_topology.h"
@@ -62,7 +62,7 @@ TEST(GpuLinkRequests, MustBePossibleOnANode) {
               HasSubstr("with --gpu-topology=pix of whole nodes"));
 }
 
-TEST(GpuLinkRequests, ChangeWithTheJob) {
+TEST(GpuLinkRequests, AreChecked) {
   Cluster cluster(1);
   ASSERT_FALSE(cluster.register_node(1, {}, machine(kPair)).failed);
   JobSpec spec = Cluster::spec();
@@ -82,7 +82,7 @@ TEST(GpuLinkRequests, ChangeWithTheJob) {
   EXPECT_THAT(change({GpuShape::any, 3}).error.message, HasSubstr("with --min-nvlink=3"));
 }
 
-TEST(GpuLinkRequests, WhatANodeTellsMustBeReadable) {
+TEST(GpuLinkRequests, UnreadableMatrixOfANodeIsRefused) {
   Cluster cluster(1);
   const Reply reply = cluster.register_node(1, {}, machine("\tGPU0\tGPU1\nGPU0\tX\tNV2\n"));
   EXPECT_TRUE(reply.failed);

@@ -1,4 +1,4 @@
-// Parts of GPUs (model/job/gpu_part.h): what is refused at submission, and what the engine takes of a plan.
+// Parts of GPUs (model/job/gpu_part.h): refusals at submission, and which starts of a plan the engine accepts.
 #include <gmock/gmock.h>
 
 #include "core/engine/invariants.h"
@@ -29,7 +29,7 @@ std::string refusal(Cluster& cluster, const std::function<void(JobSpec&)>& chang
   return reply.failed ? reply.error.message : "accepted";
 }
 
-TEST(GpuPartRequests, AreBelowOneGpu) {
+TEST(GpuPartRequests, MustBeBelowOneGpu) {
   Cluster cluster(1);
   EXPECT_EQ(refusal(cluster, [](JobSpec&) {}), "accepted");
   EXPECT_THAT(refusal(cluster, [](JobSpec& s) { s.gpus_per_node[0].part = 1000; }),
@@ -40,7 +40,7 @@ TEST(GpuPartRequests, AreBelowOneGpu) {
               HasSubstr("at least one"));
 }
 
-TEST(GpuPartRequests, SayWhatTheyDoNotGoTogetherWith) {
+TEST(GpuPartRequests, ConflictingOptionsAreNamed) {
   Cluster cluster(2);
   const auto expect = [&](const char* words, const std::function<void(JobSpec&)>& change) {
     EXPECT_THAT(refusal(cluster, change), HasSubstr(words));
@@ -66,7 +66,7 @@ TEST(GpuPartRequests, SayWhatTheyDoNotGoTogetherWith) {
          [](JobSpec& s) { s.gpus_per_node[0].type = "h200"; });
 }
 
-TEST(GpuPartRequests, GoWithArraysTasksAndAlternatives) {
+TEST(GpuPartRequests, WorkWithArraysTasksAndAlternatives) {
   Cluster cluster(2);
   const auto accepted = [&](const std::function<void(JobSpec&)>& change) {
     EXPECT_EQ(refusal(cluster, change), "accepted");
@@ -85,7 +85,7 @@ TEST(GpuPartRequests, GoWithArraysTasksAndAlternatives) {
               HasSubstr("a100:1.5: "));
 }
 
-// Whether the engine lets it start with that part of that device of n1; 0 = all of it.
+// Whether the engine starts the job with this part of this device of n1; 0 = the whole device.
 bool starts_on(Cluster& cluster, JobKey key, std::uint16_t gpu, std::uint32_t part) {
   PlanGroup group = cluster.group(key, {1});
   group.starts[0].nodes.change(0, [&](NodeShare& share) {
@@ -96,7 +96,7 @@ bool starts_on(Cluster& cluster, JobKey key, std::uint16_t gpu, std::uint32_t pa
   return cluster.job(key).state == JobState::configuring;
 }
 
-TEST(GpuParts, AreTakenUntilTheDeviceIsFull) {
+TEST(GpuParts, AreAllocatedUntilTheDeviceIsFull) {
   Cluster cluster(1);
   const JobKey a = cluster.submit(part_of_a_gpu(600)), b = cluster.submit(part_of_a_gpu(400)),
                c = cluster.submit(part_of_a_gpu(1)), whole = cluster.submit(whole_gpu());
@@ -119,7 +119,7 @@ TEST(GpuParts, AreTakenUntilTheDeviceIsFull) {
   EXPECT_EQ(launched->launch.share.gpu_part, 1u) << "of the last that was launched";
 }
 
-TEST(GpuParts, OfOnePlanAreCountedTogether) {
+TEST(GpuParts, OfOnePlanCountTogether) {
   Cluster cluster(1);
   std::vector<PlanGroup> groups;
   std::vector<JobKey> keys;

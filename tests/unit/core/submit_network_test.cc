@@ -1,5 +1,5 @@
 // Tests: feasible_network
-// What is refused of --switches, --segment and --prefer at submission and when a job is changed.
+// Refusals of --switches, --segment and --prefer at submission and update.
 #include <gmock/gmock.h>
 
 #include "unit/core/engine_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// n1 n2 under leaf1, n3 n4 n5 under leaf2.
+// leaf1 has n1 and n2, leaf2 has n3, n4 and n5.
 Policy with_network(NetworkKind kind) {
   Policy policy = Cluster::default_policy();
   NetworkSpec network{
@@ -57,7 +57,7 @@ TEST(NetworkRequests, NeedATopology) {
   EXPECT_EQ(refusal(cluster, nodes(2, 0, 1)), "accepted");
 }
 
-TEST(NetworkRequests, MustBePossibleInIt) {
+TEST(NetworkRequests, MustBePossibleInTheTopology) {
   Cluster cluster(5, with_network(NetworkKind::tree));
   connect(cluster);
   EXPECT_EQ(refusal(cluster, nodes(3, 1, 0)), "accepted");
@@ -80,14 +80,14 @@ TEST(NetworkRequests, MustBePossibleInIt) {
                         "fabric and partition main is 2"));
 }
 
-TEST(NetworkRequests, AreOfBlocksWhereThereAreBlocks) {
+TEST(NetworkRequests, ApplyToBlocksInABlockTopology) {
   Cluster cluster(5, with_network(NetworkKind::block));
   connect(cluster);
   EXPECT_THAT(refusal(cluster, nodes(4, 0, 4)), HasSubstr("the most that a block of topology"));
   EXPECT_THAT(refusal(cluster, nodes(4, 1, 0)), HasSubstr("under at most one block"));
 }
 
-TEST(NetworkRequests, MustAgreeWithThemselves) {
+TEST(NetworkRequests, MustBeConsistent) {
   Cluster cluster(5, with_network(NetworkKind::tree));
   connect(cluster);
   EXPECT_THAT(refusal(cluster, nodes(3, 0, 2)),
@@ -111,7 +111,7 @@ TEST(NetworkRequests, MustAgreeWithThemselves) {
               HasSubstr("a time to wait for switches"));
 }
 
-TEST(Preferences, AreOfEachNode) {
+TEST(Preferences, ConcernSingleNodesOnly) {
   Cluster cluster(2);
   const auto prefer = [](const char* text) {
     return [text](JobSpec& spec) { spec.prefer = text; };

@@ -1,5 +1,5 @@
 // Tests: decide_submit, feasible, resource_checks, submit_checks, text_check, decide/decision
-// What is refused at submission, in words users and wrappers know.
+// Refusals at submission, with the messages that users and wrappers of sbatch know.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -17,7 +17,7 @@ IntervalSet every_second(std::uint32_t count) {
   return set;
 }
 
-TEST(Submit, RefusesWhatCanNeverRun) {
+TEST(Submit, ImpossibleRequestsAreRefused) {
   const Bad cases[] = {
       {"partition", [](JobSpec& s) { s.partitions = {"nope"}; },
        "Invalid partition name specified: nope"},
@@ -136,6 +136,9 @@ TEST(Submit, RefusesWhatCanNeverRun) {
        "Job dependency problem: afterok:99"},
       {"control character", [](JobSpec& s) { s.name = "a\x1b[2J"; }, "control character"},
       {"not text", [](JobSpec& s) { s.comment = "\xff\xfe"; }, "not valid UTF-8"},
+      {"a C1 control", [](JobSpec& s) { s.name = "c1\u009b31m"; }, "contains a control character"},
+      {"bidirectional", [](JobSpec& s) { s.name = "\u202egpj.sh"; },
+       "contains a control character"},
       {"array of gaps", [](JobSpec& s) { s.array = every_second(10'001); },
        "10001 separate ranges of tasks; at most 10000 are allowed"},
       {"node counts of gaps", [](JobSpec& s) { s.node_counts = every_second(1001); },
@@ -224,7 +227,7 @@ TEST(Submit, RefusesWhatCanNeverRun) {
   EXPECT_EQ(c.state().jobs.size(), 0u);
 }
 
-TEST(Submit, AcceptsWhatFitsExactly) {
+TEST(Submit, RequestsThatFitExactlyAreAccepted) {
   const std::function<void(JobSpec&)> cases[] = {
       [](JobSpec& s) {
         s.min_nodes = s.max_nodes = 4;
@@ -260,14 +263,14 @@ TEST(Submit, AcceptsWhatFitsExactly) {
   }
 }
 
-TEST(Submit, NobodySubmitsForAnother) {
+TEST(Submit, SubmissionForAnotherUserIsRefused) {
   Cluster c;
   const Reply reply =
       c.user(kBob, Submit{std::make_shared<const JobSpec>(Cluster::spec(kAlice)), {}});
   EXPECT_EQ(reply.error.code, ErrorCode::permission_denied);
 }
 
-TEST(Submit, ScriptsHaveABound) {
+TEST(Submit, ScriptSizeIsLimited) {
   Policy policy = Cluster::default_policy();
   policy.max_script_bytes = 100;
   Cluster c(1, policy);
@@ -279,7 +282,7 @@ TEST(Submit, ScriptsHaveABound) {
   EXPECT_NE(reply.error.message.find("the script has 101 bytes; at most 100"), std::string::npos);
 }
 
-TEST(Submit, AnArrayReservesANumberForEveryTask) {
+TEST(Submit, ArrayReservesAJobIdForEveryTask) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.array.emplace();
@@ -302,7 +305,7 @@ SubmitMany many(std::vector<JobSpec> specs) {
   return submit;
 }
 
-TEST(Submit, ManyAtOnceGetIdsInTheirOrderAndOneAnswer) {
+TEST(Submit, SeveralAtOnceGetConsecutiveIdsAndOneReply) {
   Cluster c;
   std::vector<JobSpec> specs(3, Cluster::spec());
   specs[1].array.emplace();
@@ -320,7 +323,7 @@ TEST(Submit, ManyAtOnceGetIdsInTheirOrderAndOneAnswer) {
   EXPECT_EQ(again.jobs, reply.jobs);
 }
 
-TEST(Submit, ManyAtOnceAreAllTakenOrNone) {
+TEST(Submit, SeveralAtOnceAreAllAcceptedOrNone) {
   Cluster c;
   std::vector<JobSpec> specs(3, Cluster::spec());
   specs[2].partitions = {"nope"};
@@ -332,8 +335,8 @@ TEST(Submit, ManyAtOnceAreAllTakenOrNone) {
   EXPECT_TRUE(c.user(kAlice, many({})).failed);
 }
 
-// Each of them used to have its specification judged anew, and to look for its name among all before it.
-TEST(Submit, ThousandsOfOneSpecificationAreJudgedOnce) {
+// Regression: each job's specification was checked again, and its name compared with all earlier jobs.
+TEST(Submit, SharedSpecificationIsCheckedOnce) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.dependencies = {{DependencyKind::singleton, {}, {}}};
@@ -348,7 +351,7 @@ TEST(Submit, ThousandsOfOneSpecificationAreJudgedOnce) {
   EXPECT_EQ(c.job(reply.jobs.back()).waiting_for.size(), 1u);
 }
 
-TEST(Submit, OneRequestMakesABoundedNumberOfEvents) {
+TEST(Submit, EventsPerRequestAreBounded) {
   Cluster c;
   JobSpec tasks = Cluster::spec();
   tasks.array.emplace();
@@ -371,7 +374,7 @@ TEST(Submit, OneRequestMakesABoundedNumberOfEvents) {
   EXPECT_EQ(c.state().jobs.size(), before);
 }
 
-TEST(Submit, JobsThatAreAlikeShareOneSpecification) {
+TEST(Submit, EqualJobsShareOneSpecification) {
   Cluster c;
   const JobKey first = c.submit();
   const JobKey second = c.submit();

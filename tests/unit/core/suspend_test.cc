@@ -1,5 +1,5 @@
 // Tests: decide_suspend
-// Suspend and resume as the engine takes them: by command, by a plan, and what outlives node reports, ends and restarts.
+// Suspend and resume in the engine: by command and by plan; with node reports, ends and restarts.
 #include <gmock/gmock.h>
 
 #include "core/job/effects/effects.h"
@@ -35,7 +35,7 @@ class SuspendTest : public testing::Test {
   Cluster c;
 };
 
-TEST_F(SuspendTest, ItsCpusAreFreeAndTheRestStaysItsOwn) {
+TEST_F(SuspendTest, CpusAreReleasedAndOtherResourcesKept) {
   const JobKey key = running(1);
   c.now += Seconds(100);
   c.forget_sent();
@@ -68,7 +68,7 @@ TEST_F(SuspendTest, ItsCpusAreFreeAndTheRestStaysItsOwn) {
   EXPECT_EQ(limit_end(c.job(key)), *c.job(key).started + Seconds(3600) + Seconds(50));
 }
 
-TEST_F(SuspendTest, TwoThatLentToEachOtherCannotBothGoOn) {
+TEST_F(SuspendTest, OnlyOneOfTwoJobsOnTheSameCpusResumes) {
   const JobKey a = running(1);
   suspend(a);
   const JobKey b = running(1);
@@ -79,7 +79,7 @@ TEST_F(SuspendTest, TwoThatLentToEachOtherCannotBothGoOn) {
   EXPECT_EQ(c.job(b).state, JobState::suspended);
 }
 
-TEST_F(SuspendTest, OnlyOperatorsAndOnlyWhatRuns) {
+TEST_F(SuspendTest, OnlyOperatorsSuspendAndOnlyRunningJobs) {
   const JobKey key = running(1, 4, kAlice), waits = c.submit();
   EXPECT_EQ(suspend(key, kAlice).error.code, ErrorCode::permission_denied) << "its own owner";
   EXPECT_EQ(resume({key}, kAlice).error.code, ErrorCode::permission_denied);
@@ -92,7 +92,7 @@ TEST_F(SuspendTest, OnlyOperatorsAndOnlyWhatRuns) {
   EXPECT_GE(c.events.size(), before);
 }
 
-TEST_F(SuspendTest, ARequestThatIsRepeatedIsAnsweredOnce) {
+TEST_F(SuspendTest, RepeatedRequestTakesEffectOnce) {
   const JobKey key = running(1);
   ASSERT_FALSE(c.user(kRoot, SuspendJobs{Cluster::named(key)}, "same").failed);
   ASSERT_FALSE(resume({key}).failed);
@@ -100,7 +100,7 @@ TEST_F(SuspendTest, ARequestThatIsRepeatedIsAnsweredOnce) {
   EXPECT_EQ(c.job(key).state, JobState::running) << "what was asked was done before";
 }
 
-TEST_F(SuspendTest, AHeartbeatIsAnsweredWithWhatTheNodeMayHaveMissed) {
+TEST_F(SuspendTest, HeartbeatReplyRepeatsTheSuspension) {
   const JobKey key = running(1);
   suspend(key);
   c.forget_sent();
@@ -115,7 +115,7 @@ TEST_F(SuspendTest, AHeartbeatIsAnsweredWithWhatTheNodeMayHaveMissed) {
   EXPECT_FALSE(c.last_sent<SetSuspended>(1)->suspended);
 }
 
-TEST_F(SuspendTest, SuspendedBeforeEveryNodeHasSaidThatItRuns) {
+TEST_F(SuspendTest, JobMayBeSuspendedBeforeItsNodesReportRunning) {
   const JobKey key = c.submit(Cluster::spec(kBob));
   c.plan({c.group(key, {1}, 4)});
   c.progress(1, key, AttemptPhase::ready);
@@ -132,7 +132,7 @@ TEST_F(SuspendTest, SuspendedBeforeEveryNodeHasSaidThatItRuns) {
   EXPECT_EQ(c.job(key).state, JobState::running);
 }
 
-TEST_F(SuspendTest, ItEndsLikeOthersAndWhatItLentStaysLent) {
+TEST_F(SuspendTest, CancelledJobEndsWithoutTakingItsCpusBack) {
   const JobKey key = running(1);
   suspend(key);
   const JobKey other = running(1);
@@ -150,7 +150,7 @@ TEST_F(SuspendTest, ItEndsLikeOthersAndWhatItLentStaysLent) {
   EXPECT_EQ(c.job(other).state, JobState::running);
 }
 
-TEST_F(SuspendTest, ANodeThatIsLostTakesItAlong) {
+TEST_F(SuspendTest, LossOfTheNodeRequeuesASuspendedJob) {
   const JobKey key = running(1);
   suspend(key);
   c.incarnation[1] = 2;
@@ -159,7 +159,7 @@ TEST_F(SuspendTest, ANodeThatIsLostTakesItAlong) {
   EXPECT_FALSE(c.job(key).allocation);
 }
 
-TEST_F(SuspendTest, ADeadlineEndsItAllTheSame) {
+TEST_F(SuspendTest, DeadlineEndsASuspendedJob) {
   JobSpec spec = Cluster::spec(kBob);
   spec.deadline = c.now + Seconds(5000);
   const JobKey key = c.submit(spec);
@@ -224,7 +224,7 @@ class LendingTest : public SuspendTest {
   }
 };
 
-TEST_F(LendingTest, TheVictimStandsStillAndGoesOnWhenAPlanSaysSo) {
+TEST_F(LendingTest, VictimIsSuspendedAndResumedByPlan) {
   const JobKey victim = old_one(1), key = high();
   c.forget_sent();
   ASSERT_TRUE(taken(eviction(key, victim, 1)));
@@ -247,7 +247,7 @@ TEST_F(LendingTest, TheVictimStandsStillAndGoesOnWhenAPlanSaysSo) {
   EXPECT_EQ(c.job(victim).restarts, 0u);
 }
 
-TEST_F(LendingTest, OneCannotGoOnAndBeStartedOverInOnePlan) {
+TEST_F(LendingTest, ResumeAndStartOnTheSameCpusDoNotBothSucceed) {
   const JobKey victim = old_one(1), key = high();
   ASSERT_TRUE(taken(eviction(key, victim, 1)));
   ASSERT_FALSE(c.cancel(key).failed);
@@ -257,7 +257,7 @@ TEST_F(LendingTest, OneCannotGoOnAndBeStartedOverInOnePlan) {
   EXPECT_EQ(c.job(other).state, JobState::pending);
 }
 
-TEST_F(LendingTest, MemoryIsNotGivenUp) {
+TEST_F(LendingTest, VictimKeepsItsMemory) {
   const JobKey victim = old_one(1), key = high();
   PlanGroup group = eviction(key, victim, 1);
   group.claim->claim.nodes.change(0, [&](NodeShare& share) { share.memory = Bytes::mib(3950); });
@@ -266,7 +266,7 @@ TEST_F(LendingTest, MemoryIsNotGivenUp) {
   EXPECT_TRUE(taken(group));
 }
 
-TEST_F(LendingTest, AnOperatorTakesOver) {
+TEST_F(LendingTest, SuspensionByAnOperatorPreventsAutomaticResume) {
   const JobKey victim = old_one(1), key = high();
   ASSERT_TRUE(taken(eviction(key, victim, 1)));
   ASSERT_FALSE(suspend(victim).failed);

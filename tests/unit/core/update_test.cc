@@ -1,5 +1,5 @@
 // Tests: job_event_of, bulk_action, decide_update, privileges, select, spec_fields
-// Changing jobs after their submission: what may be changed, when, by whom, and what a refusal says.
+// Updates of submitted jobs: which fields, in which state, by which users, and the text of refusals.
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -21,7 +21,7 @@ UpdateJob depend(JobKey key, std::vector<Dependency> on) {
   return set(key, {"dependencies"}, [&](JobSpec& s) { s.dependencies = std::move(on); });
 }
 
-// A second partition: two nodes, an hour at most, another priority.
+// Adds a second partition: two nodes, a time limit of one hour, another priority.
 void add_partition(Cluster& c) {
   ApplyConfig config;
   config.hash = 8;
@@ -38,7 +38,7 @@ void add_partition(Cluster& c) {
   c.run({config});
 }
 
-TEST(UpdateSpec, ReplacesWhatIsNamedAndNothingElse) {
+TEST(UpdateSpec, ReplacesNamedFieldsOnly) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.comment = "first";
@@ -61,7 +61,7 @@ TEST(UpdateSpec, ReplacesWhatIsNamedAndNothingElse) {
   EXPECT_EQ(c.last_sent<Prepare>(1)->launch.spec->name, "renamed");
 }
 
-TEST(UpdateSpec, NothingNewIsNoEvent) {
+TEST(UpdateSpec, UnchangedValueMakesNoEvent) {
   Cluster c;
   const JobKey key = c.submit();
   EXPECT_FALSE(c.user(kAlice, set(key, {"name"}, [](JobSpec& v) { v.name = "test"; })).failed);
@@ -69,7 +69,7 @@ TEST(UpdateSpec, NothingNewIsNoEvent) {
   EXPECT_TRUE(c.user(kAlice, set(key, {}, [](JobSpec&) {})).failed) << "names no field";
 }
 
-TEST(UpdateSpec, AFieldThatCannotBeChangedIsNamed) {
+TEST(UpdateSpec, UnchangeableFieldIsNamed) {
   Cluster c;
   const JobKey key = c.submit();
   const Reply reply = c.user(kRoot, set(key, {"uid"}, [](JobSpec& v) { v.uid = kBob; }));
@@ -78,7 +78,7 @@ TEST(UpdateSpec, AFieldThatCannotBeChangedIsNamed) {
   EXPECT_EQ(c.job(key).spec->uid, kAlice);
 }
 
-TEST(UpdateSpec, OnlyTheOwnerAndOperatorsMay) {
+TEST(UpdateSpec, OnlyOwnerAndOperatorsMayUpdate) {
   Cluster c;
   const JobKey key = c.submit();
   const auto rename = set(key, {"name"}, [](JobSpec& v) { v.name = "mine"; });
@@ -87,7 +87,7 @@ TEST(UpdateSpec, OnlyTheOwnerAndOperatorsMay) {
   EXPECT_FALSE(c.user(kOperator, rename).failed);
 }
 
-TEST(UpdateSpec, WhatARunningAttemptReliesOnStays) {
+TEST(UpdateSpec, FieldsInUseByARunningAttemptAreFixed) {
   Cluster c;
   const JobKey key = c.submit();
   c.start(key, {1});
@@ -104,7 +104,7 @@ TEST(UpdateSpec, WhatARunningAttemptReliesOnStays) {
   EXPECT_EQ(c.job(key).spec->comment, "half-way");
 }
 
-TEST(UpdateSpec, IsRefusedAsASubmissionIs) {
+TEST(UpdateSpec, IsCheckedLikeASubmission) {
   struct Case {
     const char* field;
     Change change;
@@ -131,7 +131,7 @@ TEST(UpdateSpec, IsRefusedAsASubmissionIs) {
   }
 }
 
-TEST(UpdateSpec, AMoveBringsThePriorityOfThePartitionAndItsLimit) {
+TEST(UpdateSpec, MoveAdoptsPriorityAndTimeLimitOfThePartition) {
   Cluster c;
   add_partition(c);
   const JobKey key = c.submit();
@@ -174,7 +174,7 @@ TEST(UpdateSpec, OwnersRaiseNiceAndOperatorsLowerIt) {
   EXPECT_EQ(c.job(key).spec->nice, -3);
 }
 
-TEST(UpdateSpec, BeginMovesTheAgeAndACommentDoesNot) {
+TEST(UpdateSpec, BeginChangesTheAgeAndACommentDoesNot) {
   Cluster c;
   const JobKey key = c.submit();
   const Time since = c.job(key).eligible;
@@ -191,7 +191,7 @@ TEST(UpdateSpec, BeginMovesTheAgeAndACommentDoesNot) {
   c.allocate(key, {1});
 }
 
-TEST(UpdateDependency, SetsClearsAndForgetsAFailure) {
+TEST(UpdateDependency, SetsAndClearsAndResetsAFailure) {
   Cluster c;
   const JobKey target = c.submit(), waiting = c.submit();
   EXPECT_FALSE(c.user(kAlice, depend(waiting, {{DependencyKind::after_ok, target}})).failed);
@@ -208,7 +208,7 @@ TEST(UpdateDependency, SetsClearsAndForgetsAFailure) {
   c.allocate(waiting, {2});
 }
 
-TEST(UpdateDependency, OnAJobThatHasFailedFailsAtOnce) {
+TEST(UpdateDependency, OnAFailedJobFailsAtOnce) {
   Cluster c;
   const JobKey target = c.submit(), waiting = c.submit();
   c.start(target, {1});
@@ -228,7 +228,7 @@ TEST(UpdateDependency, OnAnUnknownJobIsRefused) {
   EXPECT_NE(reply.error.message.find("99"), std::string::npos);
 }
 
-TEST(UpdateDependency, ACircleIsRefused) {
+TEST(UpdateDependency, CycleIsRefused) {
   Cluster c;
   const JobKey first = c.submit(), second = c.submit(), third = c.submit();
   EXPECT_FALSE(c.user(kAlice, depend(second, {{DependencyKind::after_any, first}})).failed);
@@ -249,7 +249,7 @@ TEST(UpdateDependency, ACircleIsRefused) {
       c.user(kAlice, depend(task(array, 0), {{DependencyKind::after_any, task(array, 1)}})).failed);
 }
 
-TEST(UpdateDependency, WithADelayWaitsFromTheStartAndClearingForgetsIt) {
+TEST(UpdateDependency, DelayCountsFromTheStartAndCanBeCleared) {
   Cluster c;
   const JobKey target = c.submit(), waiting = c.submit();
   c.start(target, {1});
@@ -262,7 +262,7 @@ TEST(UpdateDependency, WithADelayWaitsFromTheStartAndClearingForgetsIt) {
   c.allocate(waiting, {2});
 }
 
-TEST(UpdateDependency, TaskByTaskOfAnArrayThatHasRun) {
+TEST(UpdateDependency, TaskByTaskOnAnEndedArray) {
   Cluster c;
   const JobKey first = c.submit(array_of(2)), second = c.submit(array_of(2));
   for (const std::uint32_t i : {0u, 1u}) {
@@ -274,7 +274,7 @@ TEST(UpdateDependency, TaskByTaskOfAnArrayThatHasRun) {
   EXPECT_TRUE(c.job(second).dependency_failed) << "task 1 of the first failed";
 }
 
-TEST(UpdateSpec, ARenamedJobLetsTheNextOfItsOldNameGo) {
+TEST(UpdateSpec, RenamedJobReleasesTheNextSingleton) {
   Cluster c;
   const JobKey first = c.submit();
   JobSpec s = Cluster::spec();
@@ -289,7 +289,7 @@ TEST(UpdateSpec, ARenamedJobLetsTheNextOfItsOldNameGo) {
   EXPECT_TRUE(c.job(second).waiting_for.empty());
 }
 
-TEST(UpdateSpec, ADeadlineMustBeMet) {
+TEST(UpdateSpec, DeadlineMustBePossible) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.time_limit = Seconds{3600};
@@ -308,7 +308,7 @@ TEST(UpdateSpec, ADeadlineMustBeMet) {
   EXPECT_EQ(c.job(key).state, JobState::pending);
 }
 
-TEST(UpdateArray, OneTaskGetsARecordAndAllShareOneSpecification) {
+TEST(UpdateArray, TaskGetsARecordAndSpecificationsAreShared) {
   Cluster c;
   const JobKey array = c.submit(array_of(4));
   EXPECT_FALSE(
@@ -330,7 +330,7 @@ TEST(UpdateArray, OneTaskGetsARecordAndAllShareOneSpecification) {
   EXPECT_EQ(c.job(task(array, 2)).spec->name, "two");
 }
 
-TEST(UpdateArray, TheThrottleTakesEffectAtOnceAndIsTheArrays) {
+TEST(UpdateArray, ThrottleTakesEffectAtOnceAndBelongsToTheArray) {
   Cluster c;
   const JobKey array = c.submit(array_of(5, 1));
   c.allocate(task(array, 0), {1});
@@ -349,7 +349,7 @@ TEST(UpdateArray, TheThrottleTakesEffectAtOnceAndIsTheArrays) {
   EXPECT_NE(c.user(kAlice, wider).error.message.find("not an array"), std::string::npos);
 }
 
-TEST(UpdateArray, AThrottleBelowWhatRunsEndsNothingAndHoldsBackTheNext) {
+TEST(UpdateArray, LowerThrottleEndsNoTaskAndDelaysTheNext) {
   Cluster c;
   const JobKey array = c.submit(array_of(5, 2));
   c.start(task(array, 0), {1});
@@ -368,7 +368,7 @@ TEST(UpdateArray, AThrottleBelowWhatRunsEndsNothingAndHoldsBackTheNext) {
   EXPECT_EQ(c.job(task(array, 2)).state, JobState::running);
 }
 
-TEST(UpdateLimit, IsToldAgainUntilTheNodeHasIt) {
+TEST(UpdateLimit, IsRepeatedUntilTheNodeConfirmsIt) {
   Cluster c;
   JobSpec s = Cluster::spec();
   s.time_limit = Seconds{3600};
@@ -384,7 +384,7 @@ TEST(UpdateLimit, IsToldAgainUntilTheNodeHasIt) {
   EXPECT_EQ(c.last_sent<SetLimit>(1)->time_limit, Seconds{3600});
 }
 
-TEST(UpdateLimit, ChangedWhilePendingIsTheLimitItStartsWith) {
+TEST(UpdateLimit, ChangeWhilePendingAppliesAtStart) {
   Cluster c;
   const JobKey key = c.submit();
   c.user(kAlice, UpdateJob{Cluster::named(key), {}, true, Seconds{3600}});
@@ -394,7 +394,7 @@ TEST(UpdateLimit, ChangedWhilePendingIsTheLimitItStartsWith) {
   EXPECT_EQ(c.sent<SetLimit>(1), 0u) << "it was launched with it";
 }
 
-TEST(UserHold, IsTheOwnersToRelease) {
+TEST(UserHold, OwnerMayReleaseIt) {
   Cluster c;
   const JobKey key = c.submit();
   c.user(kOperator, HoldJobs{Cluster::named(key), true});
@@ -403,7 +403,7 @@ TEST(UserHold, IsTheOwnersToRelease) {
   EXPECT_EQ(c.job(key).hold, Hold::none);
 }
 
-TEST(RequeueIncomplete, RunsOnlyWhatDidNotComplete) {
+TEST(RequeueIncomplete, RunsOnlyTasksThatDidNotComplete) {
   Cluster c;
   const JobKey array = c.submit(array_of(4));
   for (const std::uint32_t i : {0u, 1u, 2u}) c.start(task(array, i), {1});

@@ -1,6 +1,6 @@
 // Tests: apply_bookkeeping, decide_usage, model/usage
-// Usage of those who change while it is used: wckeys, resets, members who leave, corrections; and that it can be reckoned again from
-// the attempts.
+// Usage while records change: wckeys, resets, removed members, corrections; and that a recount of
+// the attempts gives the same sums.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ Policy shared(Seconds half_life, bool require_wckey = false) {
 
 class UsageLife : public testing::Test {
  protected:
-  // science with physics below it, alice and bob in physics, alice's wckeys sun (her default) and moon.
+  // Accounts science and, below it, physics with alice and bob; alice's wckeys are sun (her default) and moon.
   explicit UsageLife(Policy policy = shared(Seconds{0})) : c{8, std::move(policy)} {
     Account science, physics;
     science.name = "science";
@@ -81,7 +81,7 @@ class UsageLife : public testing::Test {
   AssociationId normal() const {
     return usage_id(record<Qos>({RecordKind::qos, std::string(kNormalQos), {}, {}}));
   }
-  // CPU-seconds that are kept under that number, as of now.
+  // CPU-seconds stored for this id, as of now.
   double used(AssociationId id, Seconds half_life = Seconds{0}) const {
     const AssociationUsage* usage = c.state().usage.find(id);
     return usage ? fairness::to_double(
@@ -96,7 +96,7 @@ class UsageLife : public testing::Test {
     c.start(key, {1});
     return key;
   }
-  // A job of alice's that runs for so long. Gives how long it held its CPU.
+  // Runs a job of alice's for this long. Returns the seconds for which it held its CPU.
   double run(Duration length, const std::string& wckey = {}) {
     const JobKey key = begin(wckey);
     return finish(key, length);
@@ -111,7 +111,7 @@ class UsageLife : public testing::Test {
   Cluster c;
 };
 
-TEST_F(UsageLife, IsCountedByWckeyAsWellAndByTheDefaultOne) {
+TEST_F(UsageLife, IsCountedByWckeyAndDefaultWckey) {
   const double sun = run(hours(1)), moon = run(hours(2), "moon");
   EXPECT_NEAR(used(wckey("sun").id), sun, 1e-3);
   EXPECT_NEAR(used(wckey("moon").id), moon, 1e-3);
@@ -119,14 +119,14 @@ TEST_F(UsageLife, IsCountedByWckeyAsWellAndByTheDefaultOne) {
   EXPECT_NEAR(used(normal()), sun + moon, 1e-3);
 }
 
-TEST_F(UsageLife, AWckeyThatNobodyHasIsFreeToName) {
+TEST_F(UsageLife, UnknownWckeyIsAllowedUnlessRequired) {
   const JobKey key = begin("anything");
   EXPECT_EQ(c.job(key).spec->wckey, "anything");
   finish(key, hours(1));
   EXPECT_EQ(used(wckey("sun").id), 0);
 }
 
-TEST(RequiredWckey, IsOneOfTheUsersOwn) {
+TEST(RequiredWckey, MustBeOneOfTheUsers) {
   Cluster c{2, shared(Seconds{0}, true)};
   JobSpec spec = Cluster::spec(kAlice);
   spec.account = "physics";
@@ -147,12 +147,12 @@ TEST(RequiredWckey, IsOneOfTheUsersOwn) {
   EXPECT_THAT(c.try_submit(spec).error.message, testing::HasSubstr("no default wckey"));
   spec.wckey = "sun";
   EXPECT_THAT(c.try_submit(spec).error.message,
-              testing::HasSubstr("user alice has no wckey sun; his are moon"));
+              testing::HasSubstr("user alice has no wckey sun; the user's wckeys are moon"));
   spec.wckey = "moon";
   EXPECT_FALSE(c.try_submit(spec).failed);
 }
 
-TEST_F(UsageLife, ResetOfAllLeavesOnlyWhatIsUsedSince) {
+TEST_F(UsageLife, ResetOfAllKeepsOnlyLaterUsage) {
   run(hours(1));
   const JobKey running = begin();
   c.now += hours(3);
@@ -165,7 +165,7 @@ TEST_F(UsageLife, ResetOfAllLeavesOnlyWhatIsUsedSince) {
   EXPECT_NEAR(used(normal()), 7200, 1e-3);
 }
 
-TEST_F(UsageLife, ResetOfAnAccountIsOfAllBelowIt) {
+TEST_F(UsageLife, ResetOfAnAccountAppliesToAllBelowIt) {
   run(hours(1));
   const JobKey running = begin();
   c.now += hours(3);
@@ -183,7 +183,7 @@ TEST_F(UsageLife, OnlyOperatorsResetIt) {
             ErrorCode::not_found);
 }
 
-TEST_F(UsageLife, APeriodThatBeganResetsOnce) {
+TEST_F(UsageLife, PeriodResetsOnce) {
   run(hours(1));
   const Time began = c.now + Seconds{1};
   c.now += hours(1);
@@ -194,7 +194,7 @@ TEST_F(UsageLife, APeriodThatBeganResetsOnce) {
   EXPECT_NEAR(used(alice().id), later, 1e-3);
 }
 
-TEST_F(UsageLife, APeriodWhoseBeginWasMissedBeginsLateWhereSomethingWasChargedSince) {
+TEST_F(UsageLife, MissedPeriodBeginsLate) {
   const JobKey over_it = begin();
   c.now += hours(1);
   const Time began = c.now;
@@ -206,7 +206,7 @@ TEST_F(UsageLife, APeriodWhoseBeginWasMissedBeginsLateWhereSomethingWasChargedSi
   EXPECT_NEAR(used(alice().id), later, 1e-3);
 }
 
-TEST_F(UsageLife, WhoLeavesAnAccountLeavesHisUsageThere) {
+TEST_F(UsageLife, UsageOfARemovedMemberStaysWithTheAccount) {
   const double first = run(hours(1));
   const JobKey running = begin();
   const Association was = alice();
@@ -214,7 +214,8 @@ TEST_F(UsageLife, WhoLeavesAnAccountLeavesHisUsageThere) {
   EXPECT_FALSE(c.state().usage.find(was.id));
   EXPECT_NEAR(used(account("physics").id), first, 1e-3);
   const double rest = finish(running, hours(2));
-  EXPECT_NEAR(used(account("physics").id), first + rest, 1e-3) << "he began it as a member";
+  EXPECT_NEAR(used(account("physics").id), first + rest, 1e-3)
+      << "the user was a member when the job began";
 
   change(ChangeAccounting{{{Verb::add, was, {}}}});
   const double again = run(hours(1));
@@ -222,7 +223,7 @@ TEST_F(UsageLife, WhoLeavesAnAccountLeavesHisUsageThere) {
   EXPECT_NEAR(used(account("physics").id), first + rest, 1e-3);
 }
 
-TEST_F(UsageLife, StaysWithWhoGetsAnotherAssociationForThePartitionMeanwhile) {
+TEST_F(UsageLife, RunningJobKeepsTheAssociationOfItsStart) {
   const JobKey running = begin();
   Association special;
   special.key = {"physics", "alice", "main"};
@@ -232,7 +233,7 @@ TEST_F(UsageLife, StaysWithWhoGetsAnotherAssociationForThePartitionMeanwhile) {
   EXPECT_EQ(used(account("physics").id), 0);
 }
 
-TEST_F(UsageLife, WhoWasResetAndLeavesWhileAJobRunsLeavesNoMoreThanSince) {
+TEST_F(UsageLife, RemovedMemberLeavesUsageSinceTheResetOnly) {
   const JobKey running = begin();
   c.now += hours(3);
   ASSERT_FALSE(c.user(kOperator, ResetUsage{{key_of(alice())}}).failed);
@@ -241,7 +242,7 @@ TEST_F(UsageLife, WhoWasResetAndLeavesWhileAJobRunsLeavesNoMoreThanSince) {
   EXPECT_NEAR(used(account("physics").id), 7200, 1e-3);
 }
 
-TEST_F(UsageLife, NobodyIsChargedForWhatBeganBeforeHeWasThere) {
+TEST_F(UsageLife, JobStartedBeforeTheAssociationIsNotCharged) {
   const Association was = alice();
   remove(was);
   Policy open = *c.policy;
@@ -262,7 +263,7 @@ TEST_F(UsageLife, NobodyIsChargedForWhatBeganBeforeHeWasThere) {
   EXPECT_EQ(used(account("physics").id), 0);
 }
 
-TEST_F(UsageLife, ACorrectionFromBeforeAResetOrOfWhoIsGoneIsNone) {
+TEST_F(UsageLife, OutdatedCorrectionIsIgnored) {
   run(hours(1));
   const UsageCorrection more{alice().id, "cpu", {1, 0}, false, c.now};
   c.now += hours(1);
@@ -277,7 +278,7 @@ TEST_F(UsageLife, ACorrectionFromBeforeAResetOrOfWhoIsGoneIsNone) {
   EXPECT_EQ(used(gone), 0);
 }
 
-TEST_F(UsageLife, AnAccountThatGoesLeavesItToTheOneAbove) {
+TEST_F(UsageLife, UsageOfARemovedAccountMovesToItsParent) {
   const double ran = run(hours(1));
   ChangeAccounting all;
   for (const RecordKind kind :
@@ -297,7 +298,7 @@ class UsageThatDecays : public UsageLife {
   UsageThatDecays() : UsageLife(shared(hours(1))) {}
 };
 
-TEST_F(UsageThatDecays, OfAQosWithNoDecayItStays) {
+TEST_F(UsageThatDecays, UsageOfAQosWithNoDecayStays) {
   Qos qos = record<Qos>({RecordKind::qos, std::string(kNormalQos), {}, {}});
   qos.flags = static_cast<std::uint32_t>(QosFlag::no_decay);
   change(ChangeAccounting{{{Verb::modify, qos, qos.changed}}});
@@ -307,12 +308,12 @@ TEST_F(UsageThatDecays, OfAQosWithNoDecayItStays) {
   EXPECT_LT(used(alice().id, hours(1)), ran / 1000);
 }
 
-// --- reckoned again ------------------------------------------------------------------------------------------------------------------
+// --- recount -----------------------------------------------------------------------------------
 
-class ReckonedAgain : public UsageLife, public testing::WithParamInterface<int> {
+class UsageRecountTest : public UsageLife, public testing::WithParamInterface<int> {
  protected:
   static constexpr Seconds kHalfLife{24 * 3600};
-  ReckonedAgain() : UsageLife(shared(kHalfLife)) {}
+  UsageRecountTest() : UsageLife(shared(kHalfLife)) {}
 
   void note(const JobKey& key) {
     const Job& job = c.job(key);
@@ -328,7 +329,7 @@ class ReckonedAgain : public UsageLife, public testing::WithParamInterface<int> 
     open_[key].released = c.now;
     past_.push_back(open_[key]);
   }
-  // The account goes with all its members, and comes back as another of the same name.
+  // Removes the account with all its members and adds it again under the same name.
   void make_again(const std::string& name) {
     ChangeAccounting gone, back;
     c.state().accounting.for_each_from(
@@ -358,7 +359,7 @@ class ReckonedAgain : public UsageLife, public testing::WithParamInterface<int> 
   std::vector<PastAttempt> past_;
 };
 
-TEST_P(ReckonedAgain, ItIsWhatIsKept) {
+TEST_P(UsageRecountTest, RecountEqualsStoredUsage) {
   Random dice(static_cast<std::uint64_t>(GetParam()));
   std::uint64_t sums = 0;
   for (int step = 0; step < 60; ++step) {
@@ -376,7 +377,7 @@ TEST_P(ReckonedAgain, ItIsWhatIsKept) {
       const auto whose = dice.upto(3);
       ResetUsage reset;
       if (whose == 0 && made_again_)
-        continue;  // what was left to an account above is reset with it
+        continue;  // a reset of an account above also resets what the removed account left to it
       if (whose == 0) reset.of.push_back(key_of(account("science")));
       if (whose == 3) reset.of.push_back(key_of(alice()));
       if (whose == 1) reset.of.push_back(key_of(wckey("moon")));
@@ -390,20 +391,20 @@ TEST_P(ReckonedAgain, ItIsWhatIsKept) {
     sums += outcome.sums;
     for (const UsageDifference& one : outcome.differences)
       ADD_FAILURE() << "step " << step << ": " << one.whose << ", " << one.tres << ": "
-                    << one.stored << " kept, " << one.recounted << " reckoned";
+                    << one.stored << " stored, " << one.recounted << " recomputed";
     ASSERT_TRUE(outcome.differences.empty());
   }
   EXPECT_GT(sums, 0u);
 }
 
-TEST_P(ReckonedAgain, WhatIsKeptOtherwiseIsSetRight) {
+TEST_P(UsageRecountTest, DifferencesAreCorrected) {
   Random dice(static_cast<std::uint64_t>(GetParam()));
   for (int i = 0; i < 10; ++i) {
     const JobKey key = begin();
     note(key);
     over(key, Seconds{1 + dice.upto(20'000)});
   }
-  // One attempt too many is kept, and one too few.
+  // One attempt too many is stored, and one too few.
   const JobKey unknown = begin("moon");
   finish(unknown, Seconds{5000});
   past_.erase(past_.begin());
@@ -413,7 +414,7 @@ TEST_P(ReckonedAgain, WhatIsKeptOtherwiseIsSetRight) {
   auto outcome = recount();
   ASSERT_FALSE(outcome.differences.empty());
   ASSERT_FALSE(outcome.corrections.empty());
-  c.now += Seconds{dice.upto(3000)};  // meanwhile time goes on
+  c.now += Seconds{dice.upto(3000)};  // time goes on in between
   EXPECT_EQ(c.user(kAlice, CorrectUsage{outcome.corrections}).error.code,
             ErrorCode::permission_denied);
   ASSERT_FALSE(c.user(kOperator, CorrectUsage{outcome.corrections}).failed);
@@ -424,7 +425,7 @@ TEST_P(ReckonedAgain, WhatIsKeptOtherwiseIsSetRight) {
   EXPECT_TRUE(recount().differences.empty()) << "and goes on from there";
 }
 
-INSTANTIATE_TEST_SUITE_P(Lives, ReckonedAgain, testing::Range(1, 13));
+INSTANTIATE_TEST_SUITE_P(Lives, UsageRecountTest, testing::Range(1, 13));
 
 }  // namespace
 }  // namespace ares::core

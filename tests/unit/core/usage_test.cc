@@ -1,4 +1,4 @@
-// Usage by association: what an attempt is charged, when it counts, and that it is what ran.
+// Usage by association: what an attempt is charged, when it counts, and that it equals what ran.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -52,7 +52,7 @@ class UsageTest : public testing::Test {
                        usage_at(*usage, tres, moment, half_life, counted_from(c.state(), one->id)))
                  : 0;
   }
-  // A job on node 1 that runs for so long and ends well.
+  // Runs a job on node 1 for this long; it completes.
   void run(Cluster& c, Duration length) {
     const JobKey key = c.submit(Cluster::spec(kAlice));
     c.start(key, {1});
@@ -61,7 +61,7 @@ class UsageTest : public testing::Test {
   }
 };
 
-TEST_F(UsageTest, IsWhatRanWhereNothingDecays) {
+TEST_F(UsageTest, WithoutDecayIsWhatRan) {
   Cluster c{4, shared(Seconds{0})};
   found(c);
   const Time begin = c.now;
@@ -84,13 +84,13 @@ TEST_F(UsageTest, HalvesInAHalfLife) {
   run(c, hours(5));
   const Time at = c.now + Seconds{600};
   const double then = used(c, "alice", "cpu", at, half_life);
-  // What accrues over 5 hours and decays meanwhile: h/ln 2 * (1 - 2^-(5/10)), a little less until `at`.
+  // Accrual over 5 hours with decay: h/ln 2 * (1 - 2^-(5/10)), then decay until `at`.
   const double accrued = 36000 / std::log(2.0) * (1 - std::exp2(-0.5)) * std::exp2(-600.0 / 36000);
   EXPECT_NEAR(then, accrued, accrued * 1e-6);
   EXPECT_NEAR(used(c, "alice", "cpu", at + half_life, half_life), then / 2, then * 1e-9);
 }
 
-TEST_F(UsageTest, CountsFromTheNextMomentOnAndNotBefore) {
+TEST_F(UsageTest, CountsFromTheNextPeriod) {
   const Seconds half_life = hours(10);
   Cluster c{4, shared(half_life)};
   found(c);
@@ -101,7 +101,7 @@ TEST_F(UsageTest, CountsFromTheNextMomentOnAndNotBefore) {
   EXPECT_GT(used(c, "alice", "cpu", moment + Seconds{300}, half_life), 99);
 }
 
-TEST_F(UsageTest, WhatEndedBeforeTheMomentCountsAtOnce) {
+TEST_F(UsageTest, AttemptThatEndedBeforeThePeriodCountsAtOnce) {
   const Seconds half_life = hours(10);
   Cluster c{4, shared(half_life)};
   found(c);
@@ -113,7 +113,7 @@ TEST_F(UsageTest, WhatEndedBeforeTheMomentCountsAtOnce) {
   const Time ended = c.now;
   AttemptReport report = c.report(key, AttemptPhase::done);
   report.ended_at = ended;
-  c.now += Seconds{21};  // and the node tells it behind the moment
+  c.now += Seconds{21};  // the node reports it in the next period
   c.from_node(1, Progress{report});
   ASSERT_TRUE(is_terminal(c.job(key).state));
   const Time moment(c.now.time_since_epoch() / Seconds{300} * Seconds{300});
@@ -122,7 +122,7 @@ TEST_F(UsageTest, WhatEndedBeforeTheMomentCountsAtOnce) {
   EXPECT_NEAR(used(c, "alice", "cpu", moment, half_life), ran, ran * 0.01);
 }
 
-TEST_F(UsageTest, NobodyIsChargedForWhoeverHasNoAssociation) {
+TEST_F(UsageTest, UserWithoutAssociationIsNotCharged) {
   Cluster c{4, [] {
               Policy policy = shared(Seconds{0});
               policy.accounting.enforce = Enforce::none;

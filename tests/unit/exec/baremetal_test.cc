@@ -15,7 +15,7 @@ class Baremetal : public ::testing::Test {
     return make_prepare(node, id, script, work.path());
   }
   std::string output(const std::string& name = "out") { return file_text(work / name); }
-  // Whether a process still holds the file open or was started with this argument.
+  // Whether a process with this pid exists.
   static bool alive(std::int64_t pid) { return pid > 0 && ::kill(static_cast<pid_t>(pid), 0) == 0; }
   std::int64_t pid_in(const std::string& name) { return std::atoll(output(name).c_str()); }
 
@@ -52,7 +52,7 @@ TEST_F(Baremetal, NothingRunsBeforeGo) {
   EXPECT_EQ(output("mark"), "started\n");
 }
 
-TEST_F(Baremetal, KillBeforeGoLeavesATombstone) {
+TEST_F(Baremetal, KillBeforeGoIsNeverRan) {
   const Prepare prepare = job(1, "echo started > mark\n");
   const AttemptKey key = prepare.launch.attempt;
   node.tell(prepare);
@@ -76,8 +76,8 @@ TEST_F(Baremetal, KillOfAnUnknownAttemptRefusesALaterLaunch) {
   EXPECT_EQ(node.report(prepare.launch.attempt).phase, AttemptPhase::never_ran);
 }
 
-TEST_F(Baremetal, AnAttemptWhoseSocketCannotBeMadeNeverRuns) {
-  // It gets the directory of an attempt that is over.
+TEST_F(Baremetal, AttemptWhoseSocketCannotBeMadeNeverRuns) {
+  // It gets the directory of an ended attempt.
   const Prepare first = job(2, "true\n");
   ASSERT_EQ(node.run(first).phase, AttemptPhase::done);
   ASSERT_TRUE(node.until([&] { return !node.spool().locked(first.launch.attempt); }));
@@ -92,8 +92,8 @@ TEST_F(Baremetal, AnAttemptWhoseSocketCannotBeMadeNeverRuns) {
   EXPECT_FALSE(std::filesystem::exists(work / "mark"));
 }
 
-// The socket gets its name only when the aresd that started the job has gone; by then the job runs.
-TEST_F(Baremetal, ASocketThatFailsLaterIsReportedAndTriedAgain) {
+// The socket gets its name only once the aresd that started the job is gone; the job runs by then.
+TEST_F(Baremetal, LaterSocketFailureIsLoggedAndRetried) {
   const Prepare prepare = job(1, "sleep 100\n");
   const AttemptKey key = prepare.launch.attempt;
   node.tell(prepare);
@@ -114,7 +114,7 @@ TEST_F(Baremetal, ASocketThatFailsLaterIsReportedAndTriedAgain) {
   EXPECT_EQ(node.report(key).exit.signal, SIGKILL);
 }
 
-TEST_F(Baremetal, TermThenKillAfterKillWait) {
+TEST_F(Baremetal, SigkillFollowsSigtermAfterKillWait) {
   const Prepare prepare =
       job(1, "trap 'echo term >> mark' TERM\necho up > mark\nwhile :; do sleep 0.1; done\n");
   const AttemptKey key = prepare.launch.attempt;
@@ -130,7 +130,7 @@ TEST_F(Baremetal, TermThenKillAfterKillWait) {
   EXPECT_EQ(node.report(key).exit.signal, SIGKILL);
 }
 
-TEST_F(Baremetal, AScriptThatEndsItselfOnTermKeepsItsExitCode) {
+TEST_F(Baremetal, ScriptThatExitsOnSigtermKeepsItsExitCode) {
   const Prepare prepare =
       job(1, "trap 'exit 3' TERM\necho up > mark\nwhile :; do sleep 0.1; done\n");
   const AttemptKey key = prepare.launch.attempt;
@@ -144,7 +144,7 @@ TEST_F(Baremetal, AScriptThatEndsItselfOnTermKeepsItsExitCode) {
   EXPECT_EQ(node.report(key).exit.signal, 0);
 }
 
-TEST_F(Baremetal, TheTimeLimitEndsAJob) {
+TEST_F(Baremetal, TimeLimitEndsAJob) {
   Prepare prepare = job(1, "sleep 100\n");
   prepare.launch.time_limit = Seconds(1);
   const AttemptReport report = node.run(prepare);
@@ -154,7 +154,7 @@ TEST_F(Baremetal, TheTimeLimitEndsAJob) {
   EXPECT_LT(*report.ended_at - *report.ran_since, Seconds(5));
 }
 
-TEST_F(Baremetal, ARaisedLimitLetsAJobFinish) {
+TEST_F(Baremetal, RaisedTimeLimitLetsAJobFinish) {
   Prepare prepare = job(1, "sleep 2; echo end\n");
   const AttemptKey key = prepare.launch.attempt;
   prepare.launch.time_limit = Seconds(1);
@@ -168,7 +168,7 @@ TEST_F(Baremetal, ARaisedLimitLetsAJobFinish) {
   EXPECT_EQ(output(), "end\n");
 }
 
-TEST_F(Baremetal, ASignalReachesTheJobOnce) {
+TEST_F(Baremetal, SignalIsDeliveredOnce) {
   const Prepare prepare = job(1,
                               "trap 'echo usr1 >> mark' USR1\ntrap 'exit 0' USR2\necho up > "
                               "mark\nwhile :; do sleep 0.05; done\n");
@@ -184,21 +184,21 @@ TEST_F(Baremetal, ASignalReachesTheJobOnce) {
   EXPECT_EQ(output("mark"), "up\nusr1\n");
 }
 
-TEST_F(Baremetal, WhatTheScriptLeavesBehindIsKilled) {
+TEST_F(Baremetal, ProcessesLeftByTheScriptAreKilled) {
   const AttemptReport report = node.run(job(1,
                                             "setsid sh -c 'echo $$ > mark; trap \"\" TERM; sleep "
                                             "100' &\nwhile [ ! -s mark ]; do sleep 0.02; done\n"
                                             "readlink /proc/self/ns/pid > ns\n"));
   ASSERT_EQ(report.phase, AttemptPhase::done);
   EXPECT_EQ(report.exit.code, 0);
-  // Pids inside are not ours: look for the process by what it was started with.
+  // Pids of its namespace are not valid here: find the process by its environment.
   EXPECT_EQ(
       std::system(("grep -lsz ARES_ATTEMPT_DIR=" + work.path() + " /proc/[0-9]*/environ >/dev/null")
                       .c_str()) == 0,
       false);
 }
 
-TEST_F(Baremetal, AKilledSupervisorLeavesNoProcessAndIsReportedLost) {
+TEST_F(Baremetal, KilledSupervisorLeavesNoProcessAndIsReportedLost) {
   const Prepare prepare = job(1,
                               "setsid sh -c 'echo up > mark; sleep 100' &\nwhile [ ! -s mark ]; do "
                               "sleep 0.02; done\nsleep 100\n");
@@ -214,7 +214,7 @@ TEST_F(Baremetal, AKilledSupervisorLeavesNoProcessAndIsReportedLost) {
   EXPECT_TRUE(node.until([&] { return std::system(search.c_str()) != 0; }, Seconds(5)));
 }
 
-TEST_F(Baremetal, AJobOutlivesTheDaemonAndIsFoundAgain) {
+TEST_F(Baremetal, JobOutlivesTheDaemonAndIsFoundAgain) {
   const Prepare prepare = job(1, "while [ ! -e finish ]; do sleep 0.02; done\nexit 5\n");
   const AttemptKey key = prepare.launch.attempt;
   node.tell(prepare);
@@ -232,7 +232,7 @@ TEST_F(Baremetal, AJobOutlivesTheDaemonAndIsFoundAgain) {
   EXPECT_EQ(node.report(key).exit.code, 5);
 }
 
-TEST_F(Baremetal, AnEndWhileTheDaemonIsAwayIsReportedLater) {
+TEST_F(Baremetal, EndWhileTheDaemonIsDownIsReportedLater) {
   const Prepare prepare = job(1, "while [ ! -e finish ]; do sleep 0.02; done\nexit 6\n");
   const AttemptKey key = prepare.launch.attempt;
   node.tell(prepare);
@@ -253,18 +253,18 @@ TEST_F(Baremetal, AnEndWhileTheDaemonIsAwayIsReportedLater) {
   node.tell(Forget{key, prepare.launch.fence});
   EXPECT_FALSE(node.knows(key));
   EXPECT_FALSE(std::filesystem::exists(work / "spool/jobs/1.1"));
-  node.tell(prepare);  // delayed on the way for longer than the attempt lived
+  node.tell(prepare);  // delayed in the network for longer than the attempt existed
   EXPECT_FALSE(node.knows(key));
   ASSERT_EQ(node.refusals.size(), 1u);
 }
 
-TEST_F(Baremetal, ASecondDaemonOnTheSameSpoolIsRefused) {
+TEST_F(Baremetal, SecondDaemonOnTheSameSpoolIsRefused) {
   Result<std::unique_ptr<FileSpool>> second = FileSpool::open(work / "spool");
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::already_exists);
 }
 
-TEST_F(Baremetal, TheJobSeesItsEnvironmentArgumentsAndDirectory) {
+TEST_F(Baremetal, JobGetsItsEnvironmentArgumentsAndDirectory) {
   Prepare prepare = job(4,
                         "pwd; echo \"$1|$2\"; echo \"$COLOUR\"; echo $ARES_JOB_ID $ARES_JOB_NAME "
                         "$ARES_NNODES; umask\n"
@@ -293,7 +293,7 @@ TEST_F(Baremetal, OutputFilesFollowTheirPatterns) {
   EXPECT_EQ(output("ares-13.out"), "default\nboth\n");
 }
 
-TEST_F(Baremetal, AppendKeepsAndTruncateDropsWhatWasThere) {
+TEST_F(Baremetal, AppendKeepsAndTruncateDropsOldContent) {
   std::ofstream(work / "out") << "old\n";
   Prepare prepare = job(1, "echo new\n");
   edit(prepare).open_mode = OpenMode::append;
@@ -303,7 +303,7 @@ TEST_F(Baremetal, AppendKeepsAndTruncateDropsWhatWasThere) {
   EXPECT_EQ(output(), "only\n");
 }
 
-TEST_F(Baremetal, AnOutputFileThatCannotBeOpenedFailsTheJobAndSaysSo) {
+TEST_F(Baremetal, UnusableOutputFileFailsTheJobWithAReason) {
   Prepare prepare = job(1, "echo never > mark\n");
   edit(prepare).std_out = "no/such/directory/out";
   const AttemptReport report = node.run(prepare);
@@ -313,7 +313,7 @@ TEST_F(Baremetal, AnOutputFileThatCannotBeOpenedFailsTheJobAndSaysSo) {
   EXPECT_FALSE(std::filesystem::exists(work / "mark"));
 }
 
-TEST_F(Baremetal, AnOutputFileNameOfAnyLengthEndsOnlyItsJob) {
+TEST_F(Baremetal, TooLongOutputFileNameFailsOnlyItsJob) {
   std::uint64_t id = 0;
   for (const std::size_t letters : {5u, 70u, 2000u}) {  // 2000: more than a pipe holds
     Prepare prepare = job(++id, "echo never > mark\n");
@@ -331,7 +331,7 @@ TEST_F(Baremetal, AnOutputFileNameOfAnyLengthEndsOnlyItsJob) {
   EXPECT_FALSE(std::filesystem::exists(work / "mark"));
 }
 
-TEST_F(Baremetal, AMissingInterpreterIsNamed) {
+TEST_F(Baremetal, MissingInterpreterIsNamed) {
   Prepare prepare = job(1, "");
   prepare.script = std::make_shared<std::string>("#!/no/such/interpreter\n");
   const AttemptReport report = node.run(prepare);
@@ -339,7 +339,7 @@ TEST_F(Baremetal, AMissingInterpreterIsNamed) {
   EXPECT_NE(report.detail.find("interpreter"), std::string::npos) << report.detail;
 }
 
-TEST_F(Baremetal, AMissingDirectoryFallsBackToTmpAndComplains) {
+TEST_F(Baremetal, MissingDirectoryFallsBackToTmpWithAWarning) {
   Prepare prepare = job(1, "pwd\n");
   edit(prepare).work_dir = "/no/such/directory";
   edit(prepare).std_out = work / "out";
@@ -358,7 +358,7 @@ TEST_F(Baremetal, CountsCpuTimeAndMemoryOfAllProcesses) {
   EXPECT_GT(report.usage.max_rss, Bytes::mib(40));
 }
 
-TEST_F(Baremetal, AJobThatExceedsItsMemoryRunsOutOfIt) {
+TEST_F(Baremetal, JobAboveItsMemoryIsOutOfMemory) {
   std::optional<os::Cgroup> probe =
       os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), Bytes::mib(64));
   if (!probe || !probe->create() || !probe->limits_memory())
@@ -375,7 +375,7 @@ TEST_F(Baremetal, AJobThatExceedsItsMemoryRunsOutOfIt) {
   EXPECT_FALSE(node.run(modest).exit.out_of_memory);
 }
 
-TEST_F(Baremetal, AUserUnknownHereIsTheJobsFault) {
+TEST_F(Baremetal, UnknownUserIsAFaultOfTheJob) {
   Prepare prepare = job(1, "true\n");
   edit(prepare).uid = UserId(3999999999);
   node.tell(prepare);
@@ -384,7 +384,7 @@ TEST_F(Baremetal, AUserUnknownHereIsTheJobsFault) {
   EXPECT_NE(node.refusals[0].cause.find("3999999999"), std::string::npos);
 }
 
-TEST_F(Baremetal, ALeaseThatRunsOutFreezesAndARenewalThaws) {
+TEST_F(Baremetal, ExpiredLeaseFreezesAndRenewalThaws) {
   if (!os::can_isolate_processes()) GTEST_SKIP() << "needs a pid namespace";
   Prepare prepare = job(1, "while :; do echo tick >> mark; sleep 0.02; done\n");
   const AttemptKey key = prepare.launch.attempt;
@@ -397,7 +397,7 @@ TEST_F(Baremetal, ALeaseThatRunsOutFreezesAndARenewalThaws) {
   node.tell(Go{key, prepare.launch.fence});
   ASSERT_TRUE(node.until([&] { return !output("mark").empty(); }));
   std::string before = "x";
-  // Frozen: two looks a while apart are the same.
+  // Frozen: the output does not change between two reads.
   ASSERT_TRUE(node.until([&] {
     const std::string first = output("mark");
     node.until([] { return false; }, Seconds(0));
@@ -413,8 +413,8 @@ TEST_F(Baremetal, ALeaseThatRunsOutFreezesAndARenewalThaws) {
   EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
 }
 
-TEST_F(Baremetal, RunsAsTheSubmitterWithHisGroups) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+TEST_F(Baremetal, RunsWithUserAndGroupsOfTheSubmitter) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to change the user";
   Result<os::User> nobody = os::find_user("nobody");
   ASSERT_TRUE(nobody);
   Prepare prepare = job(1,

@@ -1,4 +1,4 @@
-// The spool on a real disk: directories of attempts that are over are used again, and nothing of the old attempt shows.
+// The spool on a real disk: directories of ended attempts are used again without any content of the old attempt.
 #include "exec/baremetal/file_spool.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class Spool : public testing::Test {
   std::unique_ptr<FileSpool> spool;
 };
 
-TEST_F(Spool, ADirectoryIsUsedAgainWithoutATraceOfWhatItHeld) {
+TEST_F(Spool, ReusedDirectoryHasNoOldContent) {
   const std::string first = spool->directory(attempt(1));
   {
     auto dir = std::move(*spool->create(attempt(1)));
@@ -69,12 +69,12 @@ TEST_F(Spool, ADirectoryIsUsedAgainWithoutATraceOfWhatItHeld) {
   EXPECT_EQ(*dir->read(Record::intent), "second");
   EXPECT_EQ(inode(spool->directory(attempt(2)) + "/intent"), intent);
   EXPECT_FALSE(dir->create(Record::intent, "again"));
-  // A script was its user's own: the next one's must not be written into it.
+  // A script belongs to its user: the next script must not be written into the same file.
   ASSERT_TRUE(dir->create(Record::script, "second"));
   EXPECT_NE(inode(spool->directory(attempt(2)) + "/script"), script);
 }
 
-TEST_F(Spool, ADirectoryWithALivingSupervisorIsNotUsedAgain) {
+TEST_F(Spool, DirectoryWithALiveSupervisorIsNotReused) {
   auto dir = std::move(*spool->create(attempt(1)));
   ASSERT_TRUE(*dir->lock());
   ASSERT_TRUE(spool->remove(attempt(1)));
@@ -82,7 +82,7 @@ TEST_F(Spool, ADirectoryWithALivingSupervisorIsNotUsedAgain) {
   EXPECT_TRUE(std::filesystem::is_empty(free()));
 }
 
-TEST_F(Spool, WhatADeadDaemonLeftHalfEmptiedGoesAtTheNextStart) {
+TEST_F(Spool, HalfClearedDirectoriesAreRemovedAtStart) {
   std::filesystem::create_directories(free() + "/7.1");
   ASSERT_TRUE(os::replace_file(free() + "/7.1/intent", "old"));
   spool.reset();
@@ -90,8 +90,8 @@ TEST_F(Spool, WhatADeadDaemonLeftHalfEmptiedGoesAtTheNextStart) {
   EXPECT_TRUE(std::filesystem::is_empty(free()));
 }
 
-// Attempts that must not run again were once forgotten behind half a line.
-TEST_F(Spool, AnAppendThatTheDiskTakesOnlyHalfOfLeavesNothing) {
+// Regression: an entry after half a line was lost, and with it the record that an attempt must not run again.
+TEST_F(Spool, PartialAppendIsUndone) {
   ASSERT_TRUE(spool->remember_forgotten(attempt(1), Fence{10}));
   ASSERT_TRUE(spool->remember_forgotten(attempt(2), Fence{20}));
   const auto before = std::filesystem::file_size(path + "/forgotten");
@@ -111,7 +111,7 @@ TEST_F(Spool, AnAppendThatTheDiskTakesOnlyHalfOfLeavesNothing) {
   EXPECT_EQ(spool->forgotten()->back(), (std::pair{attempt(4), Fence{40}}));
 }
 
-TEST_F(Spool, ALineTornByAPowerFailureHidesNoneThatFollows) {
+TEST_F(Spool, TruncatedLineHidesNoLaterLine) {
   spool.reset();
   ASSERT_TRUE(os::replace_file(path + "/forgotten", "1.1 10\n2.1 2"));
   spool = std::move(*FileSpool::open(path));
@@ -121,11 +121,11 @@ TEST_F(Spool, ALineTornByAPowerFailureHidesNoneThatFollows) {
   EXPECT_EQ(*spool->forgotten(), expected);
 }
 
-TEST_F(Spool, AnExistingDirectoryIsOpenedAndNotReplaced) {
+TEST_F(Spool, ExistingDirectoryIsOpenedAndNotReplaced) {
   { auto gone = std::move(*spool->create(attempt(1))); }
   ASSERT_TRUE(spool->remove(attempt(1)));
   ASSERT_TRUE((*spool->create(attempt(2)))->create(Record::intent, "mine"));
-  ASSERT_TRUE(spool->remove(attempt(3)));  // none: no error
+  ASSERT_TRUE(spool->remove(attempt(3)));  // does not exist: no error
   EXPECT_TRUE((*spool->create(attempt(2)))->has(Record::intent));
 }
 

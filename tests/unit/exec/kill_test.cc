@@ -1,4 +1,4 @@
-// KILLs daemons and supervisors at random moments while launches are repeated, and counts starts by what they leave on the disk.
+// Kills daemons and supervisors at random moments while launches are repeated, and counts starts by their files.
 #include <random>
 #include <set>
 #include <sstream>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kLaunches = 300;
 constexpr int kAtOnce = 6;
 
-// One job of the campaign, driven as a controller would: asked for again until an end is reported.
+// One job of the campaign, driven as a controller would: repeated until an end is reported.
 struct Job {
   Prepare prepare;
   int turns = 0;
@@ -87,7 +87,7 @@ TEST(KillCampaign, NoAttemptRunsTwice) {
       EXPECT_EQ(starts, 0) << node::directory_name(key);
     }
   }
-  // Nor is anything else of them left on the machine.
+  // No control group of theirs is left on the machine either.
   for (const std::string& group : groups)
     EXPECT_FALSE(std::filesystem::exists(group)) << group << " is left over";
   EXPECT_GT(ends[AttemptPhase::done], 30);

@@ -1,5 +1,5 @@
 // Tests: backend, adapter/convert
-// The mock plugin behind the exec interface, driven by a node agent as aresd drives it.
+// The mock plugin behind the exec interface, driven by a node agent like in aresd.
 #include "exec/mock/mock.h"
 
 #include <gtest/gtest.h>
@@ -79,13 +79,13 @@ TEST_F(Mock, RunsAsLongAsTheScriptSleeps) {
   EXPECT_EQ(report.exit.code, 0);
 }
 
-TEST_F(Mock, RunTimeOfTheConfigurationWins) {
+TEST_F(Mock, ConfiguredRunTimePrecedesTheScript) {
   start("run_time_ms 10\n");
   const AttemptReport report = run(job(1, "#!/bin/sh\nsleep 100\n"));
   EXPECT_LT(*report.ended_at - *report.ran_since, Seconds(5));
 }
 
-TEST_F(Mock, AShareOfJobsFails) {
+TEST_F(Mock, ConfiguredRateOfJobsFails) {
   start("fail_permille 300\n");
   int failed = 0;
   for (std::uint64_t id = 1; id <= 200; ++id) failed += run(job(id, "#!/bin/sh\n")).exit.code;
@@ -93,14 +93,14 @@ TEST_F(Mock, AShareOfJobsFails) {
   EXPECT_LT(failed, 90);
 }
 
-TEST_F(Mock, AShareOfLaunchesFailsAndSaysSo) {
+TEST_F(Mock, ConfiguredRateOfLaunchesFails) {
   start("launch_fail_permille 1000\n");
   const Prepare prepare = job(1, "#!/bin/sh\n");
   tell(prepare);
   EXPECT_TRUE(until(prepare.launch.attempt, AttemptPhase::never_ran));
 }
 
-TEST_F(Mock, ASlowNodeTakesItsTime) {
+TEST_F(Mock, SlowNodeDelaysTheLaunch) {
   start("slow_permille 1000\nslow_delay_ms 50\n");
   const BootTime begin = os::boot_now();
   const Prepare prepare = job(1, "#!/bin/sh\n");
@@ -109,7 +109,7 @@ TEST_F(Mock, ASlowNodeTakesItsTime) {
   EXPECT_GE(os::boot_now() - begin, std::chrono::milliseconds(50));
 }
 
-TEST_F(Mock, LimitKillAndTombstoneAreThoseOfRealJobs) {
+TEST_F(Mock, LimitKillAndNeverRanAreLikeThoseOfRealJobs) {
   start("");
   Prepare limited = job(1, "#!/bin/sh\nsleep 100\n");
   limited.launch.time_limit = Seconds(0);

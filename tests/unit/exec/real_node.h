@@ -1,5 +1,5 @@
-// RealNode: a node agent over a spool on disk and the baremetal plugin with its real processes; the test is the controller.
-// Owned by one test; one thread.
+// RealNode: a node agent with a spool on disk and the baremetal plugin with real processes; the
+// test acts as the controller. Owned by one test; one thread.
 #pragma once
 
 #include <poll.h>
@@ -30,7 +30,7 @@ inline node::Moment real_now() {
   return {os::wall_now(), os::boot_now()};
 }
 
-// A directory that anybody may enter and that is gone at the end.
+// A directory that every user may enter; it is removed at the end.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -68,7 +68,7 @@ class RealNode final : private node::Uplink, private node::Users {
     for (const AttemptKey& key : left) until([&] { return node::has_ended(report(key).phase); });
   }
 
-  // As aresd does when it comes up; the spool's supervisors are found again.
+  // Like a start of aresd; supervisors of the spool are found again.
   void start() {
     spool_ = std::move(*FileSpool::open(spool_path_));
     node::AgentSetup setup;
@@ -83,7 +83,7 @@ class RealNode final : private node::Uplink, private node::Users {
     if (Status recovered = agent_->recover(*executor_, real_now()); !recovered) std::abort();
     connect();
   }
-  // As a KILL of aresd: everything it knew is gone, what it started is not.
+  // Like SIGKILL of aresd: its memory is gone, the processes that it started are not.
   void stop() {
     agent_.reset();
     executor_.reset();
@@ -102,7 +102,7 @@ class RealNode final : private node::Uplink, private node::Users {
 
   void tell(ToNodeBody body) { agent_->receive({"n1", Epoch(1), std::move(body)}, real_now()); }
 
-  // Turns the node until the condition holds; false if it does not within the time.
+  // Runs the node until the condition holds; false if it does not within the time.
   bool until(const std::function<bool()>& condition, Seconds patience = Seconds(20)) {
     const BootTime deadline = os::boot_now() + patience;
     while (!condition()) {
@@ -128,7 +128,7 @@ class RealNode final : private node::Uplink, private node::Users {
     return false;
   }
 
-  // Prepares, lets go and waits for the end.
+  // Sends Prepare and Go, and waits for the end.
   AttemptReport run(const Prepare& prepare, Seconds patience = Seconds(20)) {
     const AttemptKey& key = prepare.launch.attempt;
     tell(prepare);
@@ -138,7 +138,7 @@ class RealNode final : private node::Uplink, private node::Users {
     return report(key);
   }
 
-  // What the supervisor says of itself; empty while there is none.
+  // The started record of the supervisor; empty if there is none.
   node::StartedRecord started(const AttemptKey& key) const {
     Result<std::string> text = spool_->open(key)->read(node::Record::started);
     return text ? *node::decode_started(*text) : node::StartedRecord{};
@@ -147,7 +147,7 @@ class RealNode final : private node::Uplink, private node::Users {
   std::uint64_t incarnation() const { return agent_->incarnation(); }
   FileSpool& spool() { return *spool_; }
   std::vector<LaunchRefused> refusals;
-  Seconds lease{300};  // of the next connect()
+  Seconds lease{300};  // for the next connect()
 
  private:
   void send(FromNode message) override {
@@ -169,7 +169,7 @@ class RealNode final : private node::Uplink, private node::Users {
   std::unique_ptr<PluginExecutor> executor_;
 };
 
-// A job of the calling user with this script, writing to `out` in `work_dir`.
+// A job of the calling user with this script and `out` in `work_dir` as its output file.
 inline Prepare make_prepare(const RealNode& node, std::uint64_t job, const std::string& script,
                             const std::string& work_dir) {
   auto spec = std::make_shared<JobSpec>();

@@ -1,4 +1,4 @@
-// Natural numbers of any size, as slow as can be, to check exact arithmetic against. For tests only.
+// Natural numbers of any size, simple and slow, to check exact arithmetic against. For tests only.
 #pragma once
 
 #include <cstdint>

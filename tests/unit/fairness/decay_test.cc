@@ -1,4 +1,4 @@
-// Decay: as exact as decay.h says, and free to be applied at any time, in any grouping.
+// Decay: as exact as decay.h states, and independent of when and in which grouping it is applied.
 #include "core/fairness/decay.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Decay, HalvesExactly) {
   }
 }
 
-TEST(Decay, IsWithinItsBoundOfThePower) {
+TEST(Decay, FactorIsWithinItsErrorBound) {
   std::mt19937_64 dice(1);
   for (int i = 0; i < 20'000; ++i) {
     const Seconds half(1 + static_cast<long>(dice() % 40'000'000));
@@ -37,7 +37,7 @@ TEST(Decay, IsWithinItsBoundOfThePower) {
     if (factor.shift > 200) continue;
     EXPECT_GT(factor.mantissa, std::uint64_t{1} << 62);
     EXPECT_LE(factor.mantissa, std::uint64_t{1} << 63);
-    // The whole part is exact; what is left of the exponent is told to 2^-64 of one.
+    // The integer part is exact; the rest of the exponent is known to 2^-64.
     const long double rest =
         static_cast<long double>(elapsed.count() % Duration(half).count()) / Duration(half).count();
     const long double exact = std::exp2(-rest) * std::exp2(-static_cast<long double>(factor.shift));
@@ -46,7 +46,7 @@ TEST(Decay, IsWithinItsBoundOfThePower) {
   }
 }
 
-TEST(Decay, DoublesToo) {
+TEST(Decay, HalfToThePowerOfADoubleIsExact) {
   EXPECT_EQ(half_to_the(0), 1);
   EXPECT_EQ(half_to_the(1), 0.5);
   EXPECT_EQ(half_to_the(-3), 1);
@@ -66,7 +66,7 @@ TEST(Decay, NothingDecaysWithoutHalfLifeOrTime) {
       << "usage does not grow by looking back";
 }
 
-TEST(Decay, ATwoStepDecayIsOneDecay) {
+TEST(Decay, DecayInTwoStepsEqualsOneDecay) {
   std::mt19937_64 dice(3);
   for (int i = 0; i < 5'000; ++i) {
     const Amount start = amount_of(dice() >> 16);
@@ -80,8 +80,8 @@ TEST(Decay, ATwoStepDecayIsOneDecay) {
   }
 }
 
-// Remembered or not, colliding or not, backwards as well.
-TEST(Decay, FactorsThatAreRememberedAreTheFactors) {
+// Cached or not, with collisions, and for negative times.
+TEST(Decay, CachedFactorsAreTheFactors) {
   std::mt19937_64 dice(7);
   DecayFactors factors(kWeek);
   for (int i = 0; i < 100'000; ++i) {
@@ -92,8 +92,8 @@ TEST(Decay, FactorsThatAreRememberedAreTheFactors) {
   }
 }
 
-// n parts, added one by one, in another order, or as two sums: the same but for n units of 2^-32 s and the stated rounding.
-TEST(Decay, SumsAssociate) {
+// n parts, added one by one, in another order, or as two sums: equal except for n units of 2^-32 s and the stated rounding.
+TEST(Decay, SumsAreAssociative) {
   std::mt19937_64 dice(4);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint64_t> parts(1 + dice() % 50);
@@ -118,7 +118,7 @@ TEST(Decay, SumsAssociate) {
   }
 }
 
-// A charge a second for an hour on top of old usage: what rounding takes off each time stays far below a second.
+// One charge per second for an hour on top of old usage: the total of all rounding stays far below a second.
 TEST(Decay, ManySmallStepsDoNotDrift) {
   DecayingUsage often(amount_of(1'000'000), kStart);
   for (int s = 1; s <= 3600; ++s) often.add(Amount{}, kStart + seconds(s), kWeek);
@@ -128,14 +128,14 @@ TEST(Decay, ManySmallStepsDoNotDrift) {
   EXPECT_NEAR(to_double(often.at(kStart + seconds(3600), kWeek)), once, 1e-5);
 }
 
-TEST(Decay, LateChargesCountFromWhenTheyWereMade) {
+TEST(Decay, LateChargesCountFromTheirTime) {
   DecayingUsage usage(amount_of(100), kStart + kWeek);
   usage.add(amount_of(100), kStart, kWeek);
   EXPECT_EQ(usage.at(kStart + kWeek, kWeek), amount_of(150));
 }
 
-// Against the sum over every second.
-TEST(Decay, AccruesWhatRunsWhileItRuns) {
+// Compared with the sum over every second.
+TEST(Decay, AccrualEqualsASumOverSeconds) {
   const Seconds half(5000);
   const Time from = kStart, to = kStart + seconds(20'000), at = to + seconds(3000);
   long double sum = 0;
@@ -144,12 +144,12 @@ TEST(Decay, AccruesWhatRunsWhileItRuns) {
 
   EXPECT_EQ(accrued(8, from, to, at, Seconds(0)), amount_of(8 * 20'000)) << "no decay: a product";
   EXPECT_EQ(accrued(8, to, from, at, half), Amount{}) << "it has not begun";
-  // For ever: rate * half-life / ln 2.
+  // Since always: rate * half-life / ln 2.
   EXPECT_NEAR(to_double(accrued(3, kStart - hours(300'000), kStart, kStart, kWeek)),
               3 * 604800 / std::log(2.0), 1e-6);
 }
 
-// Split anywhere, it comes to the same.
+// The sum of two parts equals the whole.
 TEST(Decay, AccrualIsAdditive) {
   std::mt19937_64 dice(5);
   for (int i = 0; i < 2'000; ++i) {

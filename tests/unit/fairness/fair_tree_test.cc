@@ -1,4 +1,4 @@
-// Fair Tree: the golden table, and what must hold of every tree, with a slow walk over exact fractions beside it.
+// Fair Tree: the golden table, and properties of random trees, compared with a slow recursion over exact fractions.
 #include "core/fairness/fair_tree.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Ranks ranks_of(const std::vector<AccountRow>& rows, std::uint64_t scale = 1) {
   return by_name;
 }
 
-// The same as the text of the algorithm has it: recursive, every fraction written out, every group sorted anew.
+// The algorithm as published: recursive, with exact fractions, and a sort of every group.
 class Reference {
  public:
   explicit Reference(const std::vector<AccountRow>& rows) : rows_(rows) {
@@ -111,7 +111,7 @@ class Reference {
   std::uint32_t left_ = 0, rank_ = 0;
 };
 
-TEST(FairTree, TheGoldenTable) {
+TEST(FairTree, GoldenTable) {
   std::vector<AccountRow> rows;
   for (const Golden& golden : golden_tree()) rows.push_back(golden.row);
   ASSERT_FALSE(problem_of(rows));
@@ -133,15 +133,15 @@ TEST(FairTree, EqualFractionsOfDifferentNumbersTie) {
   EXPECT_EQ(ranks.at("d"), 1u);
 }
 
-TEST(FairTree, FractionsThatNoDoubleTellsApartDoNotTie) {
+TEST(FairTree, FractionsThatDifferBelowDoublePrecisionDoNotTie) {
   const std::uint64_t much = 1'000'000'000'000'000'000;
   const Ranks ranks = ranks_of({user("more", "", 7, much + 1), user("less", "", 7, much)});
   EXPECT_EQ(ranks.at("less"), 2u);
   EXPECT_EQ(ranks.at("more"), 1u);
 }
 
-// Without the merge a1's children would all come before a2's.
-TEST(FairTree, AccountsThatTieAreOne) {
+// Without the merge the children of a1 would all precede those of a2.
+TEST(FairTree, TiedAccountsAreMerged) {
   const Ranks ranks =
       ranks_of({account("a1", "", 1), account("a2", "", 1), user("u1", "a1", 1, 1),
                 user("v1", "a1", 1, 9), user("u2", "a2", 1, 2), user("v2", "a2", 1, 8)});
@@ -151,18 +151,18 @@ TEST(FairTree, AccountsThatTieAreOne) {
   EXPECT_EQ(ranks.at("v1"), 1u);
 }
 
-TEST(FairTree, NobodyWithoutSharesComesBeforeAnybodyWithSome) {
+TEST(FairTree, UsersWithoutSharesComeLast) {
   const Ranks ranks = ranks_of({account("rich", "", 9), account("none", "", 0),
                                 user("r", "rich", 1, 1'000'000), user("n", "none", 5, 0)});
   EXPECT_GT(ranks.at("r"), ranks.at("n"));
 }
 
-TEST(FairTree, AnEmptyTreeRanksNobody) {
+TEST(FairTree, EmptyTreeHasNoRanks) {
   const AccountTree tree({});
   EXPECT_EQ(fair_tree(tree, std::vector<std::uint64_t>{0}), std::vector<std::uint32_t>{0});
 }
 
-TEST(FairTree, IsWhatTheSlowWalkSays) {
+TEST(FairTree, EqualsTheReference) {
   std::mt19937_64 dice(1);
   for (int round = 0; round < 2000; ++round) {
     const auto rows = random_tree(dice, 1 + dice() % 30);
@@ -171,7 +171,7 @@ TEST(FairTree, IsWhatTheSlowWalkSays) {
   }
 }
 
-TEST(FairTree, DoesNotDependOnTheOrderOfRowsNorOnUnits) {
+TEST(FairTree, DoesNotDependOnTheOrderOfRowsOrOnUnits) {
   std::mt19937_64 dice(2);
   for (int round = 0; round < 500; ++round) {
     auto rows = random_tree(dice, 1 + dice() % 40);
@@ -185,7 +185,7 @@ TEST(FairTree, DoesNotDependOnTheOrderOfRowsNorOnUnits) {
   }
 }
 
-TEST(FairTree, TakesATreeOfAnyDepth) {
+TEST(FairTree, WorksForTreesOfAnyDepth) {
   std::vector<AccountRow> rows;
   std::string above;
   for (int i = 0; i < 50'000; ++i) {
@@ -199,8 +199,8 @@ TEST(FairTree, TakesATreeOfAnyDepth) {
   EXPECT_EQ(ranks.size(), 50'000u);
 }
 
-// More usage never lifts a user over who was at least level with him.
-TEST(FairTree, UsingMoreNeverHelps) {
+// More usage never raises a user above another with at least the same rank.
+TEST(FairTree, MoreUsageNeverImprovesTheRank) {
   std::mt19937_64 dice(3);
   for (int round = 0; round < 300; ++round) {
     auto rows = random_tree(dice, 2 + dice() % 20);

@@ -38,7 +38,7 @@ double factor(Factor which, const PriorityInput& in, const Fairness& with) {
   return multifactor_priority(in, kScale, with).factors[static_cast<std::size_t>(which)].normalised;
 }
 
-TEST(Multifactor, IsTheWeightedSumLessNice) {
+TEST(Multifactor, IsTheWeightedSumMinusNice) {
   const Priority priority = multifactor_priority(half_of_everything(), kScale, rules());
   EXPECT_EQ(priority.value, 500u + 1000 + 5000 + 250 + 150 + 350 + 2000 + 100 - 100);
   double sum = 0;
@@ -46,14 +46,14 @@ TEST(Multifactor, IsTheWeightedSumLessNice) {
   EXPECT_EQ(sum, priority.value) << "the rows say what it consists of";
 }
 
-TEST(Multifactor, TheTableHasEveryFactorOnceInOrder) {
+TEST(Multifactor, TableHasEveryFactorOnceInOrder) {
   for (std::size_t i = 0; i < kFactors; ++i) {
     EXPECT_EQ(static_cast<std::size_t>(factor_table()[i].factor), i);
     EXPECT_FALSE(factor_table()[i].name.empty());
   }
 }
 
-TEST(Multifactor, StaysFromOneToTheLargest) {
+TEST(Multifactor, IsBetweenOneAndTheMaximum) {
   PriorityInput in;
   in.nice = std::numeric_limits<std::int32_t>::max();
   EXPECT_EQ(multifactor_priority(in, kScale, rules()).value, 1u) << "0 would mean held";
@@ -87,7 +87,7 @@ TEST(Multifactor, SizeFavoursLargeOrSmall) {
   EXPECT_EQ(factor(Factor::job_size, in, with), 0) << "larger than the cluster";
 }
 
-TEST(Multifactor, SizeRelativeToTime) {
+TEST(Multifactor, SizeMayBeRelativeToTime) {
   PriorityInput in;
   in.nodes = 10;
   in.cpus = 100;

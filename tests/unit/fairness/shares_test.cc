@@ -1,4 +1,4 @@
-// Trees as data, classic fair share, dominant shares.
+// Account trees, classic fair share, dominant resource fairness.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Wide, ProductsAndFractionsAreExact) {
   EXPECT_TRUE(scaled_product(U128{3} << 100, U128{5} << 20, 119) == U128{30});
 }
 
-TEST(AccountTree, FindsUsersByAccountOrTheirFirst) {
+TEST(AccountTree, FindsUsersByAccountOrTheFirstOne) {
   const std::vector<AccountRow> rows{account("b", "a", 1), user("ann", "b", 1), account("a", "", 1),
                                      user("ann", "a", 1), user("eve", "", 1)};
   ASSERT_FALSE(problem_of(rows));
@@ -54,7 +54,7 @@ TEST(AccountTree, FindsUsersByAccountOrTheirFirst) {
   EXPECT_EQ(row("c", "ann"), -1);
 }
 
-TEST(AccountTree, SaysWhatIsWrongAndWhere) {
+TEST(AccountTree, ProblemsNameTheRow) {
   const auto said = [](const std::vector<AccountRow>& rows) {
     const auto problem = problem_of(rows);
     return problem ? std::to_string(problem->row) + ": " + problem->text : "";
@@ -90,17 +90,17 @@ TEST(AccountTree, SharesAreNormalisedLevelByLevel) {
 struct ClassicCase {
   double usage, share, factor;
 };
-TEST(Classic, TheGoldenValues) {
+TEST(Classic, GoldenValues) {
   for (const ClassicCase& c :
        {ClassicCase{.3875, .3, .408479}, ClassicCase{.275, .05, .022097},
         ClassicCase{.15, .05, .125}, ClassicCase{.25, .25, .5}, ClassicCase{.145833, .35, .749154}})
     EXPECT_NEAR(classic_factor(c.usage, c.share), c.factor, 5e-7) << c.usage << " " << c.share;
   EXPECT_EQ(classic_factor(0, 0.1), 1);
-  EXPECT_EQ(classic_factor(0, 0), 0) << "without shares nobody has a claim";
+  EXPECT_EQ(classic_factor(0, 0), 0) << "without shares the factor is 0";
   EXPECT_EQ(classic_factor(0.2, 0.1, 2), 0.5) << "dampened";
 }
 
-// A branch that used much takes its users' factor down with it, by the effective usage.
+// High usage of a branch lowers the factors of its users, by the effective usage.
 TEST(Classic, UsageOfTheBranchCounts) {
   const std::vector<AccountRow> rows{account("a", "", 40),    account("b", "", 60),
                                      user("a1", "a", 30, 20), user("a2", "a", 10, 25),
@@ -138,8 +138,8 @@ TEST(Classic, DoesNotDependOnOrderOrUnits) {
   }
 }
 
-TEST(Drf, TheDominantShareIsTheLargest) {
-  // The paper's example: 9 CPUs, 18 GB; A's tasks take <1, 4>, B's <3, 1>.
+TEST(Drf, DominantShareIsTheLargest) {
+  // The example of the paper: 9 CPUs, 18 GB; tasks of A take <1, 4>, tasks of B <3, 1>.
   const std::int64_t capacity[] = {9, 18};
   const std::int64_t a[] = {3, 12}, b[] = {6, 2};
   EXPECT_NEAR(dominant_share(a, capacity, 1).value(), 12.0 / 18, 1e-12);
@@ -153,7 +153,7 @@ TEST(Drf, TheDominantShareIsTheLargest) {
   EXPECT_EQ(dominant_share(a, none, 1).value(), 0) << "nothing there counts for nothing";
 }
 
-TEST(Drf, ProgressiveFillingGivesThePapersAllocation) {
+TEST(Drf, ProgressiveFillingReproducesTheExampleOfThePaper) {
   const std::int64_t capacity[] = {9, 18};
   const std::int64_t task[2][2] = {{1, 4}, {3, 1}};
   std::int64_t used[2][2] = {}, free[2] = {9, 18};
@@ -173,8 +173,8 @@ TEST(Drf, ProgressiveFillingGivesThePapersAllocation) {
   EXPECT_EQ(tasks[1], 2);
 }
 
-// Against a search over all with exact products, under random capacities and weights.
-TEST(Drf, ServesTheLeastServedEveryTime) {
+// Compared with a search over all users with exact products, for random capacities and weights.
+TEST(Drf, LeastServedUserIsNext) {
   std::mt19937_64 dice(5);
   for (int round = 0; round < 200; ++round) {
     const std::size_t users = 1 + dice() % 12;

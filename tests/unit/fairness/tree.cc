@@ -2,8 +2,8 @@
 
 namespace ares::core::fairness {
 
-// In Slurm's own table uD2 has 5: with doubles 40/170 : 20/110 and 50/170 : 25/110 come out different. Both are 22/17, so that
-// he ties with uD3 and uDA3, and 7 is right.
+// Slurm's table says 5 for uD2, because with doubles 40/170 : 20/110 and 50/170 : 25/110 differ.
+// Both are 22/17, so uD2 ties with uD3 and uDA3, and 7 is right.
 const std::vector<Golden>& golden_tree() {
   constexpr auto kParent = std::nullopt;
   static const std::vector<Golden> rows{

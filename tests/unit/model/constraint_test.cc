@@ -1,4 +1,4 @@
-// What --constraint may say, and what nodes meet it.
+// The syntax of --constraint, and which nodes meet it.
 #include "model/job/constraint.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ struct Meets {
   bool holds;
 };
 
-TEST(Constraint, SaysWhichNodesWillDo) {
+TEST(Constraint, DecidesWhichNodesMeetIt) {
   const Meets cases[] = {
       {"fast", {"fast"}, true},
       {"fast", {"faster"}, false},
@@ -51,7 +51,7 @@ TEST(Constraint, SaysWhichNodesWillDo) {
   for (const Meets& c : cases) EXPECT_EQ(parsed(c.text).every.holds(c.features), c.holds) << c.text;
 }
 
-TEST(Constraint, BracketsAreTheSameForAllNodes) {
+TEST(Constraint, BracketsMeanTheSameForAllNodes) {
   const Constraint c = parsed("new&[r1|r2|(r3&x)]");
   ASSERT_EQ(c.same.size(), 3u);
   EXPECT_EQ(c.same[0].name, "r1");
@@ -61,7 +61,7 @@ TEST(Constraint, BracketsAreTheSameForAllNodes) {
   EXPECT_FALSE(parsed("r1|r2").concerns_the_set());
 }
 
-TEST(Constraint, CountsMayStandInBracketsOrNot) {
+TEST(Constraint, CountsMayBeInBracketsOrNot) {
   for (const char* text : {"f1*2&f2*3", "[f1*2&f2*3]", "[ f1*2 & f2 * 3 ]"}) {
     const Constraint c = parsed(text);
     ASSERT_EQ(c.counts.size(), 2u) << text;
@@ -76,7 +76,7 @@ TEST(Constraint, CountsMayStandInBracketsOrNot) {
   EXPECT_EQ(group.every.text(), "c");
 }
 
-TEST(Constraint, IsRefusedWithAHint) {
+TEST(Constraint, ErrorsHaveAHint) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "empty"},
       {"  ", "empty"},
@@ -112,7 +112,7 @@ TEST(Constraint, IsRefusedWithAHint) {
   }
 }
 
-TEST(Constraint, IsBounded) {
+TEST(Constraint, SizeIsBounded) {
   EXPECT_THAT(refusal(std::string(100'000, 'a')), HasSubstr("longer than"));
   EXPECT_THAT(refusal(std::string(1000, '(')), HasSubstr("parentheses deep"));
   std::string many = "[a";
@@ -132,8 +132,8 @@ TEST(Constraint, SeveralMustAllHold) {
   EXPECT_TRUE(parse_constraints(Features{}));
 }
 
-// Whatever comes: an answer, and what was accepted is the same when written out and read again.
-TEST(Constraint, SurvivesNoise) {
+// Any text is accepted or refused, and an accepted one means the same when printed and parsed again.
+TEST(Constraint, RandomTextIsRefusedOrRoundTrips) {
   std::mt19937_64 random(7);
   const std::string letters = "ab&|()[]*12 ,!";
   int accepted = 0;

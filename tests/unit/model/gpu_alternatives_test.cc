@@ -1,4 +1,4 @@
-// What a cost is, and which of two starts counts as less.
+// The cost of an alternative, and the order of starts that follows from it.
 #include "model/job/gpu_alternatives.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::hours;
 
-TEST(GpuAlternatives, CostsAreReadAndWritten) {
+TEST(GpuAlternatives, CostsAreParsedAndPrinted) {
   const std::pair<const char*, std::uint32_t> good[] = {
       {"1", 1000}, {"1.5", 1500}, {"0.001", 1}, {"1000", 1'000'000}, {"2.25", 2250}, {"007", 7000}};
   for (const auto& [text, cost] : good) {
@@ -27,7 +27,7 @@ TEST(GpuAlternatives, CostsAreReadAndWritten) {
     EXPECT_FALSE(parse_gpu_cost(text)) << text;
 }
 
-TEST(GpuAlternatives, AStartCountsAsItsTimeAndTheCostOfTheLimit) {
+TEST(GpuAlternatives, StartCountsAsItsTimePlusCostTimesLimit) {
   const Time now{hours(1000)};
   const CostlyStart dear{now, 1500}, later{now + hours(5), 1000};
   EXPECT_FALSE(counts_less(later, dear, Seconds(hours(10)))) << "the same";
@@ -40,8 +40,8 @@ TEST(GpuAlternatives, AStartCountsAsItsTimeAndTheCostOfTheLimit) {
       << "no overflow";
 }
 
-// Against floating point on numbers that it holds exactly.
-TEST(GpuAlternatives, TheOrderIsThatOfTheFormula) {
+// Compared with floating point, with numbers that it represents exactly.
+TEST(GpuAlternatives, OrderFollowsTheFormula) {
   Random dice(3);
   for (int i = 0; i < 20'000; ++i) {
     const CostlyStart a{Time{Seconds(dice.upto(20'000))}, 1 + dice.upto(4000)};
@@ -55,7 +55,7 @@ TEST(GpuAlternatives, TheOrderIsThatOfTheFormula) {
   }
 }
 
-TEST(GpuAlternatives, OneOfThemIsAJobThatAsksForItAlone) {
+TEST(GpuAlternatives, AlternativeEqualsAPlainRequest) {
   JobSpec spec;
   spec.alternatives_per = GpusPer::job;
   spec.gpus_total = {{"h100", 4}};

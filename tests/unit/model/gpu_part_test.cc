@@ -5,7 +5,7 @@
 namespace ares {
 namespace {
 
-TEST(GpuPart, IsReadInThousandths) {
+TEST(GpuPart, IsParsedToThousandths) {
   for (const auto& [text, part] :
        {std::pair("0.5", 500u), std::pair("0.25", 250u), std::pair("0.001", 1u),
         std::pair("0.999", 999u), std::pair("00.100", 100u)}) {
@@ -15,20 +15,20 @@ TEST(GpuPart, IsReadInThousandths) {
   }
 }
 
-TEST(GpuPart, IsBetweenNothingAndOneGpu) {
+TEST(GpuPart, MustBeBetweenZeroAndOne) {
   for (const char* text : {"0", "0.0", "0.000", "1", "1.0", "1.5", "2.001", "0.0005", "0.1234", "",
                            ".", "0.", ".5", "-0.5", "+0.5", "0,5", "0.5.", "0.5x", "x"})
     EXPECT_FALSE(parse_gpu_part(text)) << text;
 }
 
-TEST(GpuPart, IsToldFromCountsAndTypes) {
+TEST(GpuPart, IsDistinguishedFromCountsAndTypes) {
   for (const char* text : {"0.5", "1.5", ".5", "-1", "-0.5", "0.5.1"})
     EXPECT_TRUE(looks_like_part(text)) << text;
   for (const char* text : {"", "1", "12", "a100", "1g.10gb", ".", "-"})
     EXPECT_FALSE(looks_like_part(text)) << text;
 }
 
-TEST(GpuPart, IsShownAsItIsWritten) {
+TEST(GpuPart, IsPrintedAsParsed) {
   EXPECT_EQ(format_thousandths(500), "0.5");
   EXPECT_EQ(format_thousandths(1), "0.001");
   EXPECT_EQ(format_thousandths(2000), "2");

@@ -10,7 +10,7 @@ std::string round_trip(std::string_view text) {
   return types ? format_mail_types(*types) : "refused: " + types.error().message;
 }
 
-TEST(MailTypes, AreReadInAnyCaseAndWrittenInOneOrder) {
+TEST(MailTypes, AreReadInAnyCaseAndPrintedInOneOrder) {
   struct Case {
     std::string_view text, written;
   };
@@ -32,7 +32,7 @@ TEST(MailTypes, AreReadInAnyCaseAndWrittenInOneOrder) {
   }
 }
 
-TEST(MailTypes, RefusalsSayWhatIsWrong) {
+TEST(MailTypes, ErrorsNameTheItem) {
   const auto refused = [](std::string_view text, std::string_view why) {
     const auto types = parse_mail_types(text);
     return !types && types.error().message.find(why) != std::string::npos;
@@ -46,8 +46,8 @@ TEST(MailTypes, RefusalsSayWhatIsWrong) {
   EXPECT_TRUE(refused("stage_out", "no burst buffers"));
 }
 
-// A mail program takes more for an address than its users think: each of these would be a file, a folder, a command or an option.
-TEST(MailUser, OnlyPlainAddressesAreLetThrough) {
+// Mail programs interpret some texts as a file, a folder, a command or an option: each of these is refused.
+TEST(MailUser, OnlyPlainAddressesAreAccepted) {
   for (const char* good : {"alice", "alice@example.org", "a.b-c_d+tag@x-y.example", "_svc",
                            "alice,bob@example.org", "uid%1000@host"})
     EXPECT_TRUE(check_mail_user(good)) << good;
@@ -61,7 +61,7 @@ TEST(MailUser, OnlyPlainAddressesAreLetThrough) {
   EXPECT_FALSE(check_mail_user(std::string(255, 'a')));
 }
 
-TEST(MailUser, IsTheJobsUserUnlessAnotherIsGiven) {
+TEST(MailUser, DefaultIsTheUserOfTheJob) {
   JobSpec spec;
   spec.user = "alice";
   EXPECT_EQ(mail_address(spec), "alice");
@@ -69,7 +69,7 @@ TEST(MailUser, IsTheJobsUserUnlessAnotherIsGiven) {
   EXPECT_EQ(mail_address(spec), "team@example.org");
 }
 
-TEST(MailTypes, SharesOfTheTimeLimitComeInTheirOrder) {
+TEST(MailTypes, SharesOfTheTimeLimitAreOrdered) {
   JobSpec spec;
   EXPECT_EQ(next_time_share(spec, 0), 0u);
   spec.mail_types = *parse_mail_types("TIME_LIMIT_90,TIME_LIMIT_50");

@@ -1,4 +1,4 @@
-// Names of states and reasons as users' scripts know them.
+// Names of states and reasons, as scripts of users know them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace ares {
 namespace {
 
-TEST(JobState, NamesAndCodesLeadBack) {
+TEST(JobState, NamesAndCodesAreParsedBack) {
   for (int i = 0; i <= static_cast<int>(JobState::deadline); ++i) {
     const auto state = static_cast<JobState>(i);
     EXPECT_EQ(parse_job_state(to_string(state)), state);

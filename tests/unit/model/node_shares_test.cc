@@ -16,8 +16,8 @@ NodeShare share(std::uint32_t node, std::uint32_t cpus = 1) {
   return made;
 }
 
-// Whatever is done to it and to its copies, each is what a plain vector would be.
-TEST(NodeShares, AreWhatAVectorOfThemIs) {
+// After any operations on it and on its copies, each equals a plain vector.
+TEST(NodeShares, BehaveLikeAVector) {
   std::mt19937_64 dice(1);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(dice() % n); };
   for (int round = 0; round < 50; ++round) {
@@ -70,8 +70,8 @@ TEST(NodeShares, AreWhatAVectorOfThemIs) {
   }
 }
 
-// What a copy has in common with it stays where it is: only the part that changes is made anew.
-TEST(NodeShares, AChangeLeavesTheRestWhereItIs) {
+// Copies share their parts: a change copies only the part that it is in.
+TEST(NodeShares, ChangeCopiesOnePartOnly) {
   std::vector<NodeShare> many;
   for (std::uint32_t i = 0; i < 1000; ++i) many.push_back(share(i));
   const NodeShares before(many);

@@ -39,7 +39,7 @@ TEST(Agent, TakesAJobFromPrepareToForget) {
   EXPECT_EQ(told, (std::vector{AttemptPhase::ready, AttemptPhase::running, AttemptPhase::done}));
 }
 
-TEST(Agent, RegistersWithAllItHasAndKeepsItsIncarnation) {
+TEST(Agent, RegistersAllAttemptsAndKeepsItsIncarnation) {
   World world;
   const std::uint64_t first = world.agent().incarnation();
   EXPECT_GT(first, 0u);
@@ -112,7 +112,7 @@ TEST(Agent, AnswersGoForWhatHasEndedHereThatItIsLost) {
   EXPECT_FALSE(world.report(kKey));
 }
 
-TEST(Agent, TakesTheControllersWordForAHigherIncarnation) {
+TEST(Agent, AdoptsAHigherIncarnationFromTheController) {
   World world;
   world.tell(Welcome{world.agent().incarnation() + 5, Seconds(300), Seconds(10)});
   const std::uint64_t raised = world.agent().incarnation();
@@ -169,21 +169,22 @@ TEST(Agent, IgnoresAnOlderController) {
   EXPECT_TRUE(world.report(kKey));
 }
 
-TEST(Agent, KillOfTheUnknownRefusesALatePrepare) {
+TEST(Agent, KillOfAnUnknownAttemptRefusesALaterPrepare) {
   World world;
   world.welcome();
   world.tell(Kill{kKey, Fence(50)});
   EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran);
   world.lose_power();
   world.welcome();
-  EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran) << "a tombstone is durable";
+  EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran)
+      << "the record of the cancellation is durable";
   world.tell(make_prepare(world));
   world.tell(Go{kKey, Fence(50)});
   world.settle();
   EXPECT_EQ(world.starts[kKey], 0);
 }
 
-TEST(Agent, ALaunchDelayedBeyondForgetIsNotStarted) {
+TEST(Agent, PrepareDelayedBeyondForgetIsNotStarted) {
   World world;
   world.welcome();
   const Prepare prepare = make_prepare(world);
@@ -202,7 +203,7 @@ TEST(Agent, ALaunchDelayedBeyondForgetIsNotStarted) {
   }
 }
 
-TEST(Agent, WhatCannotBeRememberedAsForgottenIsKept) {
+TEST(Agent, AttemptIsKeptIfForgetCannotBeRecorded) {
   World world;
   world.welcome();
   const Prepare prepare = make_prepare(world);
@@ -216,7 +217,7 @@ TEST(Agent, WhatCannotBeRememberedAsForgottenIsKept) {
   EXPECT_EQ(world.phase(kKey), ended);
   world.restart_daemon();
   world.welcome();
-  world.tell(prepare);  // delayed on the way
+  world.tell(prepare);  // delayed in the network
   world.settle();
   EXPECT_EQ(world.phase(kKey), ended) << "it is not launched a second time";
   world.disk.full = false;
@@ -224,7 +225,7 @@ TEST(Agent, WhatCannotBeRememberedAsForgottenIsKept) {
   EXPECT_FALSE(world.report(kKey));
 }
 
-TEST(Agent, ForgetOfWhatStillLivesIsIgnored) {
+TEST(Agent, ForgetOfALiveAttemptIsIgnored) {
   World world;
   world.welcome();
   world.tell(make_prepare(world));
@@ -234,7 +235,7 @@ TEST(Agent, ForgetOfWhatStillLivesIsIgnored) {
   EXPECT_EQ(world.phase(kKey), AttemptPhase::ready);
 }
 
-TEST(Agent, AFullDiskIsTheNodesFaultAndLeavesNothing) {
+TEST(Agent, FullDiskIsANodeFaultAndLeavesNoFiles) {
   World world;
   world.welcome();
   world.disk.full = true;
@@ -245,13 +246,13 @@ TEST(Agent, AFullDiskIsTheNodesFaultAndLeavesNothing) {
   EXPECT_NE(sent<LaunchRefused>(world)[0].cause.find("No space"), std::string::npos);
   EXPECT_TRUE(world.disk.directories.empty());
   world.disk.full = false;
-  world.tell(make_prepare(world));  // repeated: the answer stands
+  world.tell(make_prepare(world));  // repeated: the refusal stays
   world.settle();
   EXPECT_EQ(sent<LaunchRefused>(world).size(), 2u);
   EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran);
 }
 
-TEST(Agent, AnUnknownUserIsTheJobsFault) {
+TEST(Agent, UnknownUserIsAFaultOfTheJob) {
   World world;
   world.welcome();
   Prepare prepare = make_prepare(world);
@@ -263,7 +264,7 @@ TEST(Agent, AnUnknownUserIsTheJobsFault) {
   EXPECT_FALSE(sent<LaunchRefused>(world)[0].node_fault);
 }
 
-TEST(Agent, ASupervisorThatCannotBeStartedIsRefused) {
+TEST(Agent, LaunchIsRefusedIfTheSupervisorCannotBeStarted) {
   World world;
   world.welcome();
   world.refuse_spawn = true;
@@ -273,7 +274,7 @@ TEST(Agent, ASupervisorThatCannotBeStartedIsRefused) {
   EXPECT_TRUE(sent<LaunchRefused>(world)[0].node_fault);
 }
 
-TEST(Agent, ReportsUntilForgotten) {
+TEST(Agent, ReportsAnEndedAttemptUntilForget) {
   World world;
   world.welcome();
   world.tell(make_prepare(world));
@@ -292,7 +293,7 @@ TEST(Agent, ReportsUntilForgotten) {
   }
 }
 
-TEST(Agent, TheLeaseCountsFromTheSendingOfTheHeartbeat) {
+TEST(Agent, LeaseCountsFromTheSendTimeOfTheHeartbeat) {
   World world;
   world.tell(Welcome{world.agent().incarnation(), Seconds(300), Seconds(10)});
   const std::uint64_t sequence = world.last_heartbeat;
@@ -304,11 +305,11 @@ TEST(Agent, TheLeaseCountsFromTheSendingOfTheHeartbeat) {
   EXPECT_EQ(*world.agent().lease_until(), sent_at + Seconds(300));
   world.now.boot += Seconds(7);
   world.tell(HeartbeatAck{sequence});      // repeated
-  world.tell(HeartbeatAck{sequence + 5});  // of nothing we sent
+  world.tell(HeartbeatAck{sequence + 5});  // of no heartbeat that was sent
   EXPECT_EQ(*world.agent().lease_until(), sent_at + Seconds(300));
 }
 
-TEST(Agent, AnAnswerToAnEarlierLifeRenewsNothing) {
+TEST(Agent, AcknowledgementFromBeforeARestartRenewsNothing) {
   World world;
   world.welcome();
   world.advance(Seconds(10));
@@ -320,7 +321,7 @@ TEST(Agent, AnAnswerToAnEarlierLifeRenewsNothing) {
   EXPECT_FALSE(world.agent().lease_until());
 }
 
-TEST(Agent, ASilentControllerFreezesLeasedJobsOnlyAndContactThaws) {
+TEST(Agent, ExpiredLeaseFreezesLeasedJobsUntilRenewal) {
   World world;
   world.welcome(Seconds(60));
   const AttemptKey free_key{{JobId(13), TaskIndex{}}, AttemptNo(1)};
@@ -343,7 +344,7 @@ TEST(Agent, ASilentControllerFreezesLeasedJobsOnlyAndContactThaws) {
   EXPECT_EQ(world.starts[kKey], 1);
 }
 
-TEST(Agent, GoWaitsForALeaseAndThenNeedsNoSecondAsking) {
+TEST(Agent, GoWaitsForALeaseWithoutBeingRepeated) {
   World world;
   Prepare leased = make_prepare(world);
   leased.launch.leased = true;
@@ -357,7 +358,7 @@ TEST(Agent, GoWaitsForALeaseAndThenNeedsNoSecondAsking) {
   EXPECT_EQ(world.starts[kKey], 1);
 }
 
-TEST(Agent, ALaterAttemptKillsAnEarlierOneAndIsNeverReplacedByIt) {
+TEST(Agent, LaterAttemptKillsAnEarlierOneAndIsNeverReplacedByIt) {
   World world;
   world.welcome(Seconds(60));
   Prepare first = make_prepare(world);
@@ -366,7 +367,7 @@ TEST(Agent, ALaterAttemptKillsAnEarlierOneAndIsNeverReplacedByIt) {
   world.settle();
   world.tell(Go{kKey, Fence(50)});
   world.settle();
-  world.advance(Seconds(100));  // frozen; the controller fences it and starts the next
+  world.advance(Seconds(100));  // frozen; the controller fences it and starts the next attempt
   const AttemptKey second{kKey.job, AttemptNo(2)};
   world.tell(make_prepare(world, second, Fence(90)));
   world.settle();
@@ -379,7 +380,7 @@ TEST(Agent, ALaterAttemptKillsAnEarlierOneAndIsNeverReplacedByIt) {
   EXPECT_FALSE(world.report(stale));
 }
 
-TEST(Agent, PowerLossMakesWhatRanLostAndWhatEndedDone) {
+TEST(Agent, PowerLossLosesRunningAttemptsAndKeepsResults) {
   World world;
   world.welcome();
   const AttemptKey ended{{JobId(13), TaskIndex{}}, AttemptNo(1)};
@@ -392,7 +393,7 @@ TEST(Agent, PowerLossMakesWhatRanLostAndWhatEndedDone) {
   world.end_task(ended, 3);
   world.settle();
   world.lose_power();
-  // Nothing of the running one was synced, so it is simply gone; the controller sees that by the incarnation.
+  // No record of the running attempt was synced, so it is gone; the controller knows from the incarnation.
   const Register last = sent<Register>(world).back();
   ASSERT_EQ(last.attempts.size(), 1u);
   EXPECT_EQ(last.attempts[0].attempt, ended);

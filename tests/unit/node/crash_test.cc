@@ -1,5 +1,5 @@
-// Kills the daemon or a supervisor at every call that leaves a trace, once before and once after it takes effect, and looks what
-// a patient controller gets out of the node afterwards.
+// Kills the daemon or a supervisor at every call with a durable effect, once before and once after
+// the effect, and checks what a controller that repeats its messages gets from the node afterwards.
 #include <gtest/gtest.h>
 
 #include "world.h"
@@ -22,7 +22,7 @@ bool was_refused(const World& world) {
   return false;
 }
 
-// A controller that wants one attempt to be run or cancelled, asks again for what it is not told, and forgets in the end.
+// A controller that wants one attempt to run or be cancelled, repeats unanswered messages, and sends Forget at the end.
 Outcome control(World& world, const Prepare& prepare, Plan plan, Loss loss) {
   Outcome outcome;
   const Kill kill{kKey, prepare.launch.fence};
@@ -89,7 +89,7 @@ void check(World& world, const Prepare& prepare, const Outcome& outcome, Plan pl
       default: ADD_FAILURE() << "not an end";
     }
   }
-  // Everything that was ever sent arrives once more.
+  // Each message that was sent is delivered once more.
   world.tell(prepare);
   world.settle();
   world.tell(Go{kKey, prepare.launch.fence});
@@ -102,12 +102,12 @@ void check(World& world, const Prepare& prepare, const Outcome& outcome, Plan pl
 struct Case {
   Plan plan;
   Loss loss;
-  bool daemon;  // who dies; else the supervisor
+  bool daemon;  // whether the daemon dies; else the supervisor
 };
 
 class Crash : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Crash, AtEveryPointStartsUserCodeAtMostOnce) {
+TEST_P(Crash, UserCodeStartsAtMostOnce) {
   const Case& c = GetParam();
   for (bool after : {false, true}) {
     for (std::size_t call = 1; call < 60; ++call) {

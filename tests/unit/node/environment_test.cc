@@ -57,7 +57,7 @@ std::optional<std::string> value(const StepSpec& spec, const std::string& name,
   return std::nullopt;
 }
 
-TEST(JobEnvironment, TellsTheJobAboutItself) {
+TEST(JobEnvironment, DescribesTheJob) {
   const StepSpec spec = example();
   EXPECT_EQ(value(spec, "ARES_JOB_ID"), "12");
   EXPECT_EQ(value(spec, "ARES_JOB_NODELIST"), "n[1-4]");
@@ -75,7 +75,7 @@ TEST(JobEnvironment, TellsTheJobAboutItself) {
   EXPECT_EQ(value(array_task(), "ARES_JOB_ID"), "15");
 }
 
-TEST(JobEnvironment, KeepsWhatWasSubmittedButNotAnOuterJob) {
+TEST(JobEnvironment, KeepsSubmittedVariablesExceptThoseOfAnOuterJob) {
   const std::string submitted =
       "HOME=/elsewhere\0TMPDIR=/fast\0TWICE=1\0TWICE=2\0=odd\0noequals\0"
       "ARES_ARRAY_TASK_ID=9\0ARES_JOB_ID=1\0ARES_CONF=/etc/x\0"s;
@@ -89,7 +89,7 @@ TEST(JobEnvironment, KeepsWhatWasSubmittedButNotAnOuterJob) {
   EXPECT_EQ(value(spec, "SHELL", submitted), "/bin/bash") << "added where nothing was exported";
 }
 
-TEST(JobEnvironment, ShowsOnlyTheJobsGpus) {
+TEST(JobEnvironment, ShowsOnlyAllocatedGpus) {
   StepSpec spec = example();
   EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES=7"), "7")
       << "the user's own business on a node without GPUs";

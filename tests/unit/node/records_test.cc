@@ -20,13 +20,13 @@ TEST(DirectoryName, NamesJobsAndArrayTasks) {
   EXPECT_EQ(parse_directory_name("12_3.2"), kTask);
 }
 
-TEST(DirectoryName, RefusesWhatItWouldNotHaveMade) {
+TEST(DirectoryName, RefusesOtherNames) {
   for (const char* name : {"", "12", "12.", ".1", "012.1", "12_.1", "12_3", "12.1.removed", "x12.1",
                            "12.1 ", "99999999999999999999.1", "lost+found"})
     EXPECT_FALSE(parse_directory_name(name)) << name;
 }
 
-// One row of the recovery table: what is there, and what that proves.
+// One row of the recovery table: the records present, and the phase that follows from them.
 struct Row {
   const char* records;  // e exit, c cancelled, g go, t task, s started
   bool locked;
@@ -34,7 +34,7 @@ struct Row {
   AttemptPhase phase;
 };
 
-TEST(RecoveryTable, SaysWhatTheRecordsProve) {
+TEST(RecoveryTable, PhaseFollowsFromTheRecords) {
   const Row rows[] = {
       {"", false, true, AttemptPhase::accepted},
       {"", true, true, AttemptPhase::accepted},
@@ -48,8 +48,8 @@ TEST(RecoveryTable, SaysWhatTheRecordsProve) {
       {"stge", false, true, AttemptPhase::done},
       {"c", false, true, AttemptPhase::never_ran},
       {"stc", false, true, AttemptPhase::never_ran},
-      {"stc", true, true, AttemptPhase::ready},  // about to end: not over before its processes are
-      // Of an earlier boot only what was forced to the disk proves anything.
+      {"stc", true, true, AttemptPhase::ready},  // ending, but not over while its processes exist
+      // After a reboot only records that were synced prove anything.
       {"", false, false, AttemptPhase::lost},
       {"s", false, false, AttemptPhase::lost},
       {"st", false, false, AttemptPhase::lost},
@@ -97,7 +97,7 @@ TEST(Records, AreReadBackAsWritten) {
   EXPECT_TRUE(intent_read->leased);
 }
 
-TEST(Records, OfANewerProgramAreReadAndTornOnesRefused) {
+TEST(Records, OfNewerReleasesAreReadAndTruncatedOnesRefused) {
   EXPECT_TRUE(decode_go("fence 4\nat 5\ncolour green\n"));
   for (const char* text : {"", "fence\n", "fence 4\n", "fence x\nat 5\n", "at 5\n"}) {
     const Result<GoRecord> go = decode_go(text);
@@ -107,7 +107,7 @@ TEST(Records, OfANewerProgramAreReadAndTornOnesRefused) {
   }
 }
 
-TEST(StepCommands, SurviveTheirPacket) {
+TEST(StepCommands, AreDecodedAsEncoded) {
   const StepCommand commands[] = {
       StepGo{Fence(5), BootTime(Duration(77))},
       StepGo{Fence(5), std::nullopt},
@@ -130,7 +130,7 @@ TEST(StepCommands, SurviveTheirPacket) {
   EXPECT_FALSE(decode_step_command("\x01\x02 garbage"));
 }
 
-TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
+TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   auto job = std::make_shared<JobSpec>();
   job->name = "my job\nwith a line";
   job->uid = UserId(1000);
@@ -172,8 +172,8 @@ TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
   EXPECT_EQ(read->user, spec.user);
 }
 
-// The supervisor died, or the power is about to go, between an end's being seen and its being durable.
-TEST(ReportAttempt, AnEndIsDurableBeforeItIsTold) {
+// The supervisor died, or the power may fail, between the exit record and its sync.
+TEST(ReportAttempt, EndIsSyncedBeforeItIsReported) {
   MemorySpool spool;
   auto dir = std::move(*spool.create(kKey));
   IntentRecord intent;
@@ -192,7 +192,7 @@ TEST(ReportAttempt, AnEndIsDurableBeforeItIsTold) {
   EXPECT_EQ(spool.content(kKey)->synced, 4u);
 }
 
-TEST(ReportAttempt, TellsATombstoneFromNothing) {
+TEST(ReportAttempt, CancelledRecordIsNeverRanAndAnEmptyDirectoryIsNotFound) {
   MemorySpool spool;
   EXPECT_EQ(report_attempt(spool, kKey, "boot").error().code, ErrorCode::not_found);
   auto dir = std::move(*spool.create(kKey));

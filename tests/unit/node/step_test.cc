@@ -67,7 +67,7 @@ class StepTest : public ::testing::Test {
   std::unique_ptr<StepMachine> machine_;
 };
 
-TEST_F(StepTest, GoesFromGateToExitAndRecordsIt) {
+TEST_F(StepTest, RunsFromGateToExitAndRecordsTheExit) {
   let_go();
   EXPECT_TRUE(dir->has(Record::go));
   after(Seconds(90));
@@ -82,7 +82,7 @@ TEST_F(StepTest, GoesFromGateToExitAndRecordsIt) {
   EXPECT_EQ(notices, (std::vector{StepNotice::ready, StepNotice::running, StepNotice::finished}));
 }
 
-TEST_F(StepTest, TheReasonOfAFailureIsClipped) {
+TEST_F(StepTest, FailureReasonIsClipped) {
   let_go();
   std::string reason = "cannot open output file ";
   for (int i = 0; i < 3000; ++i) reason += "ä";
@@ -92,7 +92,7 @@ TEST_F(StepTest, TheReasonOfAFailureIsClipped) {
   EXPECT_LT(dir->read(Record::exit)->size(), 4096u) << "no more than was reserved for it";
 }
 
-TEST_F(StepTest, OnlyOneOfTwoIsElected) {
+TEST_F(StepTest, OnlyOneOfTwoSupervisorsIsElected) {
   ASSERT_TRUE(machine().start(now));
   auto second_dir = spool.open(kKey);
   FakeTree second_tree;
@@ -103,14 +103,14 @@ TEST_F(StepTest, OnlyOneOfTwoIsElected) {
   EXPECT_EQ(second_tree.opened, 0);
 }
 
-TEST_F(StepTest, ASupervisorAfterADeadOneDoesNotRunItAgain) {
+TEST_F(StepTest, SecondSupervisorDoesNotRunTheJobAgain) {
   ASSERT_TRUE(dir->create(Record::started, encode(StartedRecord{})));
   EXPECT_FALSE(machine().start(now));
   EXPECT_TRUE(machine().finished());
   EXPECT_EQ(tree.opened, 0);
 }
 
-TEST_F(StepTest, ATombstoneOrAMissingIntentStopsIt) {
+TEST_F(StepTest, CancelledRecordOrMissingIntentPreventsTheStart) {
   ASSERT_TRUE(dir->create(Record::cancelled, encode(CancelledRecord{Fence(50), now.wall, "x"})));
   EXPECT_FALSE(machine().start(now));
   EXPECT_FALSE(dir->has(Record::started));
@@ -122,7 +122,7 @@ TEST_F(StepTest, ATombstoneOrAMissingIntentStopsIt) {
   EXPECT_FALSE(without.start(now));
 }
 
-TEST_F(StepTest, ASupervisorThatCannotPrepareForksNothingAndSaysWhy) {
+TEST_F(StepTest, FailedPreparationForksNothingAndIsRecorded) {
   const Status started = machine().start(now, [this] {
     EXPECT_TRUE(dir->has(Record::started)) << "only the elected supervisor prepares";
     return fail(ErrorCode::resource_exhausted, "no socket");
@@ -134,7 +134,7 @@ TEST_F(StepTest, ASupervisorThatCannotPrepareForksNothingAndSaysWhy) {
   EXPECT_EQ(notices, std::vector{StepNotice::finished});
 }
 
-TEST_F(StepTest, GoOfAnotherFenceOpensNothing) {
+TEST_F(StepTest, GoWithAnotherFenceIsIgnored) {
   ASSERT_TRUE(machine().start(now));
   for (Fence fence : {Fence(49), Fence(51)}) machine().receive(StepGo{fence, std::nullopt}, now);
   EXPECT_EQ(tree.opened, 0);
@@ -143,14 +143,14 @@ TEST_F(StepTest, GoOfAnotherFenceOpensNothing) {
   EXPECT_EQ(tree.opened, 1);
 }
 
-TEST_F(StepTest, ATaskThatCannotBeForkedLeavesATombstone) {
+TEST_F(StepTest, FailedForkIsRecordedAsCancelled) {
   tree.broken = true;
   EXPECT_FALSE(machine().start(now));
   EXPECT_TRUE(machine().finished());
   EXPECT_NE(decode_cancelled(*dir->read(Record::cancelled))->why.find("fork"), std::string::npos);
 }
 
-TEST_F(StepTest, KillBeforeGoNeverRuns) {
+TEST_F(StepTest, KillBeforeGoPreventsTheStart) {
   ASSERT_TRUE(machine().start(now));
   machine().receive(StepKill{Fence(50), false}, now);
   EXPECT_TRUE(machine().finished());
@@ -160,7 +160,7 @@ TEST_F(StepTest, KillBeforeGoNeverRuns) {
   EXPECT_EQ(tree.kills, 1);
 }
 
-TEST_F(StepTest, AKillMayBringItsOwnGraceAndALaterOneOnlyShortensIt) {
+TEST_F(StepTest, KillMayHaveAGraceAndALaterOneOnlyShortensIt) {
   let_go();
   machine().receive(StepKill{Fence(50), false, Seconds(120)}, now);
   EXPECT_EQ(tree.signals, (std::vector{SIGCONT, SIGTERM}));
@@ -174,7 +174,7 @@ TEST_F(StepTest, AKillMayBringItsOwnGraceAndALaterOneOnlyShortensIt) {
   EXPECT_EQ(tree.kills, 1);
 }
 
-TEST_F(StepTest, KillIsTermThenKillWaitThenKill) {
+TEST_F(StepTest, KillIsSigtermThenKillWaitThenSigkill) {
   let_go();
   machine().receive(StepKill{Fence(50), false}, now);
   machine().receive(StepKill{Fence(50), false}, now);
@@ -197,7 +197,7 @@ TEST_F(StepTest, KillOfAnOlderAllocationIsIgnored) {
   EXPECT_TRUE(tree.signals.empty());
 }
 
-TEST_F(StepTest, TheLimitCountsFromGoAndMayMove) {
+TEST_F(StepTest, TimeLimitCountsFromGoAndMayChange) {
   settings.time_limit = Seconds(60);
   ASSERT_TRUE(machine().start(now));
   after(Seconds(1000));  // at the gate
@@ -205,7 +205,7 @@ TEST_F(StepTest, TheLimitCountsFromGoAndMayMove) {
   after(Seconds(59));
   EXPECT_TRUE(tree.signals.empty());
   machine().receive(StepSetLimit{Fence(50), Lsn(70), Seconds(120)}, now);
-  machine().receive(StepSetLimit{Fence(50), Lsn(69), Seconds(1)}, now);  // overtaken on the way
+  machine().receive(StepSetLimit{Fence(50), Lsn(69), Seconds(1)}, now);  // reordered in the network
   machine().receive(StepSetLimit{Fence(50), Lsn(70), Seconds(1)}, now);  // repeated
   after(Seconds(60));
   EXPECT_TRUE(tree.signals.empty());
@@ -216,7 +216,7 @@ TEST_F(StepTest, TheLimitCountsFromGoAndMayMove) {
   EXPECT_TRUE(exit_record().exit.timed_out);
 }
 
-TEST_F(StepTest, SignalsAreAppliedOnceAndOnlyToRunningCode) {
+TEST_F(StepTest, SignalsAreAppliedOnceAndOnlyWhileRunning) {
   ASSERT_TRUE(machine().start(now));
   machine().receive(StepSignal{Fence(50), Lsn(60), SIGUSR1, false}, now);
   EXPECT_TRUE(tree.signals.empty());
@@ -228,7 +228,7 @@ TEST_F(StepTest, SignalsAreAppliedOnceAndOnlyToRunningCode) {
   EXPECT_EQ(tree.signals, (std::vector{SIGUSR1, -SIGUSR2}));
 }
 
-TEST_F(StepTest, ALeasedAttemptDoesNotStartWithoutALiveLease) {
+TEST_F(StepTest, LeasedAttemptDoesNotStartWithoutAValidLease) {
   settings.leased = true;
   ASSERT_TRUE(machine().start(now));
   machine().receive(StepGo{Fence(50), std::nullopt}, now);
@@ -238,13 +238,13 @@ TEST_F(StepTest, ALeasedAttemptDoesNotStartWithoutALiveLease) {
   EXPECT_EQ(tree.opened, 1);
 }
 
-TEST_F(StepTest, AnExpiredLeaseFreezesAndARenewalThaws) {
+TEST_F(StepTest, ExpiredLeaseFreezesAndRenewalThaws) {
   settings.leased = true;
   let_go(now.boot + Seconds(10));
   EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(10));
   after(Seconds(10));
   EXPECT_TRUE(tree.frozen);
-  machine().receive(StepRenewLease{now.boot - Seconds(1)}, now);  // an old one, late
+  machine().receive(StepRenewLease{now.boot - Seconds(1)}, now);  // an old renewal, late
   EXPECT_TRUE(tree.frozen);
   machine().receive(StepRenewLease{now.boot + Seconds(5)}, now);
   EXPECT_FALSE(tree.frozen);
@@ -252,7 +252,7 @@ TEST_F(StepTest, AnExpiredLeaseFreezesAndARenewalThaws) {
   EXPECT_TRUE(tree.frozen);
 }
 
-TEST_F(StepTest, FrozenThenKilledNeverWakes) {
+TEST_F(StepTest, FrozenAttemptIsKilledWithoutThawing) {
   settings.leased = true;
   let_go(now.boot + Seconds(10));
   after(Seconds(11));
@@ -264,7 +264,7 @@ TEST_F(StepTest, FrozenThenKilledNeverWakes) {
   EXPECT_TRUE(tree.frozen);
 }
 
-TEST_F(StepTest, WhatCannotBeFrozenIsKilled) {
+TEST_F(StepTest, AttemptThatCannotBeFrozenIsKilled) {
   settings.leased = true;
   tree.can_freeze = false;
   let_go(now.boot + Seconds(10));
@@ -274,7 +274,7 @@ TEST_F(StepTest, WhatCannotBeFrozenIsKilled) {
   EXPECT_NE(exit_record().detail.find("lease"), std::string::npos);
 }
 
-TEST_F(StepTest, ALeaseThatEndsDuringKillWaitDoesNotGrantTheRest) {
+TEST_F(StepTest, LeaseThatExpiresDuringKillWaitKillsAtOnce) {
   settings.leased = true;
   let_go(now.boot + Seconds(10));
   machine().receive(StepKill{Fence(50), false}, now);
@@ -282,7 +282,7 @@ TEST_F(StepTest, ALeaseThatEndsDuringKillWaitDoesNotGrantTheRest) {
   EXPECT_EQ(tree.kills, 1);
 }
 
-TEST_F(StepTest, WithoutATaskItHoldsTheAllocationUntilKilled) {
+TEST_F(StepTest, WithoutATaskItHoldsTheAllocationUntilKill) {
   settings.runs_task = false;
   settings.time_limit = Seconds(1);
   ASSERT_TRUE(machine().start(now));
@@ -295,7 +295,7 @@ TEST_F(StepTest, WithoutATaskItHoldsTheAllocationUntilKilled) {
   EXPECT_EQ(exit_record().exit, ExitStatus{});
 }
 
-TEST_F(StepTest, AnOrphanAtTheGateGivesUp) {
+TEST_F(StepTest, SupervisorAtTheGateExitsIfItsRecordsAreRemoved) {
   ASSERT_TRUE(machine().start(now));
   after(Seconds(60));
   EXPECT_FALSE(machine().finished());
@@ -305,8 +305,8 @@ TEST_F(StepTest, AnOrphanAtTheGateGivesUp) {
   EXPECT_EQ(tree.kills, 1);
 }
 
-// The disk is full when the end is to be written: it is kept and written later.
-TEST(StepOnAFullDisk, HoldsTheEndUntilThereIsRoom) {
+// The disk is full when the exit is to be recorded: it is kept in memory and written later.
+TEST(StepOnAFullDisk, ExitIsRecordedOnceThereIsSpace) {
   class FullDir final : public AttemptDir {
    public:
     explicit FullDir(AttemptDir& real) : real_(real) {}

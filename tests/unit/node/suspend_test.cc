@@ -1,4 +1,4 @@
-// StepMachine: what stands still by command, beside leases, limits and ends.
+// StepMachine: suspension by command, together with leases, time limits and ends.
 #include <csignal>
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ class SuspendStep : public ::testing::Test {
   Moment now{Time(Seconds(1'700'000'000)), BootTime(Seconds(5000))};
 };
 
-TEST_F(SuspendStep, TheNewestWordCountsAndARepeatedOneDoesNothing) {
+TEST_F(SuspendStep, NewestCommandAppliesAndRepeatedOnesAreIgnored) {
   start();
   go();
   set(true, 7);
@@ -77,7 +77,7 @@ TEST_F(SuspendStep, TheNewestWordCountsAndARepeatedOneDoesNothing) {
   EXPECT_FALSE(tree.frozen) << "for another attempt";
 }
 
-TEST_F(SuspendStep, ItsTimeDoesNotCount) {
+TEST_F(SuspendStep, TimeLimitDoesNotRunWhileSuspended) {
   settings.time_limit = Seconds(100);
   start();
   go();
@@ -94,7 +94,7 @@ TEST_F(SuspendStep, ItsTimeDoesNotCount) {
   EXPECT_THAT(tree.signals, ElementsAre(SIGCONT, SIGTERM));
 }
 
-TEST_F(SuspendStep, ANewLimitDoesNotRunEither) {
+TEST_F(SuspendStep, ChangedTimeLimitDoesNotRunWhileSuspended) {
   settings.time_limit = Seconds(100);
   start();
   go();
@@ -107,7 +107,7 @@ TEST_F(SuspendStep, ANewLimitDoesNotRunEither) {
   EXPECT_EQ(machine->next_deadline(), now.boot + Seconds(20));
 }
 
-TEST_F(SuspendStep, WithoutAFreezerItIsToldFirst) {
+TEST_F(SuspendStep, WithoutAFreezerSigtstpPrecedesTheStop) {
   tree.freezer = false;
   start();
   go();
@@ -124,7 +124,7 @@ TEST_F(SuspendStep, WithoutAFreezerItIsToldFirst) {
   EXPECT_FALSE(tree.frozen) << "it goes on: nothing stops it any more";
 }
 
-TEST_F(SuspendStep, SuspendedAtItsGateItStopsAsSoonAsThatOpens) {
+TEST_F(SuspendStep, SuspensionAtTheGateAppliesAfterGo) {
   start();
   set(true, 7);
   EXPECT_FALSE(tree.frozen);
@@ -132,7 +132,7 @@ TEST_F(SuspendStep, SuspendedAtItsGateItStopsAsSoonAsThatOpens) {
   EXPECT_TRUE(tree.frozen);
 }
 
-TEST_F(SuspendStep, AnEndReachesItAwake) {
+TEST_F(SuspendStep, KillThawsBeforeSigterm) {
   start();
   go();
   set(true, 7);
@@ -145,7 +145,7 @@ TEST_F(SuspendStep, AnEndReachesItAwake) {
   EXPECT_EQ(tree.kills, 1);
 }
 
-TEST_F(SuspendStep, ContinueDoesNotWakeItAndKillEndsIt) {
+TEST_F(SuspendStep, SigcontDoesNotResumeItAndSigkillEndsIt) {
   start();
   go();
   set(true, 7);
@@ -160,7 +160,7 @@ TEST_F(SuspendStep, ContinueDoesNotWakeItAndKillEndsIt) {
   EXPECT_FALSE(tree.frozen) << "it has to be awake to die";
 }
 
-TEST_F(SuspendStep, ALeaseThatIsRenewedWakesNobodyWhoIsSuspended) {
+TEST_F(SuspendStep, LeaseRenewalDoesNotResumeASuspendedJob) {
   settings.leased = true;
   start();
   go(now.boot + Seconds(10));

@@ -1,6 +1,6 @@
-// World: one node in a test: a virtual disk that forgets what was not synced, supervisors as virtual processes that die at any call,
-// and a clock that only the test moves. The agent, Supervisors and StepMachine in it are the production ones.
-// Owned by one test; one thread.
+// World: one node in a test, with a virtual disk that loses what was not synced, supervisors as
+// virtual processes that may die at any call, and a clock that only the test moves. The agent,
+// Supervisors and StepMachine in it are production code. Owned by one test; one thread.
 #pragma once
 
 #include <deque>
@@ -17,10 +17,10 @@
 
 namespace ares::node {
 
-// What a process that is killed in the middle of a call throws, so that nothing after that call happens.
+// Thrown by a process that is killed in the middle of a call, so that nothing after that call happens.
 struct Died {};
 
-// Counts the calls that leave a trace, and kills the process of the chosen one: before it takes effect, or right after.
+// Counts the calls with a durable effect and kills the process at the chosen one: before the effect or right after.
 class Fate {
  public:
   void die_at(std::size_t call, bool after) {
@@ -56,7 +56,7 @@ struct Disk {
   std::vector<std::pair<AttemptKey, Fence>> forgotten;
   bool full = false;
 
-  // What is left after a power loss.
+  // Keeps only what a power loss leaves.
   void lose_power() {
     for (auto it = directories.begin(); it != directories.end();) {
       Directory& d = *it->second;
@@ -195,7 +195,7 @@ class World final : public StepTransport, private Uplink, private Users {
     });
   }
   bool daemon_alive() const { return daemon_alive_; }
-  // As a KILL of aresd, and its supervisor's start again.
+  // SIGKILL of aresd, and a new start of it.
   void restart_daemon() {
     daemon_alive_ = true;
     channels_.clear();
@@ -303,14 +303,14 @@ class World final : public StepTransport, private Uplink, private Users {
   void kill_step(const AttemptKey& key) {
     if (Step* s = step(key)) die(*s);
   }
-  // How many supervisors of the attempt let user code run right now (frozen does not count).
+  // How many supervisors of the attempt have running user code now (frozen ones do not count).
   int running(const AttemptKey& key) const {
     int n = 0;
     for (const auto& [pid, s] : steps_) n += s->key == key && s->runs && !s->frozen && !s->dead;
     return n;
   }
 
-  // Delivers everything that is under way until nothing moves. Time stands still.
+  // Delivers all pending messages until nothing changes. The clock does not advance.
   void settle() {
     for (int round = 0; round < 200; ++round) {
       const bool moved = start_processes() | deliver_packets() | finish_trees() | tell_answers();
@@ -338,7 +338,7 @@ class World final : public StepTransport, private Uplink, private Users {
   Disk disk;
   Fate daemon_fate, step_fate;
   Moment now{Time(std::chrono::seconds(1'700'000'000)), BootTime(std::chrono::seconds(1000))};
-  std::map<AttemptKey, int> starts;  // of user code
+  std::map<AttemptKey, int> starts;  // number of starts of user code
   std::vector<FromNode> sent;
   std::uint64_t last_heartbeat = 0;
   bool can_freeze = true;
@@ -366,7 +366,7 @@ class World final : public StepTransport, private Uplink, private Users {
     }
     if (s.machine->finished()) die(s);
   }
-  // With the process go its lock, its tree and its channel.
+  // The lock, the process tree and the channel end with the process.
   void die(Step& s) {
     s.dead = true;
     s.runs = false;

@@ -27,7 +27,7 @@ class Files : public ::testing::Test {
   std::string path;
 };
 
-TEST_F(Files, ARecordIsCreatedOnceAndWhole) {
+TEST_F(Files, RecordIsCreatedOnceAndCompletely) {
   const RecordDir dir = std::move(*RecordDir::open(path));
   ASSERT_TRUE(dir.create("go", "one", false));
   EXPECT_EQ(dir.create("go", "two", false).error().code, ErrorCode::already_exists);
@@ -38,7 +38,7 @@ TEST_F(Files, ARecordIsCreatedOnceAndWhole) {
   EXPECT_EQ(list_directory(path)->size(), 2u) << "nothing half-made stays";
 }
 
-TEST_F(Files, OfManyProcessesOneCreatesTheRecord) {
+TEST_F(Files, OnlyOneOfManyProcessesCreatesTheRecord) {
   constexpr int kProcesses = 8;
   std::vector<pid_t> children;
   for (int i = 0; i < kProcesses; ++i) {
@@ -58,7 +58,7 @@ TEST_F(Files, OfManyProcessesOneCreatesTheRecord) {
   EXPECT_EQ(winners, 1);
 }
 
-TEST_F(Files, SpaceSetAsideBecomesTheRecord) {
+TEST_F(Files, ReservedSpaceBecomesTheRecord) {
   const RecordDir dir = std::move(*RecordDir::open(path));
   ASSERT_TRUE(dir.reserve("exit"));
   EXPECT_FALSE(dir.has("exit"));
@@ -67,7 +67,7 @@ TEST_F(Files, SpaceSetAsideBecomesTheRecord) {
   EXPECT_EQ(list_directory(path)->size(), 1u);
 }
 
-TEST_F(Files, ALockIsSeenByOthersAndDiesWithItsHolder) {
+TEST_F(Files, LockIsVisibleToOthersAndEndsWithItsHolder) {
   const RecordDir other = std::move(*RecordDir::open(path));
   EXPECT_FALSE(other.locked("lock"));
   int ready[2];
@@ -93,7 +93,7 @@ TEST_F(Files, ALockIsSeenByOthersAndDiesWithItsHolder) {
   ::close(ready[1]);
 }
 
-TEST_F(Files, RemovesATreeButNotWhatALinkPointsTo) {
+TEST_F(Files, RemovesATreeWithoutFollowingLinks) {
   std::filesystem::create_directories(path + "/tree/a/b");
   std::ofstream(path + "/tree/a/b/file") << "x";
   std::ofstream(path + "/outside") << "keep";
@@ -104,14 +104,14 @@ TEST_F(Files, RemovesATreeButNotWhatALinkPointsTo) {
   EXPECT_TRUE(remove_tree(path + "/tree"));
 }
 
-TEST_F(Files, ReplacesAFileWhole) {
+TEST_F(Files, ReplacesAFileAtomically) {
   ASSERT_TRUE(replace_file(path + "/identity", "one"));
   ASSERT_TRUE(replace_file(path + "/identity", "2"));
   EXPECT_EQ(*read_file(path + "/identity"), "2");
   EXPECT_FALSE(replace_file(path + "/none/identity", "x"));
 }
 
-// A tree of plain files stands for the kernel's: what is chosen and written is what counts.
+// Plain files stand in for the kernel's: the test checks which are chosen and what is written.
 TEST_F(Files, CgroupPicksTheHierarchyOfEachController) {
   const std::string name = "job";
   for (const char* hierarchy : {"/unified", "/memory", "/freezer"}) {
@@ -149,7 +149,7 @@ TEST_F(Files, CgroupPicksTheHierarchyOfEachController) {
   EXPECT_FALSE(Cgroup::plan(name, Bytes::mib(1), "", ""));
 }
 
-TEST(Clock, NamesAProcessByItsStart) {
+TEST(Clock, StartTicksIdentifyAProcess) {
   EXPECT_GT(process_start_ticks(::getpid()), 0u);
   EXPECT_EQ(process_start_ticks(::getpid()), process_start_ticks(::getpid()));
   EXPECT_EQ(process_start_ticks(0x7ffffff0), 0u);

@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An init of its own pid namespace with `children` more processes in it, all of which hold the write end of a pipe.
+// An init process of a new pid namespace with `children` more processes, all of which hold the write end of a pipe.
 struct Namespace {
   pid_t init = -1;
-  int held = -1;  // end of file once nobody is left
+  int held = -1;  // read end; end of file once all processes are gone
 
   explicit Namespace(int children) {
     int pipe_ends[2];
@@ -57,14 +57,14 @@ struct Namespace {
 
   bool empty() const {
     pid_t none = 0;
-    return ::read(held, &none, 1) == 0;  // would block while anybody holds the other end
+    return ::read(held, &none, 1) == 0;  // would block while a process holds the other end
   }
 
  private:
   pid_t waiter_ = -1;
 };
 
-TEST(Sweep, ANamespaceIsGoneOnlyWhenEverybodyInItIs) {
+TEST(Sweep, NamespaceIsGoneOnceAllItsProcessesAre) {
   Namespace made(50);
   if (made.init < 0) GTEST_SKIP() << "only root can make pid namespaces";
   EXPECT_FALSE(namespace_gone(made.init, 20ms)) << "it still runs";
@@ -73,7 +73,7 @@ TEST(Sweep, ANamespaceIsGoneOnlyWhenEverybodyInItIs) {
   EXPECT_TRUE(made.empty());
 }
 
-TEST(Sweep, NumbersOfNobodyAndOfOrdinaryProcessesAreNoNamespaceToWaitFor) {
+TEST(Sweep, OtherPidsAreNotWaitedFor) {
   EXPECT_TRUE(namespace_gone(0, 0ms));
   EXPECT_TRUE(namespace_gone(::getpid(), 0ms)) << "a reused number: it lives in our own namespace";
   const pid_t child = ::fork();

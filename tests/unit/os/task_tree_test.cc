@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kNoTest = 99;
 
-// What the function returns in a child of ours that may not make namespaces.
+// The return value of the function in a child process that may not create namespaces.
 int without_privileges(int (*test)()) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -29,8 +29,8 @@ TaskTree::BodyFailure nothing() {
   return {};
 }
 
-// A run that cannot be stopped when its lease ends was once started beside the controller's back.
-TEST(TaskTree, StartsNothingWhereIsolationIsRequiredAndCannotBeHad) {
+// Regression: a task was started without isolation although it could not be stopped at the end of its lease.
+TEST(TaskTree, DoesNotStartWithoutRequiredIsolation) {
   EXPECT_EQ(without_privileges([] {
               TaskTree tree(nothing, TaskTree::Isolation::required, std::nullopt);
               const Result<pid_t> spawned = tree.spawn_gated();
@@ -41,7 +41,7 @@ TEST(TaskTree, StartsNothingWhereIsolationIsRequiredAndCannotBeHad) {
             0);
 }
 
-TEST(TaskTree, DoesWithoutIsolationWhereItIsOnlyWanted) {
+TEST(TaskTree, StartsWithoutOptionalIsolation) {
   EXPECT_EQ(without_privileges([] {
               TaskTree tree(nothing, TaskTree::Isolation::wanted, std::nullopt);
               const Result<pid_t> spawned = tree.spawn_gated();

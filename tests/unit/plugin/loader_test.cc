@@ -33,7 +33,7 @@ class Loader : public ::testing::Test {
   std::string directory, file;
 };
 
-TEST_F(Loader, LoadsTheMockPluginAndSpeaksWithIt) {
+TEST_F(Loader, LoadsAndOpensTheMockPlugin) {
   Result<LoadedExecPlugin> loaded = load_exec_plugin(file);
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_STREQ(loaded->plugin->name, "mock");
@@ -61,13 +61,13 @@ TEST_F(Loader, RefusesAFileThatOthersMayWrite) {
   EXPECT_NE(refusal().find("chmod"), std::string::npos);
 }
 
-TEST_F(Loader, RefusesAFileOfSomebodyElse) {
+TEST_F(Loader, RefusesAFileOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to give a file away";
   ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
   EXPECT_NE(refusal().find("65534"), std::string::npos);
 }
 
-TEST_F(Loader, LooksAtTheFileBehindALink) {
+TEST_F(Loader, ChecksTheTargetOfALink) {
   const std::string link = directory + "/link.so";
   std::filesystem::create_symlink(file, link);
   EXPECT_TRUE(load_exec_plugin(link));
@@ -75,7 +75,7 @@ TEST_F(Loader, LooksAtTheFileBehindALink) {
   EXPECT_FALSE(load_exec_plugin(link));
 }
 
-TEST_F(Loader, NamesWhatIsMissing) {
+TEST_F(Loader, NamesAMissingFileOrSymbol) {
   EXPECT_EQ(load_exec_plugin(directory + "/none.so").error().code, ErrorCode::not_found);
   std::filesystem::remove(file);
   std::filesystem::copy_file("/proc/self/exe", file);

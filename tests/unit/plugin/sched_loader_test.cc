@@ -32,7 +32,7 @@ class SchedLoader : public ::testing::Test {
   std::string directory, file;
 };
 
-TEST_F(SchedLoader, LoadsTheExampleAndOpensIt) {
+TEST_F(SchedLoader, LoadsAndOpensTheExample) {
   auto loaded = load_sched_plugin(file);
   ASSERT_TRUE(loaded) << loaded.error().message;
   ares_sched_option option{"links", "4"};
@@ -50,7 +50,7 @@ TEST_F(SchedLoader, LoadsTheExampleAndOpensIt) {
   EXPECT_NE(std::string(error).find("\"link\""), std::string::npos);
 }
 
-TEST_F(SchedLoader, RefusesWhatOthersMayWriteOrOwn) {
+TEST_F(SchedLoader, RefusesFilesThatOthersMayWriteOrOwn) {
   ::chmod(file.c_str(), 0775);
   EXPECT_NE(refusal().find("chmod go-w"), std::string::npos);
   ::chmod(file.c_str(), 0755);
@@ -63,15 +63,15 @@ TEST_F(SchedLoader, RefusesWhatOthersMayWriteOrOwn) {
   EXPECT_NE(refusal().find("65534"), std::string::npos);
 }
 
-TEST_F(SchedLoader, NamesWhatIsMissing) {
+TEST_F(SchedLoader, NamesAMissingFileOrSymbol) {
   EXPECT_EQ(load_sched_plugin(directory + "/none.so").error().code, ErrorCode::not_found);
   std::filesystem::remove(file);
-  std::filesystem::copy_file(ARES_MOCK_PLUGIN, file);  // one of another kind
+  std::filesystem::copy_file(ARES_MOCK_PLUGIN, file);  // a plugin of another kind
   ::chmod(file.c_str(), 0755);
   EXPECT_NE(refusal().find(ARES_SCHED_ENTRY_NAME), std::string::npos) << refusal();
 }
 
-TEST_F(SchedLoader, LoadsWhatHasTakenTheFilesPlaceThoughTheOldOneIsStillThere) {
+TEST_F(SchedLoader, LoadsAReplacedFileWhileTheOldOneIsLoaded) {
   auto loaded = load_sched_plugin(file);
   ASSERT_TRUE(loaded) << loaded.error().message;
   auto again = load_sched_plugin(file);
@@ -105,7 +105,7 @@ std::string problem(const ares_sched_plugin* plugin) {
   return usable ? "" : usable.error().message;
 }
 
-TEST(CheckSchedPlugin, RefusesWhatItCouldNotCall) {
+TEST(CheckSchedPlugin, RefusesAnotherVersionAndMissingFunctions) {
   ares_sched_plugin plugin = good();
   EXPECT_EQ(problem(&plugin), "");
   plugin.abi_version = 7;

@@ -1,4 +1,4 @@
-// Whatever bytes arrive, reading them ends in a value or an error. AddressSanitizer runs this too.
+// Any bytes are converted to a value or an error. This runs under AddressSanitizer too.
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class ConvertFuzz : public ::testing::Test {
     return bytes;
   }
 
-  // Cut short, bytes changed, parts doubled.
+  // Truncates, changes bytes, repeats parts.
   std::string damage(std::string bytes) {
     for (std::uint64_t n = random.number(4); n > 0 && !bytes.empty(); --n)
       bytes[random.number(bytes.size())] = static_cast<char>(random.u32());
@@ -53,7 +53,7 @@ class ConvertFuzz : public ::testing::Test {
   int converted = 0;
 };
 
-TEST_F(ConvertFuzz, Noise) {
+TEST_F(ConvertFuzz, NoiseIsAValueOrAnError) {
   for (int i = 0; i < 20'000; ++i) {
     const std::string bytes = noise();
     read<api::JobSpec>(bytes);
@@ -63,7 +63,7 @@ TEST_F(ConvertFuzz, Noise) {
   EXPECT_GT(parsed, 0);
 }
 
-TEST_F(ConvertFuzz, DamagedMessages) {
+TEST_F(ConvertFuzz, DamagedMessageIsAValueOrAnError) {
   for (std::size_t i = 0; i < 6000; ++i) {
     api::JobSpec spec;
     to_api(random.job_spec(), &spec);
@@ -79,7 +79,7 @@ TEST_F(ConvertFuzz, DamagedMessages) {
   EXPECT_GT(converted, 1000);
 }
 
-TEST_F(ConvertFuzz, DigestsOfAnything) {
+TEST_F(ConvertFuzz, DigestOfADamagedMessageIsStable) {
   for (int i = 0; i < 5000; ++i) {
     api::Request request;
     to_api(random.job_spec(), request.mutable_submit()->mutable_spec());

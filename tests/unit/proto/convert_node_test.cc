@@ -11,8 +11,8 @@
 
 namespace ares {
 
-// Structured bindings name every member, so that a member added to the model stops this file from
-// compiling until it is compared, and then the test until it is converted.
+// Structured bindings name every member, so that a member added to the model does not compile here
+// until it is compared, and then fails the test until it is converted.
 static bool operator==(const Register& x, const Register& y) {
   const auto& [a, b, c, d, e, f, g, h, i, j] = x;
   const auto& [A, B, C, D, E, F, G, H, I, J] = y;
@@ -113,7 +113,7 @@ Wire to_wire(const Model& message) {
   return arrived;
 }
 
-TEST(ConvertNode, WhatANodeSaysComesBackAsItWas) {
+TEST(ConvertNode, MessagesFromNodesRoundTrip) {
   testing::RandomWire random(11);
   for (std::size_t i = 0; i < 4000; ++i) {
     const FromNode message = random.from_node(i % std::variant_size_v<FromNodeBody>);
@@ -123,7 +123,7 @@ TEST(ConvertNode, WhatANodeSaysComesBackAsItWas) {
   }
 }
 
-TEST(ConvertNode, WhatANodeIsToldComesBackAsItWas) {
+TEST(ConvertNode, MessagesToNodesRoundTrip) {
   testing::RandomWire random(12);
   for (std::size_t i = 0; i < 9000; ++i) {
     const ToNode message = random.to_node(i % std::variant_size_v<ToNodeBody>);
@@ -171,9 +171,9 @@ const WrongUp kWrongUp[] = {
      [](auto& m) { m.mutable_progress()->mutable_usage()->set_max_rss(-1); }},
 };
 
-// Any user could once cut a node off for good with the name of an output file: the node's report of it was refused, and it
-// had nothing else to say from then on.
-TEST(ConvertNode, NoReasonGivenByANodeKeepsItFromBeingHeard) {
+// Regression: the name of an output file could cut a node off for good: its report with that name
+// was refused, and the node repeated this report for ever.
+TEST(ConvertNode, AnyReasonTextOfANodeIsAccepted) {
   std::string text;
   for (int i = 0; i < 2500; ++i) text += "ä";
   for (const std::string& reason : {text, "x" + text, "xx" + text}) {
@@ -199,7 +199,7 @@ TEST(ConvertNode, NoReasonGivenByANodeKeepsItFromBeingHeard) {
   EXPECT_EQ(std::get<LaunchRefused>(heard->body).cause, "?[31mred?\nline");
 }
 
-TEST(ConvertNode, SaysWhatIsWrongWithWhatANodeSays) {
+TEST(ConvertNode, ErrorsInMessagesFromNodesAreNamed) {
   for (const WrongUp& wrong : kWrongUp) {
     api::NodeUp message;
     message.set_node("n1");
@@ -257,7 +257,7 @@ const WrongDown kWrongDown[] = {
     {"heartbeat is missing", [](auto& m) { m.mutable_welcome(); }},
 };
 
-TEST(ConvertNode, SaysWhatIsWrongWithWhatANodeIsTold) {
+TEST(ConvertNode, ErrorsInMessagesToNodesAreNamed) {
   testing::RandomWire random(13);
   for (const WrongDown& wrong : kWrongDown) {
     auto message = to_wire<api::NodeDown>(random.to_node(0));

@@ -1,4 +1,4 @@
-// Values of the model with every field set at random, for conversions to be tried on.
+// Values of the model with every field set at random, to test conversions.
 // Owned by the test; one thread.
 #pragma once
 
@@ -32,7 +32,7 @@ class RandomWire {
       text += static_cast<char>('!' + number('~' - '!'));
     return text;
   }
-  // Anything a path may hold, UTF-8 or not.
+  // Any bytes that a path may have, UTF-8 or not.
   std::string path() {
     std::string text = "/";
     for (std::uint64_t n = number(40); n > 0; --n) {

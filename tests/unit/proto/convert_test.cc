@@ -16,7 +16,7 @@ api::JobSpec to_wire(const JobSpec& spec) {
   return wire;
 }
 
-TEST(ConvertJobSpec, ComesBackAsItWas) {
+TEST(ConvertJobSpec, RoundTrips) {
   testing::RandomWire random(1);
   for (int i = 0; i < 2000; ++i) {
     const JobSpec spec = random.job_spec();
@@ -29,8 +29,8 @@ TEST(ConvertJobSpec, ComesBackAsItWas) {
   }
 }
 
-// Whatever is added to the message must be filled by the conversion.
-TEST(ConvertJobSpec, FillsEveryFieldOfTheMessage) {
+// Each field that is added to the message must be set by the conversion.
+TEST(ConvertJobSpec, SetsEveryFieldOfTheMessage) {
   testing::RandomWire random(2);
   std::set<std::string> unset;
   const auto* descriptor = api::JobSpec::descriptor();
@@ -44,7 +44,7 @@ TEST(ConvertJobSpec, FillsEveryFieldOfTheMessage) {
   EXPECT_EQ(unset, std::set<std::string>{});
 }
 
-TEST(ConvertJobSpec, AbsentRequeueIsTheSitesDefault) {
+TEST(ConvertJobSpec, AbsentRequeueIsTheDefaultOfTheSite) {
   api::JobSpec wire = to_wire(JobSpec{});
   wire.clear_requeue();
   EXPECT_TRUE(from_api(wire, true)->requeue);
@@ -53,7 +53,7 @@ TEST(ConvertJobSpec, AbsentRequeueIsTheSitesDefault) {
   EXPECT_TRUE(from_api(wire, false)->requeue);
 }
 
-TEST(ConvertJobSpec, AnEmptyArrayIsNone) {
+TEST(ConvertJobSpec, EmptyArrayIsAbsent) {
   EXPECT_EQ(from_api(to_wire(JobSpec{}))->array, std::nullopt);
 }
 
@@ -68,6 +68,7 @@ const Wrong kWrong[] = {
      "memory_per_cpu is negative"},
     {"negative time", [](auto& s) { s.set_time_limit(-60); }, "time_limit is negative"},
     {"endless time", [](auto& s) { s.set_time_limit(INT64_MAX); }, "time_limit is too long"},
+    {"endless wait", [](auto& s) { s.set_switches_wait(INT64_MAX); }, "switches_wait is too long"},
     {"negative begin", [](auto& s) { s.set_begin(-1); }, "begin is negative"},
     {"endless begin", [](auto& s) { s.set_begin(INT64_MAX); }, "begin is too long"},
     {"long name", [](auto& s) { s.set_name(std::string(1025, 'x')); },
@@ -102,7 +103,7 @@ const Wrong kWrong[] = {
     {"gpu type", [](auto& s) { s.add_gpus_total()->set_type("\n"); }, "gpus_total contains"},
 };
 
-TEST(ConvertJobSpec, SaysWhatIsWrong) {
+TEST(ConvertJobSpec, ErrorsAreNamed) {
   for (const Wrong& wrong : kWrong) {
     api::JobSpec wire = to_wire(JobSpec{});
     wrong.spoil(wire);
@@ -115,7 +116,7 @@ TEST(ConvertJobSpec, SaysWhatIsWrong) {
   }
 }
 
-TEST(ConvertJobKey, RefusesIdsThatAreNone) {
+TEST(ConvertJobKey, IdZeroIsRefused) {
   api::JobRef ref;
   EXPECT_FALSE(from_api(ref));
   ref.set_job(1);

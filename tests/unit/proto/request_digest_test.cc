@@ -23,7 +23,7 @@ api::Request submission() {
 
 using Change = std::function<void(api::Request&)>;
 
-TEST(RequestDigest, LeavesOutWhatTheSurroundingsAdd) {
+TEST(RequestDigest, OmitsTheContextOfSubmission) {
   const Change changes[] = {
       [](auto& r) { r.set_request_id("b"); },
       [](auto& r) { r.set_client_version("9.9"); },
@@ -45,7 +45,7 @@ TEST(RequestDigest, LeavesOutWhatTheSurroundingsAdd) {
   }
 }
 
-TEST(RequestDigest, SeesEverythingElse) {
+TEST(RequestDigest, CoversAllOtherFields) {
   const Change changes[] = {
       [](auto& r) { r.mutable_submit()->set_script("#!/bin/sh\ndate\n"); },
       [](auto& r) { r.mutable_submit()->mutable_spec()->set_name("other"); },
@@ -82,7 +82,7 @@ api::Request many() {
   return request;
 }
 
-TEST(RequestDigest, LeavesOutTheSurroundingsOfEachOfMany) {
+TEST(RequestDigest, OmitsTheContextOfEachOfSeveralJobs) {
   api::Request changed = many();
   changed.mutable_submit_many()->set_environments(0, "A=2");
   for (auto& item : *changed.mutable_submit_many()->mutable_items()) {
@@ -93,7 +93,7 @@ TEST(RequestDigest, LeavesOutTheSurroundingsOfEachOfMany) {
   EXPECT_EQ(request_digest(changed), request_digest(many()));
 }
 
-TEST(RequestDigest, SeesWhatEachOfManyIs) {
+TEST(RequestDigest, CoversEachOfSeveralJobs) {
   const Change changes[] = {
       [](auto& r) { r.mutable_submit_many()->set_scripts(0, "#!/bin/sh\ndate\n"); },
       [](auto& r) { r.mutable_submit_many()->mutable_items(1)->mutable_spec()->set_name("x"); },
@@ -111,8 +111,8 @@ TEST(RequestDigest, SeesWhatEachOfManyIs) {
   EXPECT_EQ(digests.size(), std::size(changes) + 1);
 }
 
-// Stored for a day, across upgrades of the controller: the bytes hashed must not change.
-TEST(RequestDigest, StaysWhatItWas) {
+// Digests are stored for a day, across upgrades of the controller: the hashed bytes must not change.
+TEST(RequestDigest, IsTheSameInAllReleases) {
   std::string hex;
   for (const std::uint8_t byte : request_digest(submission())) {
     constexpr char kDigits[] = "0123456789abcdef";

@@ -18,7 +18,7 @@ using testing::same;
 
 constexpr int kRounds = 300;
 
-TEST(StorageConvert, EveryFieldOfEveryEventSurvives) {
+TEST(StorageConvert, EveryFieldOfEveryEventRoundTrips) {
   RandomModel random(1);
   for (std::size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind) {
     for (int round = 0; round < kRounds; ++round) {
@@ -30,7 +30,7 @@ TEST(StorageConvert, EveryFieldOfEveryEventSurvives) {
   }
 }
 
-TEST(StorageConvert, EveryEventHasANameOfItsOwn) {
+TEST(StorageConvert, EventNamesAreUnique) {
   RandomModel random(2);
   std::set<std::string_view> names;
   for (std::size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind)
@@ -39,7 +39,7 @@ TEST(StorageConvert, EveryEventHasANameOfItsOwn) {
   EXPECT_TRUE(names.contains("Submitted"));
 }
 
-TEST(StorageConvert, EveryFieldOfEveryRecordSurvives) {
+TEST(StorageConvert, EveryFieldOfEveryRecordRoundTrips) {
   RandomModel random(3);
   for (int round = 0; round < kRounds; ++round) {
     const auto spec = random.make<JobSpec>();
@@ -77,7 +77,7 @@ TEST(StorageConvert, EveryFieldOfEveryRecordSurvives) {
   }
 }
 
-// The comparison above is only worth something if it sees each single field.
+// The comparison above is valid only if it compares every field.
 template <class T, std::size_t... I>
 void expect_each_field_counts(std::index_sequence<I...>) {
   const auto differs = [](auto field) {
@@ -100,7 +100,7 @@ void expect_each_field_counts() {
       std::make_index_sequence<std::tuple_size_v<decltype(testing::Fields<T>::tie(value))>>{});
 }
 
-TEST(StorageConvert, ComparisonSeesEveryField) {
+TEST(StorageConvert, ComparisonCoversEveryField) {
   expect_each_field_counts<JobSpec>();
   expect_each_field_counts<Job>();
   expect_each_field_counts<Node>();
@@ -111,7 +111,7 @@ TEST(StorageConvert, ComparisonSeesEveryField) {
   expect_each_field_counts<NodeRegistered>();
 }
 
-TEST(StorageConvert, AnAllocationFromBeforeLeasesWereStoredHasNone) {
+TEST(StorageConvert, AllocationStoredWithoutLeasesHasNone) {
   Allocated allocated;
   allocated.key = JobKey{JobId{1}, {}};
   allocated.attempt = AttemptNo{1};
@@ -135,7 +135,7 @@ TEST(StorageConvert, AnAllocationFromBeforeLeasesWereStoredHasNone) {
   EXPECT_EQ(encode_event(allocated).find(leased), std::string::npos) << "absent is the same as no";
 }
 
-TEST(StorageConvert, ANewerFormatIsRefusedByNumber) {
+TEST(StorageConvert, NewerFormatIsRefusedWithItsNumber) {
   const auto event = decode_event(kStorageVersion + 1, encode_event(NodeLost{NodeId(3)}));
   ASSERT_FALSE(event);
   EXPECT_EQ(event.error().code, ErrorCode::data_loss);
@@ -144,8 +144,8 @@ TEST(StorageConvert, ANewerFormatIsRefusedByNumber) {
   EXPECT_FALSE(decode_node(0, encode_node(Node{})));
 }
 
-TEST(StorageConvert, AnUnknownEventIsRefusedNotSkipped) {
-  // Field 199 of the envelope, empty message: what a newer release's new event looks like here.
+TEST(StorageConvert, UnknownEventIsRefused) {
+  // Field 199 of the envelope, an empty message: an event of a newer release, as seen by this one.
   const std::string newer("\xba\x0c\x00", 3);
   const auto event = decode_event(kStorageVersion, newer);
   ASSERT_FALSE(event);
@@ -153,7 +153,7 @@ TEST(StorageConvert, AnUnknownEventIsRefusedNotSkipped) {
   EXPECT_NE(event.error().message.find("does not know"), std::string::npos);
 }
 
-TEST(StorageConvert, AnUnknownStateIsRefused) {
+TEST(StorageConvert, UnknownStateIsRefused) {
   // Ended{state = 99}: field 37, length 2, field 2 = 99.
   const std::string bytes("\xaa\x02\x02\x10\x63", 5);
   const auto event = decode_event(kStorageVersion, bytes);
@@ -161,7 +161,7 @@ TEST(StorageConvert, AnUnknownStateIsRefused) {
   EXPECT_NE(event.error().message.find("job state 99"), std::string::npos) << event.error().message;
 }
 
-TEST(StorageConvert, DamagedBytesAreAnErrorNeverACrash) {
+TEST(StorageConvert, DamagedBytesAreAnError) {
   RandomModel random(5);
   int refused = 0;
   for (int round = 0; round < 20'000; ++round) {

@@ -1,7 +1,7 @@
-// The fields of every stored type, named once, so that tests can fill and compare all of them.
-// A structured binding must name exactly as many fields as the type has: a field added to the model
-// does not compile here until it is named, and a named field that the conversion forgets fails the
-// round trip. Test code; one thread.
+// The fields of every stored type, listed once, so that tests can set and compare all of them. A
+// structured binding must name exactly the fields of the type: a field added to the model does not
+// compile here until it is named, and a named field that the conversion omits fails the round trip.
+// Test code; one thread.
 #pragma once
 
 #include <tuple>
@@ -19,7 +19,7 @@ struct Fields {
   static constexpr bool known = false;
 };
 
-// tie(value) gives references to all fields, constant ones for a constant value.
+// tie(value) returns references to all fields, constant ones for a constant value.
 #define ARES_FIELDS(Type, ...)          \
   template <>                           \
   struct Fields<Type> {                 \

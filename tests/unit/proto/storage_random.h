@@ -1,5 +1,5 @@
-// Random values for every stored type: each field, each length, bytes of all kinds in texts.
-// Repeatable from a seed. Test code; one thread.
+// Random values for every stored type: each field, each length, all bytes in texts. Reproducible
+// from a seed. Test code; one thread.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class RandomModel {
     return value;
   }
 
-  // The event of the given position in the variant.
+  // The event at this position in the variant.
   EventBody make_event(std::size_t index) { return nth_event<0>(index); }
 
   std::uint64_t bits() { return engine_(); }
@@ -40,7 +40,7 @@ class RandomModel {
 
   template <class T>
   requires(std::integral<T> && !std::same_as<T, bool>) void fill(T& value) {
-    // Small and huge numbers alike; every bit of the type is used.
+    // Small and huge numbers; every bit of the type is used.
     value = static_cast<T>(bits() >> below(sizeof(T) * 8));
   }
 
@@ -78,7 +78,7 @@ class RandomModel {
 
   template <class Rep, class Period>
   void fill(std::chrono::duration<Rep, Period>& value) {
-    // Within what the API lets in (below 2^40 seconds), so that a sum with a Time stays a Time.
+    // Within the bounds of the API (below 2^40 seconds), so that a sum with a Time does not overflow.
     value = std::chrono::duration<Rep, Period>(static_cast<Rep>(bits()) >> 23);
   }
 

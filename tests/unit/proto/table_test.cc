@@ -14,7 +14,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::util::MessageDifferencer;
 
-// Sets any field of any message, repeated ones and parts included.
+// Sets any field of any message, including repeated ones and nested messages.
 class Filler {
  public:
   explicit Filler(std::uint32_t seed) : random_(seed) {}
@@ -70,12 +70,12 @@ api::Table table_of(const std::vector<api::Job>& rows, std::span<const std::uint
 
 const std::array<int, 2> kOpened = {api::Job::kKeyFieldNumber, api::Job::kSpecFieldNumber};
 
-TEST(Table, GivesBackEveryFieldOfEveryRow) {
+TEST(Table, EveryFieldOfEveryRowRoundTrips) {
   Filler filler(5);
   std::vector<api::Job> rows(200);
   for (api::Job& row : rows) {
     filler.fill(row);
-    // Parts that are taken apart come back as present.
+    // Nested messages that are split into columns are present afterwards.
     row.mutable_key();
     row.mutable_spec();
   }
@@ -94,7 +94,7 @@ TEST(Table, GivesBackEveryFieldOfEveryRow) {
   EXPECT_EQ(read, rows.size());
 }
 
-TEST(Table, CarriesOnlyWhatWasAskedFor) {
+TEST(Table, HasRequestedFieldsOnly) {
   api::Job job;
   job.mutable_key()->set_job(12);
   job.set_name("train");
@@ -114,7 +114,7 @@ TEST(Table, CarriesOnlyWhatWasAskedFor) {
   EXPECT_FALSE(row.has_key());
 }
 
-TEST(Table, HoldsATextOnceHoweverOftenItOccurs) {
+TEST(Table, RepeatedTextsAreStoredOnce) {
   std::vector<api::Job> rows(1000);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].set_name(i % 2 ? "one" : "two");
@@ -130,7 +130,7 @@ TEST(Table, HoldsATextOnceHoweverOftenItOccurs) {
       << "what does not change is not told again";
 }
 
-TEST(Table, AnOlderServerLeavesOutWhatItDoesNotKnow) {
+TEST(Table, UnknownFieldsAreOmittedByAnOlderServer) {
   api::Job job;
   job.set_name("train");
   const std::vector<std::uint32_t> fields = {9999, api::Job::kNameFieldNumber,
@@ -142,8 +142,8 @@ TEST(Table, AnOlderServerLeavesOutWhatItDoesNotKnow) {
       read_table<api::Job>(table, [](const api::Job& row) { EXPECT_EQ(row.name(), "train"); }));
 }
 
-// Whatever arrives is an answer or an error, never a crash.
-TEST(Table, DamageIsAnError) {
+// Any bytes give rows or an error, never a crash.
+TEST(Table, DamagedTableIsAnError) {
   Filler filler(6);
   std::vector<api::Job> rows(5);
   for (api::Job& row : rows) filler.fill(row);

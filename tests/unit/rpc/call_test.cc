@@ -6,7 +6,7 @@
 namespace ares::rpc {
 namespace {
 
-TEST_F(RpcTest, TellsTheServerWhoCalls) {
+TEST_F(RpcTest, TheHandlerSeesUserHostAndPeerOfTheCaller) {
   start();
   Client client = connect();
   api::Request request = ping();
@@ -25,7 +25,7 @@ TEST_F(RpcTest, TellsTheServerWhoCalls) {
   EXPECT_NE(call.peer.find("unix"), std::string::npos);
 }
 
-TEST_F(RpcTest, NamesTheUserByWhatItWasGiven) {
+TEST_F(RpcTest, UserNameComesFromTheConfiguredLookup) {
   server_options.user_name = [](UserId uid) { return "user" + std::to_string(uid.value()); };
   start();
   ASSERT_TRUE(connect().call(ping()));
@@ -43,7 +43,7 @@ TEST_F(RpcTest, ManyCallsUseOneCredential) {
   }
 }
 
-TEST_F(RpcTest, GivesEveryRequestAnIdOfItsOwn) {
+TEST_F(RpcTest, EveryRequestGetsItsOwnId) {
   start();
   Client client = connect();
   std::set<std::string> ids;
@@ -67,17 +67,17 @@ TEST_F(RpcTest, WorksOverTcp) {
   EXPECT_TRUE(by_name) << by_name.error().message;
 }
 
-TEST_F(RpcTest, AFailureComesBackAsTheErrorItIs) {
+TEST_F(RpcTest, ErrorCodeAndMessageReachTheClient) {
   start();
   answer = [](const api::Request&, std::shared_ptr<Responder> responder) {
-    responder->refuse({ErrorCode::not_found, "no job 7 \xff"});  // not UTF-8, as a path may be
+    responder->refuse({ErrorCode::not_found, "no job 7 \xff"});  // not UTF-8, as in a file name
   };
   auto response = connect().call(ping());
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error(), (Error{ErrorCode::not_found, "no job 7 \xff"}));
 }
 
-TEST_F(RpcTest, AnUnknownFailureIsInternal) {
+TEST_F(RpcTest, AnUnknownErrorCodeBecomesInternal) {
   start();
   answer = [](const api::Request&, std::shared_ptr<Responder> responder) {
     api::Response response;
@@ -88,13 +88,13 @@ TEST_F(RpcTest, AnUnknownFailureIsInternal) {
   EXPECT_EQ(connect().call(ping()).error(), (Error{ErrorCode::internal, "strange"}));
 }
 
-TEST_F(RpcTest, ADroppedResponderStillAnswers) {
+TEST_F(RpcTest, DroppingTheResponderSendsAnAnswer) {
   start();
   answer = [](const api::Request&, std::shared_ptr<Responder>) {};
   EXPECT_EQ(connect().call(ping()).error().code, ErrorCode::internal);
 }
 
-TEST_F(RpcTest, OnlyTheFirstAnswerCounts) {
+TEST_F(RpcTest, AnswersAfterTheFirstAreIgnored) {
   start();
   answer = [](const api::Request&, std::shared_ptr<Responder> responder) {
     responder->refuse({ErrorCode::stale, "first"});
@@ -103,7 +103,7 @@ TEST_F(RpcTest, OnlyTheFirstAnswerCounts) {
   EXPECT_EQ(connect().call(ping()).error().message, "first");
 }
 
-TEST_F(RpcTest, AnswersMayComeLaterFromAnotherThread) {
+TEST_F(RpcTest, AnotherThreadMayAnswerLater) {
   start();
   std::mutex mutex;
   std::vector<std::shared_ptr<Responder>> waiting;
@@ -124,7 +124,7 @@ TEST_F(RpcTest, AnswersMayComeLaterFromAnotherThread) {
   other.join();
 }
 
-TEST_F(RpcTest, TellsThatTheCallerHasGone) {
+TEST_F(RpcTest, TheHandlerLearnsThatTheCallerHasDisconnected) {
   start();
   std::mutex mutex;
   std::shared_ptr<Responder> kept;
@@ -140,15 +140,15 @@ TEST_F(RpcTest, TellsThatTheCallerHasGone) {
   const std::lock_guard lock(mutex);
   ASSERT_TRUE(kept);
   EXPECT_TRUE(eventually([&] { return kept->abandoned(); }));
-  kept->send({});  // harmless
+  kept->send({});  // no effect
 }
 
-TEST_F(RpcTest, RetriesWithTheSameIdUntilTheServerIsThere) {
+TEST_F(RpcTest, RetriesWithTheSameIdUntilTheServerStarts) {
   std::vector<std::string> lines;
   client_options.on_retry = [&](const std::string& line) { lines.push_back(line); };
   Client client = connect();
   std::thread later([&] {
-    std::this_thread::sleep_for(200ms);  // the time that the controller is away, not a wait
+    std::this_thread::sleep_for(200ms);  // how long the controller is away, not a wait
     start();
   });
   auto response = client.call(ping());
@@ -174,7 +174,7 @@ TEST_F(RpcTest, RetriesAnUnavailableAnswerWithTheSameId) {
   for (const Seen& call : seen()) EXPECT_EQ(call.request.request_id(), response->acted().text());
 }
 
-TEST_F(RpcTest, GivesUpAfterItsTime) {
+TEST_F(RpcTest, RetriesEndAtTheDeadline) {
   client_options.retry_for = 150ms;
   auto response = connect().call(ping());
   ASSERT_FALSE(response);
@@ -182,14 +182,14 @@ TEST_F(RpcTest, GivesUpAfterItsTime) {
   EXPECT_NE(response.error().message.find("gave up after"), std::string::npos);
 }
 
-TEST_F(RpcTest, TriesEveryControllerBeforeItWaits) {
+TEST_F(RpcTest, TriesEveryControllerBeforeSleeping) {
   start();
-  client_options.addresses = {"unix:" + directory.path() + "/nobody", socket};
+  client_options.addresses = {"unix:" + directory.path() + "/absent", socket};
   client_options.first_delay = client_options.max_delay = 1h;
   EXPECT_TRUE(connect().call(ping()));
 }
 
-TEST_F(RpcTest, SurvivesARestartOfTheServer) {
+TEST_F(RpcTest, CallsSucceedAfterAServerRestart) {
   start();
   Client client = connect();
   api::Request request = ping();
@@ -203,12 +203,12 @@ TEST_F(RpcTest, SurvivesARestartOfTheServer) {
   EXPECT_EQ(seen()[1].request.request_id(), "same");
 }
 
-TEST_F(RpcTest, ALostSessionIsOpenedAnewUnseen) {
+TEST_F(RpcTest, ALostSessionIsReopenedWithoutARetryMessage) {
   server_options.max_sessions = 1;
   start();
   Client one = connect(), two = connect();
   client_options.on_retry = [](const std::string& line) { ADD_FAILURE() << line; };
-  for (int i = 0; i < 5; ++i) {  // each pushes out the other's session
+  for (int i = 0; i < 5; ++i) {  // each evicts the other's session
     EXPECT_TRUE(one.call(ping(), Retry::never));
     EXPECT_TRUE(two.call(ping(), Retry::never));
   }
@@ -258,7 +258,7 @@ TEST_F(RpcTest, RefusesRequestsThatAreTooLarge) {
   EXPECT_TRUE(seen().empty());
 }
 
-TEST_F(RpcTest, CarriesEightMegabytesInAndMoreOut) {
+TEST_F(RpcTest, CarriesEightMegabytesAndALargerAnswer) {
   start();
   answer = [](const api::Request& request, std::shared_ptr<Responder> responder) {
     api::Response response;
@@ -273,7 +273,7 @@ TEST_F(RpcTest, CarriesEightMegabytesInAndMoreOut) {
   EXPECT_EQ(response->nodes().nodes(3).reason(), request.submit().script());
 }
 
-TEST_F(RpcTest, ManyInFlightOnOneConnection) {
+TEST_F(RpcTest, OneConnectionCarriesManyCallsInFlight) {
   start();
   Client client = connect();
   constexpr int kCalls = 2000;
@@ -309,7 +309,7 @@ TEST_F(RpcTest, ThreadsShareOneClient) {
   EXPECT_EQ(seen().size(), 400u);
 }
 
-TEST_F(RpcTest, AsynchronousCallsFailTogetherWhenNobodyAnswers) {
+TEST_F(RpcTest, AsynchronousCallsFailWhenNoServerAnswers) {
   Client client = connect();
   std::atomic<int> failed = 0;
   for (int i = 0; i < 100; ++i)
@@ -319,7 +319,7 @@ TEST_F(RpcTest, AsynchronousCallsFailTogetherWhenNobodyAnswers) {
   EXPECT_TRUE(eventually([&] { return failed == 100; }));
 }
 
-TEST_F(RpcTest, AClientThatGoesWaitsForItsCalls) {
+TEST_F(RpcTest, TheClientsDestructorWaitsForItsCalls) {
   start();
   std::mutex mutex;
   std::vector<std::shared_ptr<Responder>> kept;
@@ -338,10 +338,10 @@ TEST_F(RpcTest, AClientThatGoesWaitsForItsCalls) {
       });
   }
   EXPECT_EQ(ended, 10);
-  server->stop();  // some may have been handed on only now
+  server->stop();  // some calls may arrive only now
 }
 
-TEST_F(RpcTest, SaysThatMungedIsMissingHere) {
+TEST_F(RpcTest, ReportsAMissingMungedOnTheClientsHost) {
   start();
   client_options.munge_socket += ".nowhere";
   client_options.timeout = 300ms;
@@ -351,7 +351,7 @@ TEST_F(RpcTest, SaysThatMungedIsMissingHere) {
   EXPECT_NE(response.error().message.find("start the munge service"), std::string::npos);
 }
 
-TEST_F(RpcTest, SaysThatMungedIsMissingThere) {
+TEST_F(RpcTest, ReportsAMissingMungedOnTheServersHost) {
   server_options.munge_socket += ".nowhere";
   start();
   auto response = connect().call(ping(), Retry::never);
@@ -360,7 +360,7 @@ TEST_F(RpcTest, SaysThatMungedIsMissingThere) {
   EXPECT_NE(response.error().message.find("controller"), std::string::npos);
 }
 
-TEST_F(RpcTest, RefusesBadAddresses) {
+TEST_F(RpcTest, RefusesInvalidAddresses) {
   for (const char* address : {"", "unix:relative", "tcp:host", "tcp:127.0.0.1:0", "http://x"}) {
     client_options.addresses = {address};
     auto client = Client::open(client_options);

@@ -1,4 +1,4 @@
-// What an attacker on the wire may try: every message here is made by hand.
+// Attacks on the protocol: every message here is built by hand.
 #include <grpcpp/client_context.h>
 
 #include <random>
@@ -38,7 +38,7 @@ class ForgeryTest : public RpcTest {
     return message;
   }
 
-  // Opens a session; its id.
+  // Opens a session and returns its id.
   std::uint64_t open() {
     api::Sealed reply;
     const grpc::Status status = send(first(credential(munged.socket())), &reply);
@@ -69,7 +69,7 @@ class ForgeryTest : public RpcTest {
   std::unique_ptr<api::Ares::Stub> stub;
 };
 
-TEST_F(ForgeryTest, TheHonestMessageIsTaken) {
+TEST_F(ForgeryTest, AValidMessageIsAccepted) {
   const std::uint64_t session = open();
   EXPECT_NE(session, 0u);
   api::Sealed reply;
@@ -81,44 +81,44 @@ TEST_F(ForgeryTest, TheHonestMessageIsTaken) {
   EXPECT_EQ(seen().size(), 2u);
 }
 
-TEST_F(ForgeryTest, AForgedCredential) {
+TEST_F(ForgeryTest, AForgedCredentialIsRefused) {
   testing::Munged other;
   expect_refused(first(credential(other.socket())), "forged");
   expect_refused(first("MUNGE:AwQFAAA:"), "credential refused");
   expect_refused(first(std::string(1 << 20, 'x')), "credential refused");
 }
 
-TEST_F(ForgeryTest, AReplayedCredential) {
+TEST_F(ForgeryTest, AReplayedCredentialIsRefused) {
   const api::Sealed message = first(credential(munged.socket()));
   ASSERT_TRUE(send(message).ok());
   expect_refused(message, "used before");
 }
 
-TEST_F(ForgeryTest, ACredentialOfAnotherProgram) {
+TEST_F(ForgeryTest, ACredentialOfAnotherProgramIsRefused) {
   api::Sealed message = first(auth::munge_encode("other", munged.socket()).value());
   expect_refused(message, "not made for a session of Ares");
 }
 
-TEST_F(ForgeryTest, AStolenCredentialWithoutItsKey) {
+TEST_F(ForgeryTest, AStolenCredentialWithoutItsKeyIsRefused) {
   api::Sealed message;
   message.set_credential(credential(munged.socket()));
   put_sealed(&message, auth::SessionKey::random(), auth::Direction::request, 0, 1, payload);
   expect_refused(message, "seal");
 }
 
-TEST_F(ForgeryTest, NeitherCredentialNorSession) {
+TEST_F(ForgeryTest, AMessageWithoutCredentialOrSessionIsRefused) {
   expect_refused(next(0, 1), "session unknown");
   expect_refused(api::Sealed(), "session unknown");
 }
 
-TEST_F(ForgeryTest, AReplayedMessage) {
+TEST_F(ForgeryTest, AReplayedMessageIsRefused) {
   const std::uint64_t session = open();
   const api::Sealed message = next(session, 5);
   ASSERT_TRUE(send(message).ok());
   expect_refused(message, "received before");
 }
 
-TEST_F(ForgeryTest, AChangedPayloadSequenceSessionOrMac) {
+TEST_F(ForgeryTest, AChangedPayloadSequenceSessionOrMacIsRefused) {
   const std::uint64_t one = open();
   key = auth::SessionKey::random();
   const std::uint64_t two = open();
@@ -145,7 +145,7 @@ TEST_F(ForgeryTest, AChangedPayloadSequenceSessionOrMac) {
   EXPECT_TRUE(send(good).ok()) << "the true message still counts";
 }
 
-TEST_F(ForgeryTest, AnAnswerPlayedBackAsARequest) {
+TEST_F(ForgeryTest, AnAnswerReplayedAsARequestIsRefused) {
   const std::uint64_t session = open();
   api::Sealed reply;
   ASSERT_TRUE(send(next(session, 1), &reply).ok());
@@ -154,7 +154,7 @@ TEST_F(ForgeryTest, AnAnswerPlayedBackAsARequest) {
   expect_refused(reply, "seal");
 }
 
-TEST_F(ForgeryTest, AnExpiredSession) {
+TEST_F(ForgeryTest, AnExpiredSessionIsRefused) {
   server->stop();
   server_options.session_idle = 0s;
   start();
@@ -164,7 +164,7 @@ TEST_F(ForgeryTest, AnExpiredSession) {
       eventually([&] { return send(next(session, 1)).error_message() == "session unknown"; }));
 }
 
-TEST_F(ForgeryTest, NoiseInEveryField) {
+TEST_F(ForgeryTest, RandomBytesInEveryFieldAreRefused) {
   std::mt19937_64 random(5);
   const auto noise = [&](std::size_t max) {
     std::string bytes(random() % max, '\0');
@@ -184,8 +184,8 @@ TEST_F(ForgeryTest, NoiseInEveryField) {
   EXPECT_TRUE(send(next(session, 1)).ok());
 }
 
-// An authenticated user may still send anything as a request.
-TEST_F(ForgeryTest, NoiseUnderARightSeal) {
+// An authenticated user can still send any bytes as a request.
+TEST_F(ForgeryTest, RandomRequestsWithAValidSealAreHandled) {
   std::mt19937_64 random(6);
   const std::uint64_t session = open();
   api::Request whole;

@@ -42,7 +42,7 @@ TEST_F(ListenTest, TwoCannotListenOnOnePort) {
   EXPECT_TRUE(other->addresses().empty());
 }
 
-TEST_F(ListenTest, ReplacesASocketNobodyAnswersOn) {
+TEST_F(ListenTest, ReplacesASocketWithoutAListener) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -53,7 +53,7 @@ TEST_F(ListenTest, ReplacesASocketNobodyAnswersOn) {
   EXPECT_TRUE(connect().call(ping()));
 }
 
-TEST_F(ListenTest, LeavesAFileThatIsNoSocket) {
+TEST_F(ListenTest, KeepsAFileThatIsNotASocket) {
   std::ofstream(path) << "precious";
   const Status started = try_start({socket});
   ASSERT_FALSE(started);
@@ -61,7 +61,7 @@ TEST_F(ListenTest, LeavesAFileThatIsNoSocket) {
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
 
-TEST_F(ListenTest, SaysWhyItCannot) {
+TEST_F(ListenTest, ErrorsNameTheCause) {
   for (const auto& [address, text] : std::vector<std::pair<std::string, std::string>>{
            {"unix:" + directory.path() + "/no/such/dir", "No such file or directory"},
            {"tcp:203.0.113.7:0", "Cannot assign requested address"},
@@ -74,14 +74,14 @@ TEST_F(ListenTest, SaysWhyItCannot) {
   EXPECT_FALSE(try_start({}));
 }
 
-TEST_F(ListenTest, StopsTwiceAndLeavesNoSocket) {
+TEST_F(ListenTest, StopMayBeCalledTwiceAndRemovesTheSocket) {
   start();
   server->stop();
   server->stop();
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(ListenTest, NoiseOnTheSocketHarmsNobody) {
+TEST_F(ListenTest, RandomBytesOnTheSocketDoNotDisturbOtherCalls) {
   start();
   for (int i = 0; i < 50; ++i) {
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -96,7 +96,7 @@ TEST_F(ListenTest, NoiseOnTheSocketHarmsNobody) {
   EXPECT_TRUE(RpcTest::connect().call(ping()));
 }
 
-TEST(Address, ReadsWhatItWrites) {
+TEST(Address, ParsesWhatItPrints) {
   for (const char* text : {"unix:/run/ares.sock", "tcp:127.0.0.1:7117", "tcp:head.example.org:1",
                            "tcp:[::1]:65535", "tcp:[2001:db8::7]:0"}) {
     auto address = parse_address(text);
@@ -105,7 +105,7 @@ TEST(Address, ReadsWhatItWrites) {
   }
 }
 
-TEST(Address, RefusesEverythingElse) {
+TEST(Address, RefusesInvalidAddresses) {
   for (const char* text : {"", "unix", "unix:", "unix:run", "tcp:", "tcp:host",
                            "tcp:host:", "tcp::1", "tcp:host:65536", "tcp:host:-1", "tcp:host:1x",
                            "tcp:::1:7", "tcp:[]:1", "tcp:a b:1", "host:1", "UNIX:/x"}) {

@@ -1,5 +1,5 @@
 // Tests: call_context, connection, authenticator, local_peer, local_transport, transport
-// The local socket against clients that do not behave, and the frames that go through it.
+// The local socket: its frames, and clients that misbehave.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@
 namespace ares::rpc {
 namespace {
 
-TEST(LocalFrame, ComesBackAsItWasWritten) {
+TEST(LocalFrame, IsReadAsItWasWritten) {
   const std::string bytes = frame(0x01020304, kCancelFrame, "body");
   ASSERT_EQ(bytes.size(), kHeadBytes + 4);
   const auto head = read_head(bytes);
@@ -29,7 +29,7 @@ TEST(LocalFrame, ComesBackAsItWasWritten) {
   EXPECT_FALSE(read_head("PRI * HTTP/2.0\r\n"));
 }
 
-TEST(LocalFrame, RefusalsKeepTheirCode) {
+TEST(LocalFrame, RefusalsKeepTheirErrorCode) {
   for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code) {
     const auto head = read_head(refusal_frame(7, {static_cast<ErrorCode>(code), "no"}));
     EXPECT_EQ(static_cast<int>(refusal_code(head->code)), code);
@@ -52,12 +52,12 @@ class LocalTest : public RpcTest {
   static void say(const Socket& client, std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t n = ::send(client.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (n <= 0) return;  // the server has had enough
+      if (n <= 0) return;  // closed by the server
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
   }
 
-  // A whole frame; nothing at the end of the connection.
+  // A whole frame, or nothing at the end of the connection.
   static std::optional<std::pair<FrameHead, std::string>> hear(const Socket& client) {
     std::string bytes(kHeadBytes, '\0');
     if (::recv(client.fd(), bytes.data(), kHeadBytes, MSG_WAITALL) !=
@@ -72,7 +72,7 @@ class LocalTest : public RpcTest {
     return std::pair(*head, body);
   }
 
-  // A request as a client of ours seals it, with a credential of its own.
+  // A request sealed as our client does it, with its own credential.
   std::string sealed(const api::Request& request) {
     const auth::SessionKey key = auth::SessionKey::random();
     api::Sealed message;
@@ -113,7 +113,7 @@ TEST_F(LocalTest, AnswersManyRequestsOfOneWrite) {
   EXPECT_EQ(answered.size(), 50u);
 }
 
-TEST_F(LocalTest, HangsUpOnNoise) {
+TEST_F(LocalTest, ClosesTheConnectionOnRandomBytes) {
   start();
   std::mt19937_64 random(7);
   for (int i = 0; i < 200; ++i) {
@@ -130,7 +130,7 @@ TEST_F(LocalTest, HangsUpOnNoise) {
   EXPECT_EQ(seen().size(), 1u);
 }
 
-TEST_F(LocalTest, RefusesANumberInUse) {
+TEST_F(LocalTest, ClosesTheConnectionWhenARequestNumberIsInUse) {
   start();
   std::shared_ptr<Responder> kept;
   std::mutex mutex;
@@ -145,13 +145,13 @@ TEST_F(LocalTest, RefusesANumberInUse) {
     return kept != nullptr;
   }));
   say(client, frame(1, kSealedFrame, sealed(ping())));
-  while (hear(client)) {  // told that the first one ends; then the connection does
+  while (hear(client)) {  // the end of the first call, then of the connection
   }
   EXPECT_TRUE(kept->abandoned());
   server->stop();
 }
 
-TEST_F(LocalTest, ACancelledCallIsAbandoned) {
+TEST_F(LocalTest, ACancelledCallIsMarkedAbandoned) {
   start();
   std::shared_ptr<Responder> kept;
   std::mutex mutex;
@@ -166,7 +166,7 @@ TEST_F(LocalTest, ACancelledCallIsAbandoned) {
     return kept != nullptr;
   }));
   EXPECT_FALSE(kept->abandoned());
-  say(client, frame(8, kCancelFrame, {}));  // of nobody: nothing happens
+  say(client, frame(8, kCancelFrame, {}));  // no such request: no effect
   say(client, frame(9, kCancelFrame, {}));
   const auto told = hear(client);
   ASSERT_TRUE(told);
@@ -195,8 +195,8 @@ TEST_F(LocalTest, SkipsARequestThatIsTooLarge) {
   EXPECT_EQ(answered->first.code, kSealedFrame);
 }
 
-// Who takes no answers is not read from, and goes on where it stopped once it does.
-TEST_F(LocalTest, WaitsForAClientThatDoesNotRead) {
+// A client that reads no answers is not read from until it does; then the rest is processed.
+TEST_F(LocalTest, StopsReadingFromAClientThatDoesNotRead) {
   start();
   answer = [](const api::Request& request, std::shared_ptr<Responder> responder) {
     api::Response response;
@@ -209,14 +209,14 @@ TEST_F(LocalTest, WaitsForAClientThatDoesNotRead) {
   for (std::uint32_t call = 1; call <= kCalls; ++call)
     bytes += frame(call, kSealedFrame, sealed(ping()));
   std::thread sender([&] { say(client, bytes); });
-  expect_answers();  // others are not kept waiting
+  expect_answers();  // other clients are served
   int answered = 0;
   while (answered < kCalls && hear(client)) ++answered;
   sender.join();
   EXPECT_EQ(answered, kCalls);
 }
 
-TEST_F(LocalTest, TurnsAwayWhoHasTooManyConnections) {
+TEST_F(LocalTest, RefusesAUserWithTooManyConnections) {
   Authenticator authenticator(munged.socket(), 1, {});
   auth::SessionTable sessions({16, 16, 60s});
   const CallHandler handler = [](const Principal&, const api::Request&,
@@ -242,7 +242,7 @@ TEST_F(LocalTest, TurnsAwayWhoHasTooManyConnections) {
   EXPECT_NE(late.error().message.find("too many connections"), std::string::npos)
       << late.error().message;
   open.pop_back();
-  // The place is free as soon as the server has seen it.
+  // The connection is released as soon as the server notices its end.
   EXPECT_TRUE(eventually([&] {
     const Socket again = open_socket();
     pollfd said{again.fd(), POLLIN, 0};
@@ -250,7 +250,7 @@ TEST_F(LocalTest, TurnsAwayWhoHasTooManyConnections) {
   }));
 }
 
-TEST_F(LocalTest, TurnsAwayWhoSendsTooMuchByHalves) {
+TEST_F(LocalTest, RefusesAUserWithTooManyPartialBytes) {
   Authenticator authenticator(munged.socket(), 1, {});
   auth::SessionTable sessions({16, 16, 60s});
   const CallHandler handler = [](const Principal&, const api::Request&,
@@ -271,14 +271,14 @@ TEST_F(LocalTest, TurnsAwayWhoSendsTooMuchByHalves) {
   EXPECT_NE(told->second.find("too many large requests"), std::string::npos);
 }
 
-TEST_F(LocalTest, LeavesNoSocketBehind) {
+TEST_F(LocalTest, RemovesItsSocket) {
   start();
   EXPECT_EQ(::access(path().c_str(), F_OK), 0);
   server->stop();
   EXPECT_NE(::access(path().c_str(), F_OK), 0);
 }
 
-TEST_F(LocalTest, ManyThreadsCallBothWaysAtOnce) {
+TEST_F(LocalTest, ManyThreadsCallInBothDirectionsAtOnce) {
   start();
   Client client = connect();
   std::atomic<int> answered = 0;

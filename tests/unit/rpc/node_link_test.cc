@@ -15,7 +15,7 @@
 namespace ares::rpc {
 namespace {
 
-// The controller's side: remembers everything, in order.
+// The controller's side: records every event in order.
 class Nodes : public AttachHandler {
  public:
   void attached(std::shared_ptr<NodeSession> session) override {
@@ -109,7 +109,7 @@ class NodeLinkTest : public RpcTest {
     return message;
   }
 
-  // The handler outlives the server, which the base class owns.
+  // The handler must outlive the server, which the base class owns.
   void TearDown() override {
     if (server) server->stop();
   }
@@ -123,7 +123,7 @@ class NodeLinkTest : public RpcTest {
   std::vector<StateChange> states;
 };
 
-TEST_F(NodeLinkTest, CarriesMessagesInOrderBothWays) {
+TEST_F(NodeLinkTest, MessagesKeepTheirOrderInBothDirections) {
   start(&nodes);
   const auto link = connect();
   ASSERT_TRUE(eventually([&] { return is_connected() && nodes.session(); }));
@@ -143,7 +143,7 @@ TEST_F(NodeLinkTest, CarriesMessagesInOrderBothWays) {
   }
 }
 
-TEST_F(NodeLinkTest, SurvivesRestartsOfTheServer) {
+TEST_F(NodeLinkTest, ReconnectsAfterEveryRestartOfTheServer) {
   start(&nodes);
   const auto link = connect();
   for (std::size_t round = 1; round <= 3; ++round) {
@@ -160,12 +160,12 @@ TEST_F(NodeLinkTest, SurvivesRestartsOfTheServer) {
   ASSERT_TRUE(eventually([&] { return is_connected(); }));
 }
 
-TEST_F(NodeLinkTest, SaysOnceWhyItCannotConnect) {
+TEST_F(NodeLinkTest, ReportsEachReasonForAFailedConnectionOnce) {
   const auto link = connect();
   ASSERT_TRUE(eventually([&] { return !changes().empty(); }));
   start(&nodes);
   ASSERT_TRUE(eventually([&] { return is_connected(); }));
-  // A server that has bound its socket and does not listen yet is a reason of its own.
+  // A server that has bound its socket but does not listen yet is another reason.
   std::set<std::string> reasons;
   for (const auto& change : changes()) {
     if (change.connected) continue;
@@ -176,7 +176,7 @@ TEST_F(NodeLinkTest, SaysOnceWhyItCannotConnect) {
       << changes()[0].why;
 }
 
-TEST_F(NodeLinkTest, TellsTheNodeWhyItsSessionWasClosed) {
+TEST_F(NodeLinkTest, TheNodeLearnsWhyItsSessionWasClosed) {
   start(&nodes);
   const auto link = connect();
   ASSERT_TRUE(eventually([&] { return is_connected() && nodes.session(); }));
@@ -190,7 +190,7 @@ TEST_F(NodeLinkTest, TellsTheNodeWhyItsSessionWasClosed) {
   EXPECT_NE(changes()[1].why.find("two of one name"), std::string::npos) << changes()[1].why;
 }
 
-TEST_F(NodeLinkTest, EndsQuietly) {
+TEST_F(NodeLinkTest, MakesNoCallbackAfterItsDestruction) {
   start(&nodes);
   {
     const auto link = connect();
@@ -201,7 +201,7 @@ TEST_F(NodeLinkTest, EndsQuietly) {
   EXPECT_EQ(nodes.entries(), (std::vector<std::string>{"attached", "detached"}));
 }
 
-TEST_F(NodeLinkTest, WaitsForMunged) {
+TEST_F(NodeLinkTest, ConnectsOnceMungedAnswers) {
   start(&nodes);
   munged.stop();
   const auto link = connect();
@@ -211,14 +211,14 @@ TEST_F(NodeLinkTest, WaitsForMunged) {
   EXPECT_TRUE(eventually([&] { return is_connected(); }));
 }
 
-TEST_F(NodeLinkTest, FindsTheControllerThatIsThere) {
-  link_options.addresses = {"unix:" + directory.path() + "/nobody", socket};
+TEST_F(NodeLinkTest, ConnectsToTheControllerThatAnswers) {
+  link_options.addresses = {"unix:" + directory.path() + "/absent", socket};
   start(&nodes);
   const auto link = connect();
   EXPECT_TRUE(eventually([&] { return is_connected(); }));
 }
 
-TEST_F(NodeLinkTest, AServerWithoutNodesRefusesThem) {
+TEST_F(NodeLinkTest, AServerWithoutANodeHandlerRefusesNodes) {
   start(nullptr);
   const auto link = connect();
   ASSERT_TRUE(eventually([&] { return !changes().empty(); }));
@@ -237,7 +237,7 @@ TEST_F(NodeLinkTest, ANodeThatDoesNotReadIsDisconnected) {
   const auto session = nodes.session();
   api::NodeDown large = down(1);
   large.mutable_refused()->set_why(std::string(100'000, 'x'));
-  // gRPC's own buffers take some, then ours fills.
+  // gRPC's own buffers fill first, then ours.
   EXPECT_TRUE(eventually([&] {
     session->send(large);
     return nodes.count("detached") == 1;
@@ -245,7 +245,7 @@ TEST_F(NodeLinkTest, ANodeThatDoesNotReadIsDisconnected) {
   blocked = false;
 }
 
-// --- by hand: what an attacker or a broken node may send ---
+// --- messages built by hand: what an attacker or a defective node can send ---
 
 class AttachForgeryTest : public NodeLinkTest {
  protected:
@@ -266,7 +266,7 @@ class AttachForgeryTest : public NodeLinkTest {
     return message;
   }
 
-  // Sends the messages one after the other; the status that the stream ends with.
+  // Sends the messages in order and returns the stream's final status.
   grpc::Status talk(const std::vector<api::Sealed>& messages) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + 10s);
@@ -284,7 +284,7 @@ class AttachForgeryTest : public NodeLinkTest {
   std::unique_ptr<api::Ares::Stub> stub;
 };
 
-TEST_F(AttachForgeryTest, AnHonestSessionEndsWell) {
+TEST_F(AttachForgeryTest, AValidSessionEndsWithOk) {
   const auto status =
       talk({hello(), say(2, up(1).SerializeAsString()), say(3, up(2).SerializeAsString())});
   EXPECT_TRUE(status.ok()) << status.error_message();
@@ -293,19 +293,19 @@ TEST_F(AttachForgeryTest, AnHonestSessionEndsWell) {
             (std::vector<std::string>{"attached", "from n1 1", "from n1 2", "detached"}));
 }
 
-TEST_F(AttachForgeryTest, NothingWithoutACredential) {
+TEST_F(AttachForgeryTest, RefusesAStreamWithoutACredential) {
   EXPECT_EQ(talk({say(1, "")}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_TRUE(nodes.entries().empty());
 }
 
-TEST_F(AttachForgeryTest, NoCallsCredentialForAnAttach) {
+TEST_F(AttachForgeryTest, RefusesACredentialMadeForCalls) {
   api::Sealed message = hello();
   put_sealed(&message, key, auth::Direction::request, 0, 1, "");
   EXPECT_EQ(talk({message}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_TRUE(nodes.entries().empty());
 }
 
-TEST_F(AttachForgeryTest, NoReplayGapOrChange) {
+TEST_F(AttachForgeryTest, RefusesReplayedMissingAndChangedMessages) {
   const std::string payload = up(7).SerializeAsString();
   api::Sealed changed = say(2, payload);
   changed.mutable_payload()->back() ^= 1;
@@ -322,7 +322,7 @@ TEST_F(AttachForgeryTest, NoReplayGapOrChange) {
   EXPECT_TRUE(eventually([&] { return nodes.count("detached") == 4; }));
 }
 
-TEST_F(AttachForgeryTest, NoiseUnderARightSeal) {
+TEST_F(AttachForgeryTest, RandomMessagesWithAValidSealAreHandled) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 300; ++i) {
     std::string bytes(1 + random() % 200, '\0');

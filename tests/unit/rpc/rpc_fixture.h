@@ -1,5 +1,5 @@
-// A munged, and a server on a Unix socket that answers as the test says.
-// Owned by the test.
+// A munged, owned by the test, and a server on a Unix socket that answers as the test
+// specifies.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class RpcTest : public ::testing::Test {
     std::string peer;
   };
 
-  // Answers a request by its own id, unless the test sets something else.
+  // Answers every request with its id, unless the test sets another answer.
   void handle(Principal caller, api::Request request, std::shared_ptr<Responder> responder) {
     const std::string id = request.request_id();
     {

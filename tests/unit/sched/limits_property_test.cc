@@ -298,9 +298,9 @@ TEST(LimitsProperty, HoldAlongRandomLivesAndIncrementalPlansMatch) {
         }
         ++refused;
         // Adding the request of the job to running and starting jobs exceeds a limit that was not
-        // exceeded before. What the job would be allocated is known only to the planner; the test
-        // can then check only that the limit applies to the job.
-        // known to the planner alone: that a limit bounds it is all that can be seen here.
+        // exceeded before. Of a job whose allocation is larger than its request only the planner
+        // knows how much it would be allocated; then the test can check only that the limit applies
+        // to the job.
         Use asked{1, 0, {}};
         const Partition main = cluster.partition();
         const bool would_get = info.detail.find("would get") != std::string::npos;

@@ -210,10 +210,10 @@ TEST_F(Reserving, JobsOfOtherUsersDoNotStartInIt) {
   EXPECT_THAT(pending_info(key, kNow + hours(1)).detail, HasSubstr("not for the job's user"));
 }
 
-// Jobs that start, and planned starts, must not overlap reservations of others, in any combination.
-// A planner with kept state must plan the same as a new one when reservations arrive, change and
-// are removed.
-// not show when reservations come, go and change.
+// Jobs that start, and planned starts, must not overlap reservations of others, in any
+// combination. A planner with kept state must plan the same as a planner without any, also when
+// reservations arrive, when their nodes or times change, and when reservations are removed between
+// two plans.
 class RandomLife {
  public:
   explicit RandomLife(std::uint64_t seed) : random_(seed) {

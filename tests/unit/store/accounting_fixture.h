@@ -1,4 +1,4 @@
-// A database with rows of attempts that tests put there, and the questions asked of it. For tests of accounting only.
+// A database with rows of attempts that tests insert, and queries of them. For tests of accounting only.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests: accounting_columns
-// What may be asked of accounting: filters, windows, pages, and how it is asked.
+// Queries of accounting: filters, windows, pages, and the indexes that they use.
 #include <gmock/gmock.h>
 
 #include "unit/store/accounting_fixture.h"
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST_F(AccountingTest, FiltersSelect) {
+TEST_F(AccountingTest, FiltersSelectRows) {
   store({attempt(key(1), 1, "alice", JobState::completed),
          attempt(key(2), 1, "bob", JobState::failed),
          attempt(key(3), 1, "alice", JobState::running),
@@ -35,7 +35,7 @@ TEST_F(AccountingTest, FiltersSelect) {
   EXPECT_THAT(keys(f), ElementsAre(key(10, 0), key(10, 4)));
   f.jobs = {key(10, 4), key(2)};
   EXPECT_THAT(keys(f), ElementsAre(key(2), key(10, 4)));
-  f.jobs = {key(15)};  // the own number of 10_4
+  f.jobs = {key(15)};  // the job id of task 10_4
   EXPECT_THAT(keys(f), ElementsAre(key(10, 4)));
   f = {};
   f.start = at(200);  // job 1 ended at 150
@@ -61,8 +61,8 @@ TEST_F(AccountingTest, FiltersSelect) {
   EXPECT_THAT(keys(f), ElementsAre(key(20)));
 }
 
-// Job 1 waits until 101 s, runs until 150 s; job 2 waits until 201 s and runs on.
-TEST_F(AccountingTest, AStateIsThatOfTheWindow) {
+// Job 1 is pending until 101 s and runs until 150 s; job 2 is pending until 201 s and still runs.
+TEST_F(AccountingTest, StateFilterAppliesToTheWindow) {
   store({attempt(key(1), 1, "alice", JobState::completed),
          attempt(key(2), 1, "alice", JobState::running)});
   const auto in = [&](std::vector<std::string> states, std::optional<Time> start,
@@ -87,7 +87,7 @@ TEST_F(AccountingTest, AStateIsThatOfTheWindow) {
   EXPECT_THAT(in({}, at(0), at(99)), IsEmpty()) << "not known yet";
 }
 
-TEST_F(AccountingTest, TimeLimitsAreCompared) {
+TEST_F(AccountingTest, TimeLimitFilterComparesRanges) {
   Attempt hour = attempt(key(1), 1, "alice", JobState::completed);
   hour.allocation.time_limit = Seconds(3600);
   store({hour, attempt(key(2), 1, "alice", JobState::completed)});
@@ -100,7 +100,7 @@ TEST_F(AccountingTest, TimeLimitsAreCompared) {
   EXPECT_THAT(keys(f), IsEmpty());
 }
 
-TEST_F(AccountingTest, PagesCoverEverythingOnce) {
+TEST_F(AccountingTest, PagesContainEachRowOnce) {
   std::vector<Attempt> attempts;
   for (std::uint64_t job = 1; job <= 23; ++job)
     for (std::uint32_t number = 1; number <= 1 + job % 3; ++number) {
@@ -128,8 +128,8 @@ TEST_F(AccountingTest, PagesCoverEverythingOnce) {
   }
 }
 
-// As the planner sees a year of a busy cluster.
-TEST_F(AccountingTest, QuestionsGoThroughIndexesOfTheMonthsTheyAreAbout) {
+// Plans of PostgreSQL for a table with a year of a busy cluster.
+TEST_F(AccountingTest, QueriesUseIndexesOfTheMonthsConcerned) {
   sql("SELECT attempt_prepare('2026-01-01Z', 11)");
   sql("INSERT INTO attempt_done (job_id, task, own_id, uid, gid, submitted, allocated, started, "
       "ended, user_cpu, system_cpu, max_rss, cpus, restarts, cluster_id, attempt, exit_code, "
@@ -170,7 +170,7 @@ TEST_F(AccountingTest, QuestionsGoThroughIndexesOfTheMonthsTheyAreAbout) {
   EXPECT_THAT(plan(f), Not(HasSubstr("Seq Scan on attempt_done_20260")));
 }
 
-TEST_F(AccountingTest, WhateverIsInANameIsDataOnly) {
+TEST_F(AccountingTest, NamesAreNeverInterpretedAsSql) {
   const std::string nasty = "x'; DROP TABLE attempt; --\"\\ \n\x01 $1 {1,2} NULL";
   Attempt a = attempt(key(1), 1, "alice", JobState::completed);
   auto spec = std::make_shared<JobSpec>(*a.spec);
@@ -193,7 +193,7 @@ TEST_F(AccountingTest, WhateverIsInANameIsDataOnly) {
   EXPECT_THAT(keys(f), IsEmpty());
 }
 
-TEST_F(AccountingTest, ARestartOfTheServerIsNotNoticed) {
+TEST_F(AccountingTest, QueriesReconnectAfterARestartOfTheServer) {
   store({attempt(key(1), 1, "alice", JobState::completed)});
   EXPECT_THAT(keys({}), ElementsAre(key(1)));
   server_.stop_immediately();
@@ -202,7 +202,7 @@ TEST_F(AccountingTest, ARestartOfTheServerIsNotNoticed) {
   EXPECT_THAT(keys({}), ElementsAre(key(1)));
 }
 
-TEST_F(AccountingTest, ItsConnectionsCannotWrite) {
+TEST_F(AccountingTest, ConnectionsCannotWrite) {
   auto connection = PgConnection::connect(options_, PgConnection::Use::report);
   ASSERT_TRUE(connection);
   EXPECT_FALSE(connection->query("DELETE FROM attempt"));

@@ -1,5 +1,5 @@
 // Tests: pg_attempts, accounting_filter
-// What a row of accounting tells of an attempt, and which attempts have one.
+// The fields of an accounting row, and which attempts have one.
 #include <gmock/gmock.h>
 
 #include "unit/store/accounting_fixture.h"
@@ -31,7 +31,7 @@ TEST_F(AccountingTest, PartsOfGpusAreCountedInThousandths) {
             "1001=0.5 1002=0.5");
 }
 
-TEST_F(AccountingTest, ARowTellsWhatTheAttemptDid) {
+TEST_F(AccountingTest, RowHasTheFieldsOfItsAttempt) {
   Attempt a = attempt(key(7), 1, "alice", JobState::failed);
   a.reason = Reason::non_zero_exit_code;
   a.exit = {3, 0, false, false};
@@ -74,7 +74,7 @@ TEST_F(AccountingTest, ARowTellsWhatTheAttemptDid) {
   EXPECT_EQ(sql("SELECT count(*) FROM attempt_tres WHERE ended - began <> '49 s'"), "0");
 }
 
-TEST_F(AccountingTest, OnlyTheFieldsAskedForComeBesideTheKey) {
+TEST_F(AccountingTest, OnlyKeyAndRequestedFieldsAreReturned) {
   store({attempt(key(7, 3), 1, "alice", JobState::failed)});
   AccountingFilter f;
   f.fields = {api::AccountingRow::kStateFieldNumber};
@@ -91,7 +91,7 @@ TEST_F(AccountingTest, EveryFieldOfARowHasItsColumn) {
   const auto* row = api::AccountingRow::descriptor();
   for (int i = 0; i < row->field_count(); ++i) {
     const auto number = static_cast<std::uint32_t>(row->field(i)->number());
-    if (number == api::AccountingRow::kGroupFieldNumber) continue;  // a name service knows it
+    if (number == api::AccountingRow::kGroupFieldNumber) continue;  // resolved by the name service
     const auto columns = accounting_columns({number});
     EXPECT_TRUE(std::any_of(columns.begin(), columns.end(), [&](const auto* c) {
       return std::uint32_t(c->field) == number;
@@ -99,7 +99,7 @@ TEST_F(AccountingTest, EveryFieldOfARowHasItsColumn) {
   }
 }
 
-TEST_F(AccountingTest, ARowFollowsItsAttemptToTheEnd) {
+TEST_F(AccountingTest, RowIsUpdatedUntilTheAttemptEnds) {
   Attempt a = attempt(key(1), 1, "alice", JobState::running);
   store({a});
   EXPECT_EQ(ask().rows(0).state(), "RUNNING");
@@ -108,7 +108,7 @@ TEST_F(AccountingTest, ARowFollowsItsAttemptToTheEnd) {
   a.state = JobState::completed;
   a.ended = at(500);
   store({a});
-  store({a});  // told twice
+  store({a});  // written twice
   const auto rows = ask();
   ASSERT_EQ(rows.rows_size(), 1);
   EXPECT_EQ(rows.rows(0).state(), "COMPLETED");
@@ -116,7 +116,7 @@ TEST_F(AccountingTest, ARowFollowsItsAttemptToTheEnd) {
   EXPECT_EQ(sql("SELECT count(*) FROM attempt_live"), "0");
 }
 
-TEST_F(AccountingTest, WhatNeverRanShowsWhatItAskedFor) {
+TEST_F(AccountingTest, JobThatNeverRanShowsItsRequest) {
   Attempt a = attempt(key(5), 0, "alice", JobState::cancelled);
   a.cancelled_by = UserId(1003);
   Attempt limited = attempt(key(6), 0, "alice", JobState::cancelled);
@@ -134,7 +134,7 @@ TEST_F(AccountingTest, WhatNeverRanShowsWhatItAskedFor) {
   EXPECT_FALSE(page.rows(2).has_time_limit());
 }
 
-TEST_F(AccountingTest, AnArraysOwnRowStandsForTheTasksThatNeverRan) {
+TEST_F(AccountingTest, RowOfAnArrayStandsForTasksThatNeverRan) {
   Attempt rest = attempt(key(10), 0, "alice", JobState::cancelled);
   rest.tasks = *parse_interval_set("3-9");
   store({rest, attempt(key(10, 1), 1, "alice", JobState::completed)});
@@ -149,7 +149,7 @@ TEST_F(AccountingTest, AnArraysOwnRowStandsForTheTasksThatNeverRan) {
   EXPECT_THAT(keys(f), IsEmpty());
 }
 
-TEST_F(AccountingTest, TheLastAttemptStandsForAJobUnlessAllAreAsked) {
+TEST_F(AccountingTest, OnlyTheLastAttemptIsReturnedUnlessAllAreRequested) {
   Attempt first = attempt(key(1), 1, "alice", JobState::node_fail);
   first.superseded = true;
   store({first, attempt(key(1), 2, "alice", JobState::completed)});
@@ -161,13 +161,13 @@ TEST_F(AccountingTest, TheLastAttemptStandsForAJobUnlessAllAreAsked) {
   EXPECT_EQ(ask(f).rows_size(), 2);
 }
 
-TEST_F(AccountingTest, AnAttemptAskedToRunAgainWasRequeued) {
+TEST_F(AccountingTest, RequeuedAttemptHasStateRequeued) {
   Attempt again = attempt(key(1), 1, "alice", JobState::cancelled);
   again.reason = Reason::requeued;
   again.cancelled_by = UserId(0);
   store({again});
   EXPECT_EQ(ask().rows(0).state(), "REQUEUED");
-  again.superseded = true;  // known as such later
+  again.superseded = true;  // marked as such later
   store({again});
   EXPECT_EQ(ask().rows_size(), 0);
   AccountingFilter f;
@@ -176,7 +176,7 @@ TEST_F(AccountingTest, AnAttemptAskedToRunAgainWasRequeued) {
   EXPECT_EQ(ask(f).rows_size(), 1);
 }
 
-TEST_F(AccountingTest, CancelledWhileItWaitedAndRunAfterAllAreTwoRows) {
+TEST_F(AccountingTest, CancelledWhilePendingAndRunLaterAreTwoRows) {
   Attempt waited = attempt(key(1), 2, "alice", JobState::cancelled);
   waited.allocation = {};
   waited.started.reset();

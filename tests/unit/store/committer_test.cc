@@ -15,7 +15,7 @@ using testing::RandomCluster;
 using Fault = FaultyJournal::Fault;
 using Operation = FaultyJournal::Operation;
 
-// A controller's journal side over a database in memory, with faults handed out in order.
+// A controller's journal on a database in memory, with faults injected in order.
 class CommitterTest : public ::testing::Test {
  protected:
   CommitterTest() {
@@ -27,7 +27,7 @@ class CommitterTest : public ::testing::Test {
     operations_.clear();
   }
 
-  // Drives one batch to its end; counts the waits.
+  // Drives one batch to its end; records the waits.
   Committer::Step drive(std::size_t events = 3) {
     committer_->begin(std::make_shared<const Batch>(cluster_.next(events)));
     for (;;) {
@@ -38,7 +38,7 @@ class CommitterTest : public ::testing::Test {
     }
   }
 
-  // Every event is there exactly once, and the images are those of the last batch.
+  // Every event is stored exactly once, and the images are those of the last batch.
   void expect_durable() {
     const auto contents = database_->contents();
     ASSERT_EQ(contents.events.size(), cluster_.state().lsn.value());
@@ -66,7 +66,7 @@ class CommitterTest : public ::testing::Test {
   std::optional<Committer> committer_;
 };
 
-TEST_F(CommitterTest, WithoutFaultsOneCommitDoes) {
+TEST_F(CommitterTest, WithoutFaultsOneCommitIsEnough) {
   const auto step = drive();
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
   EXPECT_EQ(std::get<Committer::Committed>(step).epoch, epoch_);
@@ -75,7 +75,7 @@ TEST_F(CommitterTest, WithoutFaultsOneCommitDoes) {
   expect_durable();
 }
 
-TEST_F(CommitterTest, ALostAnswerIsFoundUnderTheNextEpochAndNotWrittenTwice) {
+TEST_F(CommitterTest, CommitWithALostReplyIsFoundInTheNextEpoch) {
   faults_ = {Fault::after};
   const auto step = drive();
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
@@ -85,7 +85,7 @@ TEST_F(CommitterTest, ALostAnswerIsFoundUnderTheNextEpochAndNotWrittenTwice) {
   expect_durable();
 }
 
-TEST_F(CommitterTest, ALostBatchIsWrittenAgainWithTheSameRows) {
+TEST_F(CommitterTest, LostBatchIsWrittenAgainWithTheSameRows) {
   faults_ = {Fault::before};
   const auto step = drive();
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
@@ -96,7 +96,7 @@ TEST_F(CommitterTest, ALostBatchIsWrittenAgainWithTheSameRows) {
             epoch_);  // rows keep the epoch of their engine
 }
 
-TEST_F(CommitterTest, ARefusalIsFinalAndTheBatchIsNotTakenForDone) {
+TEST_F(CommitterTest, RefusalIsFinalAndTheBatchIsNotDone) {
   faults_ = {Fault::refuse};
   const auto step = drive();
   ASSERT_TRUE(std::holds_alternative<Error>(step));
@@ -104,9 +104,9 @@ TEST_F(CommitterTest, ARefusalIsFinalAndTheBatchIsNotTakenForDone) {
   EXPECT_TRUE(database_->contents().events.empty());
 }
 
-TEST_F(CommitterTest, ATakeoverDuringDoubtIsFinal) {
+TEST_F(CommitterTest, TakeoverDuringDoubtIsFinal) {
   MemJournal other(database_);
-  journal_.open();  // hold the epoch, then lose the answer of a commit
+  journal_.open();  // take the epoch, then lose the reply of a commit
   committer_.emplace(journal_, Epoch(2));
   faults_ = {Fault::after, Fault::before};
   committer_->begin(std::make_shared<const Batch>(cluster_.next(3)));
@@ -117,7 +117,7 @@ TEST_F(CommitterTest, ATakeoverDuringDoubtIsFinal) {
   EXPECT_EQ(std::get<Error>(step).code, ErrorCode::stale);
 }
 
-TEST_F(CommitterTest, WaitsGrowToTheirBoundAndStartAnewWithTheNextBatch) {
+TEST_F(CommitterTest, RetryWaitsGrowToTheMaximumAndRestartWithEachBatch) {
   faults_ = {Fault::before};
   faults_.insert(faults_.end(), 12, Fault::before);
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
@@ -132,8 +132,8 @@ TEST_F(CommitterTest, WaitsGrowToTheirBoundAndStartAnewWithTheNextBatch) {
   expect_durable();
 }
 
-// Every sequence of up to seven answers, each of none, before, after: 3^7 histories.
-TEST_F(CommitterTest, EveryHistoryOfBrokenConnectionsEndsWithEachEventOnce) {
+// Every sequence of up to seven outcomes, each of none, before, after: 3^7 histories.
+TEST_F(CommitterTest, EachEventIsStoredOnceInEveryHistoryOfBrokenConnections) {
   constexpr int kLength = 7;
   int histories = 1;
   for (int i = 0; i < kLength; ++i) histories *= 3;
@@ -152,7 +152,7 @@ TEST_F(CommitterTest, EveryHistoryOfBrokenConnectionsEndsWithEachEventOnce) {
   expect_durable();
 }
 
-TEST_F(CommitterTest, ACheckOfALiveControllerWritesNothing) {
+TEST_F(CommitterTest, CheckOfALiveControllerWritesNothing) {
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
   operations_.clear();
   committer_->begin_check(cluster_.state().lsn);
@@ -163,7 +163,7 @@ TEST_F(CommitterTest, ACheckOfALiveControllerWritesNothing) {
   expect_durable();
 }
 
-TEST_F(CommitterTest, ACheckOfASupersededControllerIsFinal) {
+TEST_F(CommitterTest, CheckOfASupersededControllerIsFinal) {
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
   MemJournal successor(database_);
   ASSERT_TRUE(successor.open());
@@ -173,7 +173,7 @@ TEST_F(CommitterTest, ACheckOfASupersededControllerIsFinal) {
   EXPECT_EQ(std::get<Error>(step).code, ErrorCode::stale);
 }
 
-TEST_F(CommitterTest, ACheckOverABrokenConnectionConnectsAgain) {
+TEST_F(CommitterTest, CheckOverABrokenConnectionReconnects) {
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
   faults_ = {Fault::before};
   committer_->begin_check(cluster_.state().lsn);

@@ -1,4 +1,4 @@
-// Which changes are kept as history of nodes and reservations, and how they get there.
+// Which changes of nodes and reservations are stored as history, and as which rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ struct World {
   }
 };
 
-TEST(History, OnlyWhatChangesHowANodeStandsIsKept) {
+TEST(History, OnlyChangesOfAvailabilityAreStored) {
   World world{ClusterState{}};
   for (std::uint32_t id = 1; id <= 3; ++id) world.state.nodes.set(NodeId(id), node(id));
   Allocated allocated;
@@ -63,7 +63,7 @@ TEST(History, OnlyWhatChangesHowANodeStandsIsKept) {
   EXPECT_TRUE(activated.nodes.empty()) << "their images are as they were";
 }
 
-TEST(History, ANodeStandsAsItsAdministratorAndItsContactSay) {
+TEST(History, AvailabilityFollowsAdminStateAndContact) {
   Node one = node(1);
   EXPECT_EQ(availability_of(one), "up");
   one.admin = AdminState::drain;
@@ -115,7 +115,7 @@ class HistoryTable : public ::testing::Test {
   World world_{ClusterState{}};
 };
 
-TEST_F(HistoryTable, ARowForEachChangeAndNoneForNone) {
+TEST_F(HistoryTable, EachChangeHasARow) {
   commit(TresDefined{{kTresCpu, "cpu"}});
   put(node(1));
   put(node(2));
@@ -141,7 +141,7 @@ TEST_F(HistoryTable, ARowForEachChangeAndNoneForNone) {
   EXPECT_EQ(nodes(), "n1 up, n2 up, n2 down, n1 gone, n2 down");
 }
 
-TEST_F(HistoryTable, ReservationsAreKeptAsTheyWereKnown) {
+TEST_F(HistoryTable, EachVersionOfAReservationHasARow) {
   put(node(1));
   put(node(2));
   commit(ConfigApplied{});
@@ -166,8 +166,8 @@ TEST_F(HistoryTable, ReservationsAreKeptAsTheyWereKnown) {
   EXPECT_EQ(reservations(), "a {1} over, b {1,2} over, a {2} over");
 }
 
-// Thousands of names are longer than a text may be.
-TEST_F(HistoryTable, AReservationMayHaveAllNodesOfALargeCluster) {
+// The names of thousands of nodes exceed the maximum length of a text.
+TEST_F(HistoryTable, ReservationMayHaveAllNodesOfALargeCluster) {
   Reservation all = reservation("all", {});
   for (std::uint32_t id = 1; id <= 8000; ++id) {
     Node one = node(id);

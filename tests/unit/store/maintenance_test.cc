@@ -1,4 +1,4 @@
-// Runaway attempts, the audit, and months that leave the database and come back, on a real PostgreSQL.
+// Runaway attempts, the audit log, and archived months that are purged and loaded again, on a real PostgreSQL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class MaintenanceTest : public ::testing::Test {
       if (!*more) return;
     }
   }
-  // All that reports say of a time, as one text.
+  // All rows of reports about this time, as one text.
   std::string report(Time from, Time to) {
     std::string all;
     for (const auto kind : {api::Report::UTILIZATION, api::Report::USAGE}) {
@@ -84,12 +84,12 @@ class MaintenanceTest : public ::testing::Test {
   Archive archive_{options_};
 };
 
-TEST_F(MaintenanceTest, WhatNobodyWillEndIsARunaway) {
+TEST_F(MaintenanceTest, LiveAttemptWithoutAJobIsARunaway) {
   UsageHistory history(journal_, open(), 3);
   history.live(150);
   roll_all();
   Runaways runaways(options_);
-  // This history writes no records of jobs, so that all that lives is unknown; but for one.
+  // This history writes no job records, so that all live attempts are runaways, except this one.
   const std::string one = sql("SELECT job_id FROM attempt_live ORDER BY job_id LIMIT 1");
   ASSERT_NE(one, "");
   sql("INSERT INTO job VALUES (" + one + ", -1, 1, 'RUNNING', '', '', 1, '', '')");
@@ -117,7 +117,7 @@ TEST_F(MaintenanceTest, WhatNobodyWillEndIsARunaway) {
   EXPECT_EQ(runaways.list()->rows_size(), 0);
   EXPECT_EQ(*runaways.end(all, kAda, Epoch(1), history.now()), 0u) << "twice does nothing";
 
-  // RollupLevel from the first of them on are made anew: as if there had been none before.
+  // Rollups from the first of them on are computed again, as if they had not existed.
   const Time from = std::chrono::floor<std::chrono::hours>(history.begin());
   const std::string of_records = report(from, history.now());
   roll_all();
@@ -134,7 +134,7 @@ TEST_F(MaintenanceTest, WhatNobodyWillEndIsARunaway) {
   EXPECT_THAT(rows->rows(0).subject(), HasSubstr("job "));
 }
 
-TEST_F(MaintenanceTest, TheAuditIsChosenByWhoWhenAndWhat) {
+TEST_F(MaintenanceTest, AuditIsFilteredByUserTimeAndAction) {
   open();
   sql("INSERT INTO audit (at, uid, user_name, host, action, subject, outcome) SELECT "
       "'2030-01-01 00:00Z'::timestamptz + n * interval '1 hour', n, CASE n % 2 WHEN 0 THEN 'ada' "
@@ -164,12 +164,12 @@ TEST_F(MaintenanceTest, TheAuditIsChosenByWhoWhenAndWhat) {
   EXPECT_THAT(subjects(submits), ElementsAre("node n3"));
 }
 
-TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
+TEST_F(MaintenanceTest, ArchivedMonthLeavesReportsUnchangedAndLoadsCompletely) {
   UsageHistory history(journal_, open(), 4);
   history.live(600);
   ASSERT_GT(history.now(), kFebruary + std::chrono::hours(5));
   const Time from = std::chrono::floor<std::chrono::hours>(history.begin());
-  // Hours cut in pieces are told from records, which are to leave.
+  // Incomplete hours are computed from records, which are to be purged.
   const Time to = std::chrono::floor<std::chrono::hours>(history.now());
   const std::string before = report(from, to);
   const std::int64_t in_february = count("attempt_done WHERE ended >= '2030-02-01 00:00Z'");
@@ -200,7 +200,7 @@ TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   EXPECT_EQ(count("attempt_done"), in_february);
   EXPECT_EQ(report(from, to), before) << "sums stay";
   EXPECT_FALSE(*archive_.next(kFebruary, true));
-  // Making sums again does not lose what they were made of.
+  // Recomputed rollups keep the sums whose records have been purged.
   ASSERT_TRUE(rollup_.again(from, to));
   EXPECT_EQ(report(from, to), before);
   history.live(20);
@@ -216,9 +216,9 @@ TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   EXPECT_EQ((*files)[0].rows, rows.size());
   EXPECT_FALSE((*files)[0].loaded);
 
-  // Some held their nodes long after their end in January: their rows came only now.
+  // Some attempts held their nodes long after their end in January: their rows are stored only now.
   const std::int64_t late = count("attempt_done WHERE ended < '2030-02-01 00:00Z'");
-  // Back, in two parts as after a crash; twice does nothing more.
+  // Load in two parts, as after a crash; a second load adds nothing.
   const std::vector<std::string> half(rows.begin(),
                                       rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2));
   ASSERT_TRUE(*archive_.begin_load((*files)[0], kFebruary));
@@ -246,7 +246,7 @@ TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   EXPECT_EQ(report(from, to), before);
 }
 
-TEST_F(MaintenanceTest, FilesOfOtherReleases) {
+TEST_F(MaintenanceTest, FilesOfOlderReleasesLoadAndOfNewerOnesAreRefused) {
   UsageHistory history(journal_, open(), 5);
   history.live(100);
   ArchiveSum sum;

@@ -10,7 +10,7 @@ namespace {
 
 using testing::RandomCluster;
 
-TEST(MemJournal, RecoveryGivesBackTheState) {
+TEST(MemJournal, RecoveryRestoresTheState) {
   auto database = std::make_shared<MemDatabase>();
   RandomCluster cluster(21);
   for (int life = 0; life < 5; ++life) {
@@ -30,7 +30,7 @@ TEST(MemJournal, RecoveryGivesBackTheState) {
     ASSERT_EQ(contents.events[i]->lsn, Lsn(i + 1));
 }
 
-TEST(MemJournal, AnOlderSessionIsFenced) {
+TEST(MemJournal, OlderSessionIsFenced) {
   auto database = std::make_shared<MemDatabase>();
   MemJournal older(database), newer(database);
   RandomCluster cluster(22);
@@ -43,7 +43,7 @@ TEST(MemJournal, AnOlderSessionIsFenced) {
   EXPECT_EQ(database->contents().events.size(), 2u);
 }
 
-TEST(MemJournal, AGapIsDataLoss) {
+TEST(MemJournal, GapIsDataLoss) {
   auto database = std::make_shared<MemDatabase>();
   MemJournal journal(database);
   RandomCluster cluster(23);
@@ -52,7 +52,7 @@ TEST(MemJournal, AGapIsDataLoss) {
   EXPECT_EQ(journal.commit(cluster.next(1)).error().code, ErrorCode::data_loss);
 }
 
-TEST(MemJournal, ABackupForgetsWhatCameAfterIt) {
+TEST(MemJournal, RestoredBackupLacksLaterCommits) {
   auto database = std::make_shared<MemDatabase>();
   MemJournal journal(database);
   RandomCluster cluster(24);

@@ -1,4 +1,4 @@
-// What becomes of commits when PostgreSQL is killed, cuts connections, warns, or has no room.
+// Outcomes of commits when PostgreSQL is killed, closes connections, warns, or has no space.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -69,13 +69,13 @@ class PgFaultsTest : public ::testing::Test {
   int waits_ = 0;
 };
 
-TEST_F(PgFaultsTest, ACutConnectionIsDoubtAndTheBatchIsThereOnce) {
+TEST_F(PgFaultsTest, ClosedConnectionIsDoubtAndTheBatchIsStoredOnce) {
   PgJournal journal(options_);
   open(journal);
   Committer committer(journal, cluster_.state().epoch);
   ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive(committer, cluster_.next(5))));
 
-  // Cuts the controller's connection again and again, each time after some progress.
+  // Closes the controller's connection repeatedly, each time after some progress.
   constexpr int kCuts = 40;
   std::atomic<bool> stop{false};
   std::atomic<int> commits{0}, cuts{0};
@@ -108,12 +108,12 @@ TEST_F(PgFaultsTest, ACutConnectionIsDoubtAndTheBatchIsThereOnce) {
   commits.notify_one();
   cutter.join();
   EXPECT_GE(cuts.load(), kCuts);
-  EXPECT_GT(epoch.value(), 10u);  // doubt happened, and each time the epoch grew
+  EXPECT_GT(epoch.value(), 10u);  // each doubt increments the epoch
   expect_each_event_once();
   expect_recovered();
 }
 
-TEST_F(PgFaultsTest, ImmediateStopsLoseNothingAcknowledged) {
+TEST_F(PgFaultsTest, ImmediateStopsLoseNoAcknowledgedCommit) {
   PgJournal journal(options_);
   open(journal);
   Committer committer(journal, cluster_.state().epoch);
@@ -140,12 +140,12 @@ TEST_F(PgFaultsTest, ImmediateStopsLoseNothingAcknowledged) {
   }
   stop = true;
   controller.join();
-  EXPECT_GE(waits_, 3);  // commits met a server that was away
+  EXPECT_GE(waits_, 3);  // commits while the server was stopped
   expect_each_event_once();
   expect_recovered();
 }
 
-TEST_F(PgFaultsTest, AServerThatIsAwayIsUnavailableNotFinal) {
+TEST_F(PgFaultsTest, StoppedServerIsUnavailableNotFinal) {
   PgJournal journal(options_);
   open(journal);
   server_.stop_immediately();
@@ -162,7 +162,7 @@ TEST_F(PgFaultsTest, AServerThatIsAwayIsUnavailableNotFinal) {
   EXPECT_FALSE(*journal.contains(Lsn(1)));
 }
 
-TEST_F(PgFaultsTest, AWarningDuringTheCommitIsDoubt) {
+TEST_F(PgFaultsTest, WarningDuringTheCommitIsDoubt) {
   PgJournal journal(options_);
   open(journal);
   sql("CREATE FUNCTION grumble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -178,7 +178,7 @@ TEST_F(PgFaultsTest, AWarningDuringTheCommitIsDoubt) {
   EXPECT_TRUE(*journal.contains(Lsn(2)));
 }
 
-TEST_F(PgFaultsTest, AnErrorIsFinalWithItsSqlstateAndWritesNothing) {
+TEST_F(PgFaultsTest, SqlErrorIsFinalAndWritesNothing) {
   PgJournal journal(options_);
   open(journal);
   sql("ALTER TABLE journal ADD CONSTRAINT never CHECK (lsn < 3)");
@@ -189,10 +189,10 @@ TEST_F(PgFaultsTest, AnErrorIsFinalWithItsSqlstateAndWritesNothing) {
   EXPECT_EQ(sql("SELECT count(*) FROM journal"), "0");
 }
 
-TEST_F(PgFaultsTest, ACommitUnderWayIsWaitedForByATakeover) {
+TEST_F(PgFaultsTest, TakeoverWaitsForACommitInProgress) {
   PgJournal older(options_);
   open(older);
-  // The older controller's commit hangs in its last statement, holding the fence.
+  // The older controller's commit hangs in its last statement and holds the fence.
   sql("CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
       "PERFORM pg_sleep(0.7); RETURN NULL; END $$; "
       "CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON journal_default "
@@ -215,11 +215,11 @@ TEST_F(PgFaultsTest, ACommitUnderWayIsWaitedForByATakeover) {
   const auto opened = newer.open();
   committing.join();
   ASSERT_TRUE(opened) << opened.error().message;
-  EXPECT_EQ(opened->state.lsn, Lsn(3));  // it saw the commit it waited for
+  EXPECT_EQ(opened->state.lsn, Lsn(3));  // it has read the commit that it waited for
 }
 
-// A file system of its own for the tables, so that it can be filled. Needs the right to mount.
-TEST_F(PgFaultsTest, AFullDiskIsRefusedCleanlyAndRoomHeals) {
+// A separate, small file system for the table, so that it can be filled. Needs the right to mount.
+TEST_F(PgFaultsTest, FullDiskRefusesCommitsUntilThereIsSpace) {
   const std::string space = server_.directory() + "/small";
   std::filesystem::create_directory(space);
   if (::mount("tmpfs", space.c_str(), "tmpfs", 0,
@@ -253,7 +253,7 @@ TEST_F(PgFaultsTest, AFullDiskIsRefusedCleanlyAndRoomHeals) {
   EXPECT_GT(acknowledged, 5u);
   EXPECT_EQ(sql("SELECT max(lsn) FROM journal"), std::to_string(acknowledged));
 
-  // The next life makes room and goes on where the acknowledged ended.
+  // The next controller gets more space and continues after the last acknowledged commit.
   ASSERT_EQ(::mount("tmpfs", space.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
   PgJournal next(options_);
   open(next);

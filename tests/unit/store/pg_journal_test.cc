@@ -30,7 +30,7 @@ class PgJournalTest : public ::testing::Test {
   PgOptions options_ = server_.new_database();
 };
 
-TEST_F(PgJournalTest, AFreshDatabaseOpensEmpty) {
+TEST_F(PgJournalTest, NewDatabaseOpensEmpty) {
   PgJournal journal(options_);
   const Opened opened = must_open(journal);
   EXPECT_EQ(opened.epoch, Epoch(1));
@@ -40,7 +40,7 @@ TEST_F(PgJournalTest, AFreshDatabaseOpensEmpty) {
   EXPECT_EQ(opened.system.size(), 36u);
 }
 
-TEST_F(PgJournalTest, RecoveryGivesBackTheState) {
+TEST_F(PgJournalTest, RecoveryRestoresTheState) {
   RandomCluster cluster(11);
   for (int life = 0; life < 4; ++life) {
     PgJournal journal(options_);
@@ -55,7 +55,7 @@ TEST_F(PgJournalTest, RecoveryGivesBackTheState) {
   EXPECT_EQ(sql("SELECT count(*) FROM journal"), std::to_string(cluster.state().lsn.value()));
 }
 
-TEST_F(PgJournalTest, AnOlderControllerIsFenced) {
+TEST_F(PgJournalTest, OlderControllerIsFenced) {
   RandomCluster cluster(12);
   PgJournal older(options_);
   cluster.start_from(must_open(older).state);
@@ -76,19 +76,19 @@ TEST_F(PgJournalTest, AnOlderControllerIsFenced) {
   EXPECT_EQ(again.error().code, ErrorCode::stale);
 }
 
-TEST_F(PgJournalTest, AGapIsDataLossAndWritesNothing) {
+TEST_F(PgJournalTest, GapIsDataLossAndWritesNothing) {
   RandomCluster cluster(13);
   PgJournal journal(options_);
   cluster.start_from(must_open(journal).state);
   must_commit(journal, cluster.next(3));
-  (void)cluster.next(2);  // lost on the way
+  (void)cluster.next(2);  // never committed
   const auto refused = journal.commit(cluster.next(4));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::data_loss) << refused.error().message;
   EXPECT_EQ(sql("SELECT count(*) FROM journal"), "3");
 }
 
-TEST_F(PgJournalTest, BlobsComeBackByteForByte) {
+TEST_F(PgJournalTest, BlobsAreReadByteForByte) {
   PgJournal journal(options_);
   RandomCluster cluster(14);
   cluster.start_from(must_open(journal).state);
@@ -109,7 +109,7 @@ TEST_F(PgJournalTest, BlobsComeBackByteForByte) {
   EXPECT_EQ(absent.error().code, ErrorCode::not_found);
 }
 
-TEST_F(PgJournalTest, AMissingRowIsNoticedInsteadOfSkipped) {
+TEST_F(PgJournalTest, MissingRowIsDataLoss) {
   PgJournal journal(options_);
   RandomCluster cluster(15);
   cluster.start_from(must_open(journal).state);

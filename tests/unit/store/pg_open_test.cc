@@ -1,5 +1,5 @@
 // Tests: pg_takeover, store/load
-// What a controller accepts of a database, and what it refuses with which advice.
+// Which databases a controller accepts at its start, and the advice when it refuses one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class PgOpenTest : public ::testing::Test {
   PgOptions options_ = server_.new_database();
 };
 
-TEST_F(PgOpenTest, MigrationsRunOnceAndAreRemembered) {
+TEST_F(PgOpenTest, MigrationsRunOnceAndAreRecorded) {
   ASSERT_TRUE(open(options_));
   ASSERT_TRUE(open(options_));
   EXPECT_EQ(sql("SELECT count(*) FROM schema_version"), std::to_string(migrations().size()));
@@ -45,21 +45,21 @@ TEST_F(PgOpenTest, MigrationsRunOnceAndAreRemembered) {
   EXPECT_EQ(sql("SELECT epoch FROM controller"), "2");
 }
 
-TEST_F(PgOpenTest, ANewerDatabaseIsRefusedByTheNameOfItsMigration) {
+TEST_F(PgOpenTest, NewerDatabaseIsRefusedWithTheNameOfItsMigration) {
   ASSERT_TRUE(open(options_));
   sql("INSERT INTO schema_version VALUES (900, '0900_from_the_future', 'x', now(), '9.9')");
   expect_refused(options_, ErrorCode::failed_precondition, "0900_from_the_future");
   expect_refused(options_, ErrorCode::failed_precondition, "9.9");
-  EXPECT_EQ(sql("SELECT epoch FROM controller"), "1");  // nothing was taken
+  EXPECT_EQ(sql("SELECT epoch FROM controller"), "1");  // the epoch was not taken
 }
 
-TEST_F(PgOpenTest, AChangedMigrationIsRefused) {
+TEST_F(PgOpenTest, ChangedMigrationIsRefused) {
   ASSERT_TRUE(open(options_));
   sql("UPDATE schema_version SET checksum = 'other'");
   expect_refused(options_, ErrorCode::failed_precondition, "0001_foundation");
 }
 
-TEST_F(PgOpenTest, AMigrationThatFailsLeavesNothingBehind) {
+TEST_F(PgOpenTest, FailedMigrationIsRolledBack) {
   auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
   ASSERT_TRUE(connection) << connection.error().message;
   const Migration broken[] = {{"0001_good", "a", "CREATE TABLE good (x integer)"},
@@ -72,7 +72,7 @@ TEST_F(PgOpenTest, AMigrationThatFailsLeavesNothingBehind) {
   EXPECT_EQ(sql("SELECT count(*) FROM schema_version"), "1");
 }
 
-TEST_F(PgOpenTest, SeveralControllersAtOnceMigrateOnceAndOneIsLeft) {
+TEST_F(PgOpenTest, ConcurrentControllersMigrateOnceAndOneMayCommit) {
   std::vector<std::unique_ptr<PgJournal>> journals;
   std::vector<std::thread> controllers;
   std::atomic<int> opened{0}, overtaken{0};
@@ -83,7 +83,7 @@ TEST_F(PgOpenTest, SeveralControllersAtOnceMigrateOnceAndOneIsLeft) {
       if (result) {
         ++opened;
       } else {
-        // Another one took over while it was loading: right as well.
+        // Another controller took over while this one was loading: this is correct too.
         EXPECT_EQ(result.error().code, ErrorCode::stale) << result.error().message;
         ++overtaken;
       }
@@ -103,7 +103,7 @@ TEST_F(PgOpenTest, SeveralControllersAtOnceMigrateOnceAndOneIsLeft) {
   EXPECT_EQ(may_commit, 1);
 }
 
-TEST_F(PgOpenTest, SettingsThatLoseCommitsAreRefusedUnlessAccepted) {
+TEST_F(PgOpenTest, UnsafeServerSettingsAreRefusedUnlessAccepted) {
   server_.stop_immediately();
   server_.set("fsync", "off");
   server_.start();
@@ -117,13 +117,13 @@ TEST_F(PgOpenTest, SettingsThatLoseCommitsAreRefusedUnlessAccepted) {
   EXPECT_TRUE(open(options_));
 }
 
-TEST_F(PgOpenTest, SynchronousCommitIsSwitchedOnForTheJournal) {
+TEST_F(PgOpenTest, SynchronousCommitIsSetForTheJournal) {
   server_.stop_immediately();
   server_.set("synchronous_commit", "off");
   server_.start();
   PgJournal journal(options_);
   ASSERT_TRUE(journal.open());
-  // As its own session would have it: the trigger notes the setting in force while it commits.
+  // The trigger records the setting of the journal's session during its commit.
   sql("CREATE TABLE seen (value text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS "
       "$$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END "
       "$$; "
@@ -140,14 +140,14 @@ TEST_F(PgOpenTest, SeveralHostsNeedASynchronousStandby) {
   EXPECT_TRUE(open(options_));
 }
 
-TEST_F(PgOpenTest, AnEncodingThatCannotHoldEveryNameIsRefused) {
+TEST_F(PgOpenTest, EncodingOtherThanUtf8IsRefused) {
   PgOptions latin = options_;
   latin.database = "latin";
   sql("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
   expect_refused(latin, ErrorCode::failed_precondition, "LATIN1");
 }
 
-TEST_F(PgOpenTest, AMissingDatabaseOrUserIsFinalANotYetStartedServerIsNot) {
+TEST_F(PgOpenTest, MissingDatabaseOrUserIsFinalAndAStoppedServerIsNot) {
   PgOptions wrong = options_;
   wrong.database = "nowhere";
   expect_refused(wrong, ErrorCode::failed_precondition, "nowhere");
@@ -162,13 +162,13 @@ TEST_F(PgOpenTest, AMissingDatabaseOrUserIsFinalANotYetStartedServerIsNot) {
   expect_refused(wrong, ErrorCode::unavailable, "cannot connect");
 }
 
-TEST_F(PgOpenTest, AnotherClustersDatabaseIsRefused) {
+TEST_F(PgOpenTest, DatabaseOfAnotherClusterIsRefused) {
   ASSERT_TRUE(open(options_));
   options_.cluster = ClusterId(2);
   expect_refused(options_, ErrorCode::failed_precondition, "cluster_id 1");
 }
 
-TEST_F(PgOpenTest, AnOlderCopyIsRefusedAndGoesOnAboveWhatWasSeenWhenAccepted) {
+TEST_F(PgOpenTest, OlderCopyIsRefusedOrContinuesAboveTheMarkIfAccepted) {
   RandomCluster cluster(52);
   HighWaterMark seen;
   {
@@ -200,7 +200,7 @@ TEST_F(PgOpenTest, AnOlderCopyIsRefusedAndGoesOnAboveWhatWasSeenWhenAccepted) {
   EXPECT_NE(opened->state.history, seen.position.history) << "another history begins";
   EXPECT_EQ(opened->state.past_histories, (std::vector{seen.position.history}));
 
-  // And the journal continues from there.
+  // The journal continues from there.
   cluster.start_from(opened->state);
   const auto committed = journal.commit(cluster.next(3));
   ASSERT_TRUE(committed) << committed.error().message;
@@ -241,7 +241,7 @@ TEST_F(PgOpenTest, NumbersSetAsideAreNotGivenAgainAfterAPowerLoss) {
   EXPECT_EQ(open(options_)->state.next_job_id, JobId(101));
 }
 
-TEST_F(PgOpenTest, AnotherDatabaseUnderTheSameNameIsRefused) {
+TEST_F(PgOpenTest, OtherDatabaseOfTheSameNameIsRefused) {
   const auto first = open(options_);
   ASSERT_TRUE(first);
   PgOptions other = server_.new_database();
@@ -250,7 +250,7 @@ TEST_F(PgOpenTest, AnotherDatabaseUnderTheSameNameIsRefused) {
   expect_refused(other, ErrorCode::failed_precondition, "another database");
 }
 
-TEST_F(PgOpenTest, ADamagedImageIsNamedNotSkipped) {
+TEST_F(PgOpenTest, DamagedImageIsNamed) {
   RandomCluster cluster(53);
   {
     PgJournal journal(options_);
@@ -275,7 +275,7 @@ TEST_F(PgOpenTest, ReportsCannotReadBlobsOrImages) {
         << secret;
 }
 
-TEST_F(PgOpenTest, TheJournalIsKeptByDayAndPurgedByAge) {
+TEST_F(PgOpenTest, JournalIsPartitionedByDayAndPurgedByAge) {
   PgJournal journal(options_);
   RandomCluster cluster(54);
   auto opened = journal.open();
@@ -294,20 +294,20 @@ TEST_F(PgOpenTest, TheJournalIsKeptByDayAndPurgedByAge) {
   EXPECT_EQ(sql("SELECT count(*) FROM journal_20260321"), "10");
   EXPECT_EQ(sql("SELECT to_regclass('journal_20260301') IS NULL"), "t");  // older than 30 days
   EXPECT_EQ(sql("SELECT count(*) FROM journal"), "20");
-  EXPECT_EQ(open(options_)->state.jobs, cluster.state().jobs);  // recovery needs images only
+  EXPECT_EQ(open(options_)->state.jobs, cluster.state().jobs);  // recovery reads images only
 }
 
-TEST_F(PgOpenTest, RowsOfADayWithoutPartitionAreTakenOverByIt) {
+TEST_F(PgOpenTest, NewPartitionTakesRowsFromTheDefaultPartition) {
   ASSERT_TRUE(open(options_));
   sql("INSERT INTO journal VALUES (1, 1, '2031-05-05 12:00Z', 'NodeLost', 1, NULL, NULL, '')");
   EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "1");
   sql("SELECT journal_prepare('2031-05-05 01:00Z', 1)");
   EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "0");
   EXPECT_EQ(sql("SELECT count(*) FROM journal_20310505"), "1");
-  sql("SELECT journal_prepare('2031-05-05 01:00Z', 1)");  // again: nothing happens
+  sql("SELECT journal_prepare('2031-05-05 01:00Z', 1)");  // again: no effect
 }
 
-// What release 0.1's first tables held is found in those that followed.
+// Rows of the first tables of release 0.1 are moved to the tables that replaced them.
 TEST_F(PgOpenTest, AccountingRowsMoveToTheTablesByMonth) {
   {
     auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
@@ -354,7 +354,7 @@ TEST_F(PgOpenTest, AccountingRowsMoveToTheTablesByMonth) {
   EXPECT_EQ(sql("SELECT to_regclass('attempt_0001') IS NULL"), "t");
 }
 
-// Whole GPUs, as releases without parts of them counted, are thousandths from then on.
+// Counts of GPUs from releases that knew only whole GPUs become thousandths.
 TEST_F(PgOpenTest, CountsOfGpusBecomeThousandths) {
   {
     auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
@@ -391,7 +391,7 @@ TEST_F(PgOpenTest, CountsOfGpusBecomeThousandths) {
             "1:{4,2000,2000} 2:{500,8000,3} 3:{7}");
 }
 
-TEST_F(PgOpenTest, MonthsAreMadeAheadAndTakeOverWhatHadNone) {
+TEST_F(PgOpenTest, MonthsAreCreatedAheadAndTakeRowsFromTheDefault) {
   ASSERT_TRUE(open(options_));
   sql("INSERT INTO attempt_done (job_id, task, own_id, uid, gid, submitted, ended, user_cpu, "
       "system_cpu, max_rss, cpus, restarts, cluster_id, attempt, exit_code, exit_signal, "
@@ -404,10 +404,10 @@ TEST_F(PgOpenTest, MonthsAreMadeAheadAndTakeOverWhatHadNone) {
   EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_default"), "0");
   EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_204105"), "1");
   EXPECT_EQ(sql("SELECT to_regclass('attempt_done_204106') IS NOT NULL"), "t");
-  EXPECT_EQ(sql("SELECT attempt_prepare('2041-05-31 23:00Z', 1)"), "t");  // again: nothing happens
+  EXPECT_EQ(sql("SELECT attempt_prepare('2041-05-31 23:00Z', 1)"), "t");  // again: no effect
 }
 
-TEST_F(PgOpenTest, AReportThatReadsDoesNotHoldTheJournalUp) {
+TEST_F(PgOpenTest, ReadingReportDoesNotBlockTheJournal) {
   PgJournal journal(options_);
   RandomCluster cluster(57);
   auto opened = journal.open();
@@ -424,7 +424,7 @@ TEST_F(PgOpenTest, AReportThatReadsDoesNotHoldTheJournalUp) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 
-TEST_F(PgOpenTest, BlobsOutliveTheirJobsByADayOnly) {
+TEST_F(PgOpenTest, UnusedBlobsAreRemovedAfterADay) {
   PgJournal journal(options_);
   RandomCluster cluster(55);
   ClusterState state = journal.open()->state;

@@ -1,4 +1,4 @@
-// Questions go to a replica while it is there; a second database of the same server stands in for it.
+// Queries use a replica while it is available; a second database of the same server stands in for it.
 #include "store/pg/pg_pool.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class PgPoolTest : public ::testing::Test {
   std::vector<std::string> told_;
 };
 
-TEST_F(PgPoolTest, AReplicaIsAskedAndTheDatabaseWhileItIsAway) {
+TEST_F(PgPoolTest, ReplicaIsUsedAndTheDatabaseWhileItIsUnavailable) {
   PgPool pool(options_, 2);
   EXPECT_EQ(ask(pool), "replica");
   const auto both = pool.query_twice("SELECT name FROM place", [](const PgRows& first) {
@@ -63,14 +63,14 @@ TEST_F(PgPoolTest, AReplicaIsAskedAndTheDatabaseWhileItIsAway) {
   EXPECT_THAT(told_, ElementsAre(HasSubstr("from the database itself for now")));
 }
 
-TEST_F(PgPoolTest, WhatIsNoCopyIsNotAsked) {
+TEST_F(PgPoolTest, DatabaseThatIsNotACopyIsNotUsed) {
   options_.replica_system = "00000000-0000-0000-0000-000000000000";
   PgPool pool(options_, 2);
   EXPECT_EQ(ask(pool), "database");
   EXPECT_THAT(told_, ElementsAre(HasSubstr("is no copy of this database")));
 }
 
-TEST_F(PgPoolTest, WithoutAReplicaTheDatabaseIsAsked) {
+TEST_F(PgPoolTest, WithoutAReplicaTheDatabaseIsUsed) {
   options_.replica.clear();
   PgPool pool(options_, 2);
   EXPECT_EQ(ask(pool), "database");

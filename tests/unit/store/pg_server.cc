@@ -90,7 +90,7 @@ PgServer::PgServer() {
 
 PgServer::~PgServer() {
   stop_immediately();
-  std::error_code ignored;  // a leftover in the temporary directory fails no test
+  std::error_code ignored;  // files left in the temporary directory fail no test
   fs::remove_all(directory_, ignored);
 }
 

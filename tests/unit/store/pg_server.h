@@ -1,5 +1,5 @@
-// A private PostgreSQL for one test: initdb into a temporary directory, Unix socket only, gone at the
-// end. As root it runs as the user `postgres`. Test code; one thread.
+// A private PostgreSQL for one test: initdb into a temporary directory, Unix socket only, removed
+// at the end. As root it runs as the user `postgres`. Test code; one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -18,17 +18,17 @@ class PgServer {
   PgServer(const PgServer&) = delete;
   PgServer& operator=(const PgServer&) = delete;
 
-  // Of a fresh database each.
+  // Creates a new database and returns how to connect to it.
   PgOptions new_database();
 
   void set(const std::string& parameter, const std::string& value);  // takes effect at start()
-  void start();  // it ends with the thread that started it
+  void start();  // the server ends with the thread that started it
   void
-  stop_immediately();  // as `pg_ctl stop -m immediate`: no checkpoint, recovery at the next start
+  stop_immediately();  // like `pg_ctl stop -m immediate`: no checkpoint, recovery at the next start
   const std::string& directory() const { return directory_; }
-  uid_t uid() const;  // it runs as
+  uid_t uid() const;  // the user that the server runs as
 
-  // Runs SQL as the superuser; throws on an error. Gives the first column of the first row, or "".
+  // Runs SQL as the superuser; throws on an error. Returns the first column of the first row, or "".
   std::string sql(const PgOptions& database, const std::string& statement);
 
  private:

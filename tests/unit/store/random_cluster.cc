@@ -101,7 +101,7 @@ void RandomCluster::put_job(Batch& batch) {
   Job job = random_->make<Job>();
   job.key = JobKey{JobId(1 + random_->below(jobs_)), {}};
   if (random_->below(3) == 0) job.key.task.value = static_cast<std::uint32_t>(random_->below(4));
-  // Mostly a new state of a known record, with the specification it always had.
+  // Usually an update of an existing record, with the specification that it had.
   if (const Job* known = state_.jobs.find(job.key)) {
     if (random_->below(10) != 0) job.spec = known->spec;
   } else if (const Job* array = state_.jobs.find({job.key.job, {}})) {
@@ -162,7 +162,7 @@ void RandomCluster::put_request(Batch& batch) {
     return;
   }
   Request request = random_->make<Request>();
-  // Any bytes of any length: the client chooses.
+  // Any bytes of any length: the client chooses the id.
   if (random_->below(5) == 0) request.key.id.append(random_->below(20'000), 'x');
   std::erase(batch.expired, request.key);
   state_.requests.set(request.key, request);

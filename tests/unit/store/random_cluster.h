@@ -1,5 +1,5 @@
-// A cluster whose records change at random, batch by batch, and what a recovery must give back.
-// Test code; one thread.
+// A cluster whose records change at random, batch by batch, and the state that recovery must
+// restore. Test code; one thread.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ class RandomModel;
 
 namespace ares::store::testing {
 
-// What makes the records is kept out of this header: it is instantiated for every stored type.
+// RandomModel, which makes the records, is not included here: it is instantiated for every stored type.
 class RandomCluster {
  public:
   explicit RandomCluster(std::uint64_t seed, std::uint64_t jobs = 40);
   ~RandomCluster();
 
-  // Continue from what a journal gave at open().
+  // Continues from the state that a journal returned from open().
   void start_from(const ClusterState& state) { state_ = state; }
   void set_epoch(Epoch epoch) { state_.epoch = epoch; }
 
@@ -34,7 +34,7 @@ class RandomCluster {
   // `events` random events and changes of records of every kind.
   Batch next(std::size_t events);
 
-  // Events without any record: for tests of the journal alone.
+  // Events without records: for tests of the journal alone.
   Batch empty_batch(std::size_t events);
 
   void finish(Batch& batch);

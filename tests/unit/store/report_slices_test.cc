@@ -17,18 +17,18 @@ Time at(int year, unsigned month, unsigned day, int hour = 0, int minute = 0) {
          std::chrono::hours(hour) + std::chrono::minutes(minute);
 }
 
-TEST(ReportPieces, OfAnEmptyTimeThereAreNone) {
+TEST(ReportPieces, EmptyTimeHasNoSlices) {
   EXPECT_THAT(slices_of(at(2030, 1, 2), at(2030, 1, 2), at(2030, 5, 1)), IsEmpty());
   EXPECT_THAT(slices_of(at(2030, 1, 3), at(2030, 1, 2), {}), IsEmpty());
 }
 
-TEST(ReportPieces, WhatIsNotSummedUpComesFromRecords) {
+TEST(ReportPieces, TimeWithoutRollupComesFromRecords) {
   const TimeSlice all{RollupLevel::records, at(2030, 1, 2), at(2030, 1, 4)};
   EXPECT_THAT(slices_of(all.from, all.to, {}), ElementsAre(all));
   EXPECT_THAT(slices_of(all.from, all.to, at(2030, 1, 1)), ElementsAre(all));
 }
 
-TEST(ReportPieces, WholeMonthsDaysAndHours) {
+TEST(ReportPieces, WholeMonthsDaysAndHoursComeFromRollups) {
   EXPECT_THAT(
       slices_of(at(2029, 12, 30, 22, 30), at(2030, 3, 2, 1, 15), at(2030, 6, 1)),
       ElementsAre(TimeSlice{RollupLevel::records, at(2029, 12, 30, 22, 30), at(2029, 12, 30, 23)},
@@ -40,21 +40,21 @@ TEST(ReportPieces, WholeMonthsDaysAndHours) {
                   TimeSlice{RollupLevel::records, at(2030, 3, 2, 1), at(2030, 3, 2, 1, 15)}));
 }
 
-TEST(ReportPieces, TheEndIsNotSummedUpYet) {
+TEST(ReportPieces, TimeAfterTheLastRollupComesFromRecords) {
   EXPECT_THAT(slices_of(at(2030, 1, 1), at(2030, 1, 3), at(2030, 1, 2, 5)),
               ElementsAre(TimeSlice{RollupLevel::days, at(2030, 1, 1), at(2030, 1, 2)},
                           TimeSlice{RollupLevel::hours, at(2030, 1, 2), at(2030, 1, 2, 5)},
                           TimeSlice{RollupLevel::records, at(2030, 1, 2, 5), at(2030, 1, 3)}));
 }
 
-TEST(ReportPieces, APartOfAnHourAloneComesFromRecords) {
+TEST(ReportPieces, PartOfAnHourComesFromRecords) {
   EXPECT_THAT(
       slices_of(at(2030, 1, 1, 5, 10), at(2030, 1, 1, 5, 50), at(2030, 2, 1)),
       ElementsAre(TimeSlice{RollupLevel::records, at(2030, 1, 1, 5, 10), at(2030, 1, 1, 5, 50)}));
 }
 
-// Whatever the time: no gaps, nothing twice, and each piece lies on the borders of its unit.
-TEST(ReportPieces, CoverTheTimeExactly) {
+// For any time: no gaps, no overlaps, and each slice begins and ends at a boundary of its unit.
+TEST(ReportPieces, SlicesCoverTheTimeExactly) {
   std::mt19937_64 random(5);
   const Time first = at(2029, 11, 1);
   const auto any = [&] { return first + std::chrono::minutes(random() % (200 * 1440)); };

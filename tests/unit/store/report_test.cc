@@ -1,5 +1,5 @@
 // Tests: report_sql
-// Reports and the sums behind them, against a count second by second and a real PostgreSQL.
+// Reports and their rollups on a real PostgreSQL, compared with a count second by second.
 #include "store/accounting/report.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ class ReportTest : public ::testing::Test {
   }
 
   std::string sql(const std::string& statement) { return server_.sql(options_, statement); }
-  // All sums there are, as one text.
+  // All rollup rows as one text.
   std::string sums() {
     std::string all;
     for (const char* unit : {"hour", "day", "month"}) {
@@ -92,7 +92,7 @@ class ReportTest : public ::testing::Test {
   Rollup rollup_{options_};
 };
 
-TEST_F(ReportTest, NothingIsReportedOfAnEmptyDatabase) {
+TEST_F(ReportTest, EmptyDatabaseHasEmptyReports) {
   open();
   const Time day{std::chrono::sys_days(std::chrono::year(2030) / 1 / 1)};
   EXPECT_TRUE(capacity(day, day + std::chrono::hours(24)).empty());
@@ -102,9 +102,9 @@ TEST_F(ReportTest, NothingIsReportedOfAnEmptyDatabase) {
   EXPECT_FALSE(*range);
 }
 
-// Before anything is summed up, in the middle of it and behind it a report says what a count second by second says; the columns add up to
-// what there was; users' sums are what is allocated and held beyond that.
-TEST_F(ReportTest, ReportsAreWhatACountSaysWhateverIsSummedUp) {
+// Before, during and after the rollup a report equals a count second by second; the columns add up
+// to the capacity; sums of users equal what is allocated plus what is held beyond the capacity.
+TEST_F(ReportTest, ReportsEqualACountAtAnyStateOfTheRollup) {
   UsageHistory history(journal_, open(), 11);
   std::mt19937_64 random(3);
   for (int life = 0; life < 5; ++life) {
@@ -126,16 +126,16 @@ TEST_F(ReportTest, ReportsAreWhatACountSaysWhateverIsSummedUp) {
         EXPECT_EQ(told.at(tres).allocated + told.at(tres).over, seconds) << tres;
     }
     if (life == 1) {
-      ASSERT_TRUE(rollup_.next());  // a day of it
+      ASSERT_TRUE(rollup_.next());  // one day
     } else if (life > 1) {
       roll_all();
     }
   }
 }
 
-TEST_F(ReportTest, SummingUpTwiceOrAgainChangesNothing) {
+TEST_F(ReportTest, RepeatedRollupChangesNothing) {
   UsageHistory history(journal_, open(), 12);
-  history.live(400);  // more than a day, over the end of a month
+  history.live(400);  // more than a day, across the end of a month
   roll_all();
   const std::string once = sums();
   EXPECT_NE(sql("SELECT count(*) FROM usage_day"), "0");
@@ -147,7 +147,7 @@ TEST_F(ReportTest, SummingUpTwiceOrAgainChangesNothing) {
   EXPECT_EQ(sums(), once);
 }
 
-TEST_F(ReportTest, SumsThatWereSpoiltAreRepaired) {
+TEST_F(ReportTest, DamagedRollupsAreRepaired) {
   UsageHistory history(journal_, open(), 13);
   history.live(300);
   roll_all();
@@ -160,7 +160,7 @@ TEST_F(ReportTest, SumsThatWereSpoiltAreRepaired) {
   EXPECT_EQ(sums(), good);
 }
 
-TEST_F(ReportTest, AnHourIsSummedUpOnceNothingOfItCanComeAnyMore) {
+TEST_F(ReportTest, HoursAreRolledUpOnceComplete) {
   UsageHistory history(journal_, open(), 14);
   history.live(40);
   roll_all();
@@ -171,21 +171,21 @@ TEST_F(ReportTest, AnHourIsSummedUpOnceNothingOfItCanComeAnyMore) {
   EXPECT_EQ((*range)->to, Time(std::chrono::floor<std::chrono::hours>(history.now())));
 }
 
-TEST_F(ReportTest, SummingUpHoldsUpNoCommit) {
+TEST_F(ReportTest, RollupBlocksNoCommit) {
   UsageHistory history(journal_, open(), 15);
   history.live(100);
   auto busy = PgConnection::connect(options_, PgConnection::Use::rollup);
   ASSERT_TRUE(busy);
   ASSERT_TRUE(busy->query("BEGIN"));
   ASSERT_TRUE(busy->query("SELECT rollup_next('1 day')"));
-  // What it reads and writes is locked as long as its transaction lasts; commits and reports do not wait for it.
+  // Its transaction locks what it reads and writes; commits and reports do not wait for it.
   history.live(20);
   EXPECT_EQ(capacity(history.begin(), history.now()).size(),
             history.capacity(history.begin(), history.now()).size());
   ASSERT_TRUE(busy->query("COMMIT"));
 }
 
-TEST_F(ReportTest, GroupsAndFiltersPickRows) {
+TEST_F(ReportTest, GroupsAndFiltersSelectRows) {
   UsageHistory history(journal_, open(), 16);
   history.live(120);
   ReportFilter filter;
@@ -204,7 +204,7 @@ TEST_F(ReportTest, GroupsAndFiltersPickRows) {
   EXPECT_FALSE(expected.empty());
 }
 
-TEST_F(ReportTest, SizesReservationsAndEfficiencyAnswer) {
+TEST_F(ReportTest, SizesReservationsAndEfficiencyAreReported) {
   UsageHistory history(journal_, open(), 17);
   history.live(200);
   ReportFilter filter;
@@ -235,7 +235,7 @@ TEST_F(ReportTest, SizesReservationsAndEfficiencyAnswer) {
   for (const auto& row : efficiency) EXPECT_TRUE(row.tres() == "cpu" || row.tres() == "mem");
 }
 
-TEST_F(ReportTest, TheReaderSeesTheViewsAndNothingElse) {
+TEST_F(ReportTest, ReaderRoleSeesOnlyTheViews) {
   UsageHistory history(journal_, open(), 18);
   history.live(60);
   roll_all();
@@ -254,7 +254,7 @@ TEST_F(ReportTest, TheReaderSeesTheViewsAndNothingElse) {
         << table;
 }
 
-TEST_F(ReportTest, ViewsAreLoadedOnceAndAgainWhenTheyChange) {
+TEST_F(ReportTest, ViewsAreLoadedOnceAndAfterAChange) {
   open();
   const std::string loaded =
       sql("SELECT string_agg(name || loaded, ',' ORDER BY name) FROM view_version");

@@ -153,7 +153,7 @@ void UsageHistory::start_attempt() {
   attempt.started = now_ + Duration(1);
   attempt.allocation.at = now_;
   attempt.allocation.partition = "main";
-  // Sometimes more than there is: a node may have become smaller.
+  // Sometimes more than the nodes have: a node may have become smaller.
   const int first = static_cast<int>(below(kNodes)), count = 1 + static_cast<int>(below(3));
   for (int i = 0; i < count; ++i) {
     const int number = (first + i) % kNodes;
@@ -187,7 +187,7 @@ void UsageHistory::end_attempt() {
   Held& held = *live[below(live.size())];
   held.released = now_;
   held.attempt.state = JobState::completed;
-  // The script may have ended long before its nodes were free.
+  // The script may have ended long before its nodes were released.
   const auto length = (now_ - held.began).count();
   held.attempt.ended =
       held.began +
@@ -198,7 +198,7 @@ void UsageHistory::end_attempt() {
       Event{lsn_.next(), epoch_, now_,
             Ended{held.attempt.key.job, JobState::completed, Reason::none, {}}}));
   lsn_ = batch.last = lsn_.next();
-  batch.now = now_ + Duration(1500);  // a batch takes a while
+  batch.now = now_ + Duration(1500);  // a batch takes some time
   now_ = batch.now;
   batch.attempts.push_back(held.attempt);
   commit(std::move(batch));
@@ -249,7 +249,7 @@ Told UsageHistory::told_at(std::int64_t second, const std::string& tres) const {
 }
 
 Capacity UsageHistory::capacity(Time from, Time to) const {
-  // Between these nothing changes.
+  // The second-by-second values are constant between these cuts.
   std::set<std::int64_t> cuts{second_of(from), second_of(to)};
   const auto cut = [&](Time at) {
     if (from < at && at < to) cuts.insert(second_of(at));

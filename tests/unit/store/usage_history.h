@@ -1,5 +1,5 @@
-// A cluster that lives for some hours: nodes that come, go and change, reservations, attempts. It is written to a journal as it happens,
-// and what reports must say of it is counted second by second, which nothing in the program does.
+// A random history of some hours: nodes, reservations and attempts come, change and go. It is written to
+// a journal, and expected reports are counted second by second, independently of the production code.
 // Test code; one thread.
 #pragma once
 
@@ -28,10 +28,10 @@ using Usage = std::map<std::tuple<std::string, std::string, std::string, std::st
 
 class UsageHistory {
  public:
-  // `journal` is open at `opened`.
+  // `opened` is what `journal` returned from open().
   UsageHistory(Journal& journal, const Opened& opened, std::uint64_t seed);
 
-  // `steps` changes, a few minutes apart.
+  // `steps` random changes, a few minutes apart.
   void live(int steps);
   Time now() const { return now_; }
   Time begin() const { return begin_; }

@@ -1,5 +1,5 @@
 // Tests: gpu_constraint, topology/search, topology/constraint
-// Which GPUs a request gets: examples that a user would check by hand, and all sets of every machine against the slow reference.
+// Which GPUs a request gets: examples that a user could check by hand, and all sets of every machine against the slow reference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::string chosen(const MachineTopology& machine, const std::string& free, unsi
                 : explain(choice.error(), machine, set, {count, constraint}).message;
 }
 
-TEST(Choose, TakesTheFastestSlowestPair) {
+TEST(Choose, MaximisesTheSlowestLink) {
   const MachineTopology mesh = machine_of(dgx1());
   EXPECT_EQ(chosen(mesh, "0-7", 2), "0,3") << "joined by two NVLinks";
   EXPECT_EQ(chosen(mesh, "1,3,4,7", 2), "4,7");
@@ -33,7 +33,7 @@ TEST(Choose, TakesTheFastestSlowestPair) {
   EXPECT_EQ(chosen(pairs, "0-7", 4), "0-3") << "two bridges of one NUMA node";
 }
 
-TEST(Choose, LeavesWhatIsNearToEachOtherForTheNext) {
+TEST(Choose, LeavesWellConnectedGpusForTheNextRequest) {
   const MachineTopology tree = machine_of(pcie_tree());
   EXPECT_EQ(chosen(tree, "0,1,3", 1), "3") << "0 and 1 stay a pair";
   EXPECT_EQ(chosen(tree, "0-7,9,14,15", 1), "9");
@@ -41,7 +41,7 @@ TEST(Choose, LeavesWhatIsNearToEachOtherForTheNext) {
   EXPECT_EQ(chosen(tree, "1-15", 3), "1-3") << "the broken four is used up first";
 }
 
-TEST(Choose, BehindSwitchesOnlyNumaNodesAndNumbersDecide) {
+TEST(Choose, BehindSwitchesNumaNodesAndNumbersDecide) {
   const MachineTopology machine = machine_of(dgx2());
   EXPECT_EQ(chosen(machine, "0-15", 3), "0-2");
   EXPECT_EQ(chosen(machine, "5-15", 4), "8-11") << "of one NUMA node";
@@ -61,7 +61,7 @@ TEST(Choose, OneGpuHasNoBottleneck) {
   EXPECT_EQ(one->total, Bandwidth{0});
 }
 
-TEST(Choose, KeepsConstraintsOrSaysHowManyWouldDo) {
+TEST(Choose, MeetsConstraintsOrReportsThePossibleNumber) {
   const MachineTopology mesh = machine_of(dgx1());
   EXPECT_EQ(chosen(mesh, "0-7", 6, {Shape::nvlink, 0}), "0-5") << "over one another";
   EXPECT_EQ(chosen(mesh, "0-7", 2, {Shape::any, 2}), "0,3");
@@ -80,7 +80,7 @@ TEST(Choose, KeepsConstraintsOrSaysHowManyWouldDo) {
   EXPECT_EQ(chosen(machine_of(dgx2()), "3-9", 5, {Shape::nvswitch, 6}), "3-7");
 }
 
-TEST(Choose, RefusesWhatIsNotThere) {
+TEST(Choose, ImpossibleRequestsAreRefused) {
   const MachineTopology mesh = machine_of(mesh4());
   const auto refused = [&](GpuSet free, unsigned count) {
     const auto choice = choose_gpus(mesh, free, {count, {}});
@@ -107,7 +107,7 @@ std::vector<Constraint> constraints(const MachineTopology& machine) {
   return all;
 }
 
-// Every size, every constraint, one set of free GPUs. Gives the most steps that a search took.
+// Every size, every constraint, one set of free GPUs. Returns the maximum of steps of a search.
 unsigned compare(const std::string& name, const MachineTopology& machine,
                  const Reference& reference, GpuSet free) {
   unsigned steps = 0;
@@ -141,14 +141,14 @@ unsigned compare_random(const NamedMachine& named, unsigned rounds, std::uint32_
   return steps;
 }
 
-TEST(ChooseProperty, IsTheBestOfAllSetsOnKnownMachines) {
+TEST(ChooseProperty, EqualsTheBestOfAllSetsOnKnownMachines) {
   for (const NamedMachine& named : known_machines()) {
     const unsigned rounds = named.machine.gpus().count() > 8 ? 12 : 100;
     EXPECT_LT(compare_random(named, rounds, 1), 5000u) << named.name;
   }
 }
 
-TEST(ChooseProperty, IsTheBestOfAllSetsOnRecordedMachines) {
+TEST(ChooseProperty, EqualsTheBestOfAllSetsOnRecordedMachines) {
   const auto machines = recorded_machines();
   ASSERT_GE(machines.size(), 30u);
   for (const NamedMachine& named : machines) {
@@ -157,7 +157,7 @@ TEST(ChooseProperty, IsTheBestOfAllSetsOnRecordedMachines) {
   }
 }
 
-TEST(ChooseProperty, IsTheBestOfAllSetsOnIrregularMachines) {
+TEST(ChooseProperty, EqualsTheBestOfAllSetsOnIrregularMachines) {
   for (std::uint32_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
     const unsigned gpus = 2 + seed % 9;
     compare_random({"irregular " + std::to_string(seed), machine_of(irregular(gpus, seed))}, 4,
@@ -165,8 +165,8 @@ TEST(ChooseProperty, IsTheBestOfAllSetsOnIrregularMachines) {
   }
 }
 
-// No such machine is known; the search must end all the same, with a set that keeps the constraint.
-TEST(Choose, EndsOnTheLargestAndWorstMachine) {
+// No such machine is known; the search must still end, with a set that meets the constraint.
+TEST(Choose, TerminatesOnALargeIrregularMachine) {
   const MachineTopology machine = machine_of(irregular(64, 7));
   for (const unsigned count : {2u, 8u, 24u, 32u, 63u, 64u}) {
     const auto choice = choose_gpus(machine, machine.gpus(), {count, {}});
@@ -176,7 +176,7 @@ TEST(Choose, EndsOnTheLargestAndWorstMachine) {
   }
 }
 
-TEST(Shapes, AreReadByName) {
+TEST(GpuShapes, AreReadByName) {
   for (const GpuShapeName& name : gpu_shape_names()) {
     EXPECT_EQ(*parse_gpu_shape(name.word), name.shape);
     EXPECT_EQ(to_string(name.shape), name.word);

@@ -1,4 +1,4 @@
-// The processors nearest to chosen GPUs.
+// The CPUs nearest to chosen GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Two GPUs at each of two processors: 0-7 and 8-15; 16-19 are near to none.
+// Two GPUs at each of two processors: CPUs 0-7 and 8-15; CPUs 16-19 are near to none.
 MachineTopology two_processors() {
   return machine_of(
       "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
@@ -28,7 +28,7 @@ Bitset all_but(std::initializer_list<std::size_t> busy) {
   return free;
 }
 
-TEST(Cpus, AreTheLowestNearOnes) {
+TEST(Cpus, LowestNearCpusAreTaken) {
   const MachineTopology machine = two_processors();
   EXPECT_THAT(choose_cpus(machine, GpuSet::of(2), all_but({9}), 3), ElementsAre(8, 10, 11));
 }
@@ -40,7 +40,7 @@ TEST(Cpus, AreTakenForEachGpuInTurn) {
               ElementsAre(0, 1, 2, 15));
 }
 
-TEST(Cpus, NearToOtherGpusAreTakenLast) {
+TEST(Cpus, CpusNearOtherGpusAreTakenLast) {
   const MachineTopology machine = two_processors();
   const Bitset free = all_but({2, 3, 4, 5, 6, 7});
   EXPECT_THAT(choose_cpus(machine, GpuSet::of(0), free, 7), ElementsAre(0, 1, 8, 16, 17, 18, 19));
@@ -55,7 +55,7 @@ TEST(Cpus, AreNotMoreThanAreFree) {
   EXPECT_THAT(choose_cpus(machine, GpuSet::of(3), Bitset(), 2), IsEmpty());
 }
 
-TEST(Cpus, OfANumaNodeStandForAGpuWithoutAffinity) {
+TEST(Cpus, GpuWithoutAffinityUsesItsNumaNode) {
   const MachineTopology machine = machine_of(
       "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
       "GPU0\t X \tNV4\t\t1\nGPU1\tNV4\t X \t4-7\t1\n");
@@ -64,7 +64,7 @@ TEST(Cpus, OfANumaNodeStandForAGpuWithoutAffinity) {
   EXPECT_TRUE(near_cpus(machine_of("\tGPU0\nGPU0\t X \n"), GpuSet::of(0)).empty());
 }
 
-TEST(TextPosition, GivesGpusAndTheirProcessors) {
+TEST(TextPosition, GivesGpusAndTheirCpus) {
   const auto placed =
       place(two_processors(), GpuSet(0b1110), {2, {Shape::numa_node, 0}}, all_but({8}), 3);
   ASSERT_TRUE(placed);
@@ -76,7 +76,7 @@ TEST(TextPosition, GivesGpusAndTheirProcessors) {
   EXPECT_EQ(refused.error(), Refusal::not_among_free);
 }
 
-TEST(TextPosition, ListedGpusAreNearWhereTheirProcessorsAreTheSame) {
+TEST(TextPosition, ListedGpusWithTheSameCpusAreNear) {
   const std::vector<Gpu> listed = {{GpuIndex(0), "a", {0, 1}},
                                    {GpuIndex(1), "a", {2, 3}},
                                    {GpuIndex(2), "a", {2, 3}},

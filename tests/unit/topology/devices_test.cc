@@ -1,5 +1,5 @@
 // Tests: gpu_constraint
-// Which devices of a node a share gets, against brute force: random jobs come and go on recorded machines.
+// Which devices of a node a share gets, compared with brute force: random jobs start and end on recorded machines.
 #include "core/sched/place/devices.h"
 
 #include <gmock/gmock.h>
@@ -25,13 +25,13 @@ GpuSet set_of(const std::vector<GpuIndex>& gpus) {
   return set;
 }
 
-// A cluster of one node, whose index is kept up to date as a planner does it.
+// A cluster of one node, whose index is updated like in the planner.
 class OneNodeCluster {
  public:
   explicit OneNodeCluster(Inventory inventory)
       : state_(with(std::move(inventory))), index_(state_) {}
 
-  // Starts a job of so many GPUs of the first types, and as many CPUs.
+  // Starts a job with so many GPUs of the first types and so many CPUs.
   NodeShare start(std::vector<std::int64_t> gpus, std::int64_t cpus,
                   GpuConstraint constraint = {}) {
     PlacedShare share{0, 1, Amounts(index_.stride(), 0)};
@@ -41,7 +41,7 @@ class OneNodeCluster {
     charge(chosen);
     return chosen;
   }
-  // As many as were started before the n-th job that runs ends.
+  // Ends the n-th of the running jobs, in order of their start.
   void end(std::size_t nth) {
     Node node = *state_.nodes.find(NodeId(1));
     node.charges.erase(node.charges.begin() + static_cast<std::ptrdiff_t>(nth));
@@ -107,7 +107,7 @@ Inventory machine(const std::string& text, std::uint32_t cpus = 16) {
   return {cpus, Bytes::gib(64), std::move(parsed.gpus), {}, std::move(parsed.topology)};
 }
 
-TEST(Devices, AreTheBestLinkedGpus) {
+TEST(Devices, BestLinkedGpusAreAllocated) {
   OneNodeCluster mesh(machine(text_of(mesh4()), 32));
   EXPECT_EQ(set_of(mesh.start({2}, 1).gpus),
             choose_gpus(machine_of(mesh4()), GpuSet::first(4), {2, {}})->gpus);
@@ -117,7 +117,7 @@ TEST(Devices, AreTheBestLinkedGpus) {
   EXPECT_THAT(pairs.start({1}, 1).gpus, ElementsAre(GpuIndex(1))) << "it has lost its partner";
 }
 
-TEST(Devices, CpusAreTheNearest) {
+TEST(Devices, NearestCpusAreAllocated) {
   OneNodeCluster node(
       machine("\tGPU0\tGPU1\tCPU Affinity\n"
               "GPU0\tX\tSYS\t8-15\n"
@@ -127,7 +127,7 @@ TEST(Devices, CpusAreTheNearest) {
   EXPECT_THAT(node.start({1}, 7).cpu_ids, ElementsAre(2, 3, 4, 5, 6, 7, 11));
 }
 
-TEST(Devices, AreTheLowestWhereNothingIsTold) {
+TEST(Devices, WithoutAMatrixTheLowestAreAllocated) {
   Inventory inventory = machine(text_of(bridge_pairs()));
   inventory.gpu_topology = {};
   OneNodeCluster node(inventory);
@@ -139,8 +139,8 @@ TEST(Devices, AreTheLowestWhereNothingIsTold) {
   EXPECT_EQ(node.most_together({Shape::numa_node, 0}), 1);
 }
 
-// GPUs of one type are chosen among themselves; those that the matrix does not name are taken last.
-TEST(Devices, OfSeveralTypesAndBeyondTheMatrix) {
+// GPUs of each type are chosen separately; GPUs that the matrix does not contain are taken last.
+TEST(Devices, TypesAreSeparateAndGpusBeyondTheMatrixComeLast) {
   Inventory inventory = machine(text_of(bridge_pairs()));
   for (Gpu& gpu : inventory.gpus) gpu.type = gpu.index.value() % 2 == 0 ? "a100" : "h100";
   inventory.gpus.push_back({GpuIndex(64), "h100", {}});
@@ -151,7 +151,7 @@ TEST(Devices, OfSeveralTypesAndBeyondTheMatrix) {
   EXPECT_THAT(node.start({3, 0}, 1).gpus, ElementsAre(GpuIndex(2), GpuIndex(4), GpuIndex(6)));
 }
 
-TEST(Devices, AConstraintLeavesWhatCanBeHadTogether) {
+TEST(Devices, ConstraintLimitsGpusThatCanBeTogether) {
   OneNodeCluster node(machine(text_of(bridge_pairs())));
   EXPECT_EQ(node.most_together({}), 8);
   EXPECT_EQ(node.most_together({Shape::nvlink, 0}), 2);
@@ -170,7 +170,7 @@ TEST(Devices, AConstraintLeavesWhatCanBeHadTogether) {
   EXPECT_EQ(switched.most_together({Shape::nvswitch, 6}, true), 16);
 }
 
-TEST(Devices, AnotherTopologyMakesOtherNodesEligible) {
+TEST(Devices, ChangedTopologyChangesTheGeneration) {
   OneNodeCluster node(machine(text_of(bridge_pairs())));
   const std::uint64_t before = node.generation();
   const auto* machine = node.node().machine;
@@ -183,7 +183,7 @@ TEST(Devices, AnotherTopologyMakesOtherNodesEligible) {
   EXPECT_EQ(node.node().machine, nullptr);
 }
 
-// What two jobs have never overlaps; what one gets is the best of all sets of the GPUs that were free.
+// Devices of two jobs never overlap; each job gets the best set of the GPUs that were free.
 void come_and_go(const std::string& name, const std::string& text, std::uint32_t seed, int steps) {
   SCOPED_TRACE(name);
   std::mt19937 dice(seed);
@@ -220,13 +220,13 @@ void come_and_go(const std::string& name, const std::string& text, std::uint32_t
   }
 }
 
-TEST(DevicesProperty, AreTheBestOfWhatIsFreeOnKnownMachines) {
+TEST(DevicesProperty, EqualTheBestSetOnKnownMachines) {
   for (const NamedMachine& named : known_machines())
     come_and_go(named.name, format_matrix(named.machine.matrix()), 1,
                 named.machine.gpus().count() > 8 ? 12 : 150);
 }
 
-TEST(DevicesProperty, AreTheBestOfWhatIsFreeOnRecordedMachines) {
+TEST(DevicesProperty, EqualTheBestSetOnRecordedMachines) {
   const auto machines = recorded_machines();
   ASSERT_GE(machines.size(), 30u);
   for (const NamedMachine& named : machines) {

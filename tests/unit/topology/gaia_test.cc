@@ -1,5 +1,5 @@
 // Tests: whole_gpu
-// The Gaia paper's algorithms, and its experiments 1 to 4 as relations that must hold in 500 repetitions of each.
+// The algorithms of the Gaia paper, and its experiments 1 to 4 as relations that must hold in 500 repetitions of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kRepetitions = 500;
 
-// How often each set of GPUs is chosen; every repetition breaks ties in an order of its own.
+// How often each set of GPUs is chosen; every repetition breaks ties in another order.
 std::map<std::uint64_t, unsigned> repeat(const MachineTopology& machine, const GpuShares& shares,
                                          std::uint32_t thousandths) {
   const Gaia gaia(machine);
@@ -39,7 +39,7 @@ TEST(GaiaExperiments, OneSimpleScheduling) {
   const GpuShares idle = GpuShares::whole(machine.gpus());
   Counts one = repeat(machine, idle, 1000);
   EXPECT_EQ(one[0b0100] + one[0b1000], kRepetitions) << "GPU 2 or 3, which cost least, always";
-  // Either as likely: five standard deviations of 500 throws of a coin are 56.
+  // Both are equally likely: five standard deviations of 500 fair coin flips are 56.
   EXPECT_GT(one[0b0100], 194u);
   EXPECT_GT(one[0b1000], 194u);
   EXPECT_EQ(repeat(machine, idle, 2000), (Counts{{0b1100, kRepetitions}}));
@@ -64,7 +64,7 @@ TEST(GaiaExperiments, FourLinkScheduling) {
   EXPECT_EQ(repeat(machine, with_gpu2_taken(machine), 2000), (Counts{{0b0011, kRepetitions}}));
 }
 
-// The six GPUs of the paper's figures 4 and 5: three pairs, two of them below one host bridge.
+// The six GPUs of figures 4 and 5: three pairs, two of them below one host bridge.
 MachineTopology six() {
   Description machine{6, [](unsigned a, unsigned b) -> std::string {
                         if (a / 2 == b / 2) return "PIX";
@@ -78,7 +78,7 @@ std::string chosen(const Gaia& gaia, const GpuShares& shares, std::uint32_t thou
   return choice ? format_gpu_set(choice->gpus) : choice.error().message;
 }
 
-TEST(Gaia, CostsAreOrderedAsInThePaper) {
+TEST(Gaia, CostsHaveTheOrderOfThePaper) {
   EXPECT_LT(Gaia::cost(Path::pix), Gaia::cost(Path::phb));
   EXPECT_LT(Gaia::cost(Path::phb), Gaia::cost(Path::pxb));
   EXPECT_LT(Gaia::cost(Path::pxb), Gaia::cost(Path::sys));
@@ -123,7 +123,7 @@ TEST(Gaia, LinkTakesTheSmallestSubtree) {
   EXPECT_EQ(chosen(gaia, shares, 3000), "0,3-4");
 }
 
-TEST(Gaia, RefusesWhatCannotBe) {
+TEST(Gaia, ImpossibleRequestsAreRefused) {
   const MachineTopology machine = six();
   const Gaia gaia(machine);
   const GpuShares none;

@@ -9,7 +9,7 @@
 namespace ares::core::topology {
 namespace {
 
-// "(SYS (NODE (PIX 0 1) (PIX 2 3)) 4)"; NICs by their names.
+// "(SYS (NODE (PIX 0 1) (PIX 2 3)) 4)"; NICs by name.
 std::string printed(const MachineTopology& machine, std::size_t at) {
   const PcieNode& node = machine.tree().nodes()[at];
   std::string text = "(" + std::string(format_path(node.level));
@@ -30,7 +30,7 @@ TEST(PcieTree, FollowsThePrintedLevels) {
   EXPECT_EQ(tree_of(machine_of(four)), "(NODE (PHB (PIX 0 1) (PIX 2 3)) (PIX 4 5))");
 }
 
-TEST(PcieTree, FindsWhatNvlinksHideByNics) {
+TEST(PcieTree, PathsHiddenByNvlinksAreDerivedFromNics) {
   const MachineTopology machine = machine_of(
       "\tGPU0\tGPU1\tGPU2\tNIC0\n"
       "GPU0\t X \tNV4\tNV4\tPIX\n"
@@ -43,14 +43,14 @@ TEST(PcieTree, FindsWhatNvlinksHideByNics) {
   EXPECT_TRUE(machine.same_numa(1, 2)) << "no affinity is told: NODE means one NUMA node";
 }
 
-TEST(PcieTree, TakesNumaNodesForWhatNothingTells) {
+TEST(PcieTree, NumaNodesStandInForMissingPaths) {
   EXPECT_EQ(tree_of(machine_of(dgx_a100())), "(SYS (NODE 0 1) (NODE 2 3) (NODE 4 5) (NODE 6 7))");
   EXPECT_EQ(tree_of(machine_of(mesh4())), "(NODE 0 1 2 3)") << "the same processors";
   EXPECT_EQ(tree_of(machine_of("\tGPU0\tGPU1\nGPU0\t X \tNV1\nGPU1\tNV1\t X \n")), "(SYS 0 1)");
   EXPECT_EQ(tree_of(machine_of("\tGPU3\nGPU3\t X \n")), "(SYS 3)");
 }
 
-TEST(NvlinkDomains, AreEvenWhereAllAreJoinedAlike) {
+TEST(NvlinkDomains, AreEvenIfAllPairsHaveEqualLinks) {
   const MachineTopology pairs = machine_of(bridge_pairs());
   ASSERT_EQ(pairs.nvlink_domains().size(), 4u);
   EXPECT_EQ(pairs.nvlink_domains()[1].gpus, GpuSet(0b1100));
@@ -61,7 +61,7 @@ TEST(NvlinkDomains, AreEvenWhereAllAreJoinedAlike) {
   EXPECT_TRUE(machine_of(pcie_tree()).nvlink_domains().empty());
 }
 
-TEST(Twins, AreThoseThatCouldStandForEachOther) {
+TEST(InterchangeableGpus, HaveTheSameLinks) {
   const MachineTopology behind_switch = machine_of(dgx2());
   EXPECT_EQ(behind_switch.interchangeable_gpus(0), GpuSet(0x00fe)) << "all of its NUMA node";
   const MachineTopology tree = machine_of(pcie_tree());
@@ -69,7 +69,7 @@ TEST(Twins, AreThoseThatCouldStandForEachOther) {
   EXPECT_TRUE(machine_of(dgx1()).interchangeable_gpus(0).empty());
 }
 
-TEST(Twins, AreAnEquivalence) {
+TEST(InterchangeableGpus, FormAnEquivalenceRelation) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
     const MachineTopology machine = machine_of(irregular(3 + seed % 6, seed));
     for (const unsigned a : machine.gpus())

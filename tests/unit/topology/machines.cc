@@ -50,7 +50,7 @@ MachineTopology machine_of(const Description& machine) {
 }
 
 Description dgx1() {
-  // Within four: 0-1 and 0-2 single, 0-3 double, and so on; across, double or single to the same place in the other four.
+  // Within four: 0-1 and 0-2 single, 0-3 double, and so on; across, double or single to the same position in the other four.
   static const char* const kFour[4][4] = {
       {"", "NV1", "NV1", "NV2"}, {"", "", "NV2", "NV1"}, {"", "", "", "NV2"}, {"", "", "", ""}};
   static const char* const kAcross[4] = {"NV2", "NV2", "NV1", "NV1"};

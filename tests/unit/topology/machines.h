@@ -1,4 +1,4 @@
-// Machines for tests: some written down from what is known of them, some made up, and those that were recorded.
+// Machines for tests: some described from documentation, some invented, and the recorded ones.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ares::core::topology {
 
-// How a made-up machine prints: "NV2", "PIX", ... between two GPUs, and a GPU's affinities.
+// How an invented machine is printed: "NV2", "PIX", ... between two GPUs, and a GPU's affinities.
 struct Description {
   unsigned gpus = 0;
   std::function<std::string(unsigned a, unsigned b)> link;
@@ -20,7 +20,7 @@ struct Description {
   std::function<std::string(unsigned gpu)> numa = [](unsigned) { return ""; };
 };
 
-// As nvidia-smi prints it, with tabulators.
+// The format of nvidia-smi, with tabs.
 std::string text_of(const Description& machine);
 MachineTopology machine_of(const Description& machine);
 MachineTopology machine_of(const std::string& text);
@@ -34,7 +34,7 @@ Description bridge_pairs();  // 8 GPUs in pairs joined by 4 NVLinks, 4 on each N
 Description mesh4();         // 4 V100 joined by 1 or 2 NVLinks each (AWS p3.8xlarge)
 Description
 gaia_machine();  // the 4 GPUs of the Gaia paper's experiments: 2 and 3 nearer to each other than 0 and 1
-// Any link between any two GPUs.
+// Random links between all pairs of GPUs.
 Description irregular(unsigned gpus, std::uint32_t seed);
 
 struct NamedMachine {
@@ -45,7 +45,7 @@ std::vector<NamedMachine> known_machines();
 
 // The files of tests/data/topologies: name and text, in the order of names.
 std::vector<std::pair<std::string, std::string>> recorded_texts();
-// Those that parse.
+// The machines of those files that parse.
 std::vector<NamedMachine> recorded_machines();
 
 }  // namespace ares::core::topology

@@ -1,5 +1,5 @@
 // Tests: header, topology/row, topology/text
-// The layouts in which nvidia-smi, terminals and people leave the matrix.
+// The layouts in which nvidia-smi, terminals and copying leave the matrix.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ std::string read(const std::string& text) {
   return matrix ? printed(*matrix) : "error: " + matrix.error().message;
 }
 
-// Two GPUs and a NIC, as newer drivers print them: the last column has two tabulators before it.
+// Two GPUs and a NIC in the format of newer drivers: the last column has two tabs before it.
 const std::string kTabs =
     "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
     "GPU0\t X \tNV12\tPIX\t0-3,8-11\t0\t\tN/A\n"
@@ -52,7 +52,7 @@ const std::string kPrinted =
     "NV12 - SYS 4-7|1|2\n"
     "PIX SYS - \n";
 
-TEST(Matrix, IsReadInEveryLayout) {
+TEST(Matrix, EveryLayoutIsRead) {
   const std::vector<std::pair<std::string, std::string>> layouts = {
       {"tabulators", kTabs},
       {"no tabulator before the header", kTabs.substr(1)},
@@ -79,11 +79,11 @@ TEST(Matrix, IsReadInEveryLayout) {
   for (const auto& [name, text] : layouts) EXPECT_EQ(read(text), kPrinted) << name;
 }
 
-TEST(Matrix, KnowsWhatLegendsCallNics) {
+TEST(Matrix, NamesOfNicsAreReadFromTheLegend) {
   EXPECT_EQ(parse_matrix(kTabs)->nics[0].device, "mlx5_0");
 }
 
-TEST(Matrix, TellsEmptyAffinitiesApart) {
+TEST(Matrix, EmptyAffinitiesAreAssignedToTheirColumns) {
   const std::string tabs =
       "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t\t1\t\tN/A\n";
   EXPECT_EQ(read(tabs), "- |1|\n");
@@ -97,20 +97,20 @@ TEST(Matrix, TellsEmptyAffinitiesApart) {
   EXPECT_EQ(read("\tGPU0\tCPU Affinity\nGPU0\t X \t0,64\n"), "- 0,64||\n");
 }
 
-TEST(Matrix, NumbersOfGpusMayHaveGaps) {
+TEST(Matrix, GpuNumbersMayHaveGaps) {
   const Result<Matrix> matrix = parse_matrix("\tGPU2\tGPU5\nGPU2\t X \tPIX\nGPU5\tPIX\t X \n");
   ASSERT_TRUE(matrix) << matrix.error().message;
   EXPECT_EQ(matrix->gpus[1].number, 5u);
   EXPECT_EQ(MachineTopology(*matrix).gpus(), GpuSet(0b100100));
 }
 
-TEST(Matrix, GpusComeBeforeNics) {
+TEST(Matrix, GpusPrecedeNics) {
   EXPECT_EQ(read("\tGPU0\tmlx5_0\tGPU1\nGPU0\t X \tPIX\tSYS\nmlx5_0\tPIX\t X \tNODE\n"
                  "GPU1\tSYS\tNODE\t X \n"),
             "- SYS PIX ||\nSYS - NODE ||\nPIX NODE - \n");
 }
 
-TEST(Matrix, DoesWithoutTheLinesOfNics) {
+TEST(Matrix, RowsOfNicsMayBeMissing) {
   const Result<Matrix> matrix =
       parse_matrix("\tGPU0\tNIC0\tNIC1\tCPU Affinity\nGPU0\t X \tPIX\tSYS\t0-3\n");
   ASSERT_TRUE(matrix) << matrix.error().message;

@@ -1,5 +1,5 @@
 // Tests: format_matrix
-// What a node tells of its GPUs: the shortest text of a matrix reads as the same machine, and a line says what was understood.
+// GPU topology as reported by a node: the shortest text of a matrix reads as the same machine, and the summary is one line.
 #include "core/topology/parsed_topology.h"
 
 #include <gmock/gmock.h>
@@ -41,20 +41,20 @@ void expect_round_trip(const std::string& name, const Matrix& matrix) {
   EXPECT_EQ(format_matrix(*again), text);
 }
 
-TEST(Told, ReadsAsTheSameMachine) {
+TEST(ReportedTopology, RoundTripOfKnownAndRandomMachines) {
   for (const NamedMachine& named : known_machines())
     expect_round_trip(named.name, named.machine.matrix());
   for (std::uint32_t seed = 0; seed < 50; ++seed)
     expect_round_trip("irregular", machine_of(irregular(2 + seed % 15, seed)).matrix());
 }
 
-TEST(Told, ReadsAsTheSameRecordedMachine) {
+TEST(ReportedTopology, RoundTripOfRecordedMachines) {
   const auto machines = recorded_machines();
   ASSERT_GE(machines.size(), 30u);
   for (const NamedMachine& named : machines) expect_round_trip(named.name, named.machine.matrix());
 }
 
-TEST(Told, KeepsRowsOfNicsThatAreKnownByOthersOnly) {
+TEST(ReportedTopology, KeepsNicsWithoutRows) {
   const auto matrix = parse_matrix(
       "\tGPU0\tNIC0\tNIC1\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
       "GPU0\t X \tPIX\tSYS\tNV4\t\t0\t\tN/A\n"
@@ -64,13 +64,13 @@ TEST(Told, KeepsRowsOfNicsThatAreKnownByOthersOnly) {
   expect_round_trip("without NIC1's row", *matrix);
 }
 
-TEST(Told, IsInTheOrderOfNumbers) {
+TEST(ReportedTopology, GpusAreSortedByNumber) {
   const auto parsed = read_topology("\tGPU1\tGPU0\nGPU1\tX\tPIX\nGPU0\tPIX\tX\n", "a100");
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->gpus, (std::vector<Gpu>{{GpuIndex(0), "a100", {}}, {GpuIndex(1), "a100", {}}}));
 }
 
-TEST(Told, IsCheckedAndBounded) {
+TEST(ReportedTopology, IsCheckedAndBounded) {
   EXPECT_TRUE(check_gpu_topology({}));
   EXPECT_TRUE(check_gpu_topology(GpuTopology(text_of(dgx1()))));
   EXPECT_THAT(check_gpu_topology(GpuTopology("GPU0\n")).error().message,
@@ -80,7 +80,7 @@ TEST(Told, IsCheckedAndBounded) {
       HasSubstr("at most 65536 are read"));
 }
 
-TEST(Told, IsSummedUpInALine) {
+TEST(ReportedTopology, SummaryIsOneLine) {
   EXPECT_EQ(summary(GpuTopology()), "");
   EXPECT_EQ(summary(GpuTopology("?")), "not understood");
   EXPECT_EQ(summary(GpuTopology(text_of(dgx1()))), "8 GPUs; NVLink 0-7 (uneven); NUMA 0-3 4-7");

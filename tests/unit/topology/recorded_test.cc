@@ -1,5 +1,5 @@
 // Tests: link
-// What is understood of recorded machines. A recording without a row here fails: somebody should look at it.
+// What is read from recorded machines. A recording without a row here fails, so that it gets checked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct Expected {
   const char* file;
   unsigned gpus;  // 0 = refused
   std::size_t nics;
-  const char* nvlinks;  // "0-3:NV4": domains, and how many links join any two of each
+  const char* nvlinks;  // "0-3:NV4": domains, and how many links join each pair of them
   const char* numa;     // domains
   const char* cpus;     // near to the highest GPU
 };
@@ -62,7 +62,7 @@ struct RefusedText {
   const char* message;
 };
 
-// Truncated ones lack lines of GPUs, whose processors nothing else tells.
+// Truncated ones lack rows of GPUs, whose CPUs are unknown therefore.
 const std::vector<RefusedText> kRefused = {
     {"dgx-a100-10nic-rows0-5-truncated.txt", "line 8, column 1: expected the lines of GPU6, GPU7:"},
     {"dgx2-v100x16-rows0-3-truncated.txt",
@@ -98,7 +98,7 @@ void check(const Expected& expected, const std::string& text) {
   EXPECT_EQ(format_interval_set(matrix->gpus.back().cpus), expected.cpus) << expected.file;
 }
 
-TEST(Recorded, EveryMachineIsUnderstoodOrRefusedWithItsReason) {
+TEST(Recorded, EveryMachineIsReadOrRefusedWithAReason) {
   const auto texts = recorded_texts();
   for (const auto& [name, text] : texts) {
     const auto same = [&name = name](const auto& row) { return name == row.file; };
@@ -122,8 +122,8 @@ TEST(Recorded, TablesOfOtherVendorsAreRefused) {
       parse_matrix("       GPU0         GPU1\nGPU0   0            15\nGPU1   15           0\n"));
 }
 
-// Cells at random places are changed: what still parses must still be a matrix.
-TEST(Recorded, DamagedTextsNeitherCrashNorContradictThemselves) {
+// Random bytes are changed: a text that still parses must give a consistent matrix.
+TEST(Recorded, DamagedTextsAreRefusedOrConsistent) {
   const auto texts = recorded_texts();
   static constexpr std::string_view kBytes = "\t \nXNV1PSYGU0-,\x1b[m\xff";
   std::uint32_t random = 1;

@@ -7,7 +7,7 @@
 namespace ares::core::topology {
 namespace {
 
-// Whether NVLinks lead from any GPU of the set to any other over members alone: grown from one until nothing is added.
+// Whether all GPUs of the set are connected by NVLinks through members alone: grown from one until nothing is added.
 bool one_whole(const MachineTopology& machine, GpuSet set) {
   GpuSet found = set.lowest(1);
   for (GpuSet before; !(before == found);) {
@@ -41,7 +41,7 @@ Reference::Reference(const MachineTopology& machine)
   }
 }
 
-// The objective of choose_gpus(), word for word.
+// The objective of choose_gpus(), directly.
 bool Reference::better(GpuSet a, GpuSet b, GpuSet free) const {
   const auto worth = [&](GpuSet set) {
     const Facts& own = facts_[set.bits()];

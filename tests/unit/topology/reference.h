@@ -1,4 +1,4 @@
-// choose_gpus() the slow way: every subset of the free GPUs is looked at, by the objective's own words.
+// choose_gpus() by brute force: evaluates the objective for every subset of the free GPUs.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@ namespace ares::core::topology {
 
 class Reference {
  public:
-  // Looks at all subsets once; the machine has at most 16 GPUs.
+  // Evaluates all subsets once; the machine has at most 16 GPUs.
   explicit Reference(const MachineTopology& machine);
 
-  // The best set of each size among `free`, by size; none where the constraint allows none.
+  // The best set of each size among `free`, by size; none if the constraint allows none.
   std::vector<std::optional<GpuSet>> best(GpuSet free, const Constraint& constraint) const;
 
  private:
-  // Of each set of GPUs, by its bits.
+  // Of each set of GPUs, indexed by its bits.
   struct Facts {
-    std::int64_t slowest = 0;  // GB/s; of a set without pairs more than any link's
+    std::int64_t slowest = 0;  // GB/s; for a set without pairs larger than that of any link
     std::int64_t total = 0;
     std::int64_t numa_pairs = 0;
     unsigned fewest_nvlinks = 0;

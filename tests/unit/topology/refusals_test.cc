@@ -1,5 +1,5 @@
 // Tests: topology/text
-// Texts that are no matrix, or a damaged one: where, what and what to do is said; and none takes long.
+// Texts that are not a matrix, or a damaged one: the error has place, reason and remedy; and parsing stays fast.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,9 +57,9 @@ const std::vector<Bad>& bad_texts() {
       {"a line without column", kHeader + kFirst + "GPU1\tNV2\t X \t4-7\nGPU2\tNV2\tNV2\t4-7\n",
        "line 4, column 1: ", "\"GPU2\" has no column"},
       {"bad processors", kHeader + "GPU0\t X \tNV2\t0-\n",
-       "line 2, column 14: ", "\"0-\" is no list such as 0-15,32-47"},
+       "line 2, column 14: ", "\"0-\" is not a list such as 0-15,32-47"},
       {"processors beyond reason", kHeader + "GPU0\t X \tNV2\t0-99999999\n",
-       "line 2, column 14: ", "is no list"},
+       "line 2, column 14: ", "is not a list"},
       {"an unknown column", "\tGPU0\tCPU Affinity\tHeat\nGPU0\t X \t0-3\t7\n",
        "line 1, column 20: ", "\"Heat\" is no column that is known"},
       {"two machines", kHeader + kFirst + "GPU1\tNV2\t X \t4-7\n\n" + kHeader,
@@ -92,8 +92,8 @@ std::string times(const std::string& text, std::size_t count) {
   return all;
 }
 
-// A minute's work on a slow machine if any part were quadratic; each is over in milliseconds.
-TEST(Refusals, ComeQuicklyHoweverLargeTheText) {
+// These texts would take a minute if any step were quadratic; each takes milliseconds.
+TEST(Refusals, AreFastForLargeTexts) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   std::string wide = "GPU0";
   for (int i = 0; i < 1500; ++i) wide += " NIC" + std::to_string(i);
@@ -125,8 +125,8 @@ TEST(Refusals, ComeQuicklyHoweverLargeTheText) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-// Cut anywhere before its last link, a text is refused; nothing is made up.
-TEST(Refusals, EveryCutIsNoticed) {
+// A text that is cut before its last link is refused; no links are invented.
+TEST(Refusals, EveryTruncationIsDetected) {
   const std::string whole = text_of(dgx1());
   const std::size_t all_links = whole.rfind('X') + 1;
   for (std::size_t length = 0; length < whole.size(); ++length) {

@@ -1,10 +1,10 @@
-"""What is measured. A workload is a function of a World that returns figures by key (see figures.py) and, under "raw", whatever else
-should be kept. It gets a system that was just started and holds no job."""
+"""The workloads. A workload is a function of a World that returns figures by key (see figures.py) and, under "raw", other data to
+keep. Its system was just started and has no jobs."""
 import random
 
 
 class World:
-    """One run of one workload: the system, the group that counts CPU time, the sizes, and the same random numbers for everyone."""
+    """One run of one workload: the system, the group that counts CPU time, the sizes, and the same random numbers for every system."""
 
     def __init__(self, system, group, sizes, round_number):
         self.system, self.group, self.sizes = system, group, sizes

@@ -1,20 +1,20 @@
-"""Whether every acknowledged job runs exactly once. Starts are counted on the disk: each job makes a file before anything else."""
+"""Checks that every acknowledged job runs exactly once. Starts are counted on disk: each job first creates a file."""
 import collections
 import time
 
 from systems import Skip, StillLive
 
-# No fork, and no $$, which repeats between process namespaces.
+# Does not fork, and does not use $$, which is not unique across pid namespaces.
 COUNT = """#!/bin/sh
 read -r unique < /proc/sys/kernel/random/uuid
 : > "{starts}/$1.$unique"
 {rest}
 """
-STUCK_AFTER = 60  # seconds in which jobs of half a second must have ended
+STUCK_AFTER = 60  # seconds within which jobs of half a second must end
 
 
 class Tokens:
-    """Submissions, each with a token of its own as argument and name, and what became of them."""
+    """Submissions and their results. Each has a unique token as argument and as job name."""
 
     def __init__(self, system, rest="exit 0"):
         self.system = system
@@ -23,7 +23,7 @@ class Tokens:
         self.folder.chmod(0o1777)
         self.script = system.script("count.sh", COUNT.format(starts=self.folder, rest=rest))
         self.acknowledged = {}  # token -> job id
-        self.reused = []  # ids given out again
+        self.reused = []  # job ids assigned twice
         self.refused = []  # messages
 
     def submit(self, prefix, clients, count):
@@ -40,12 +40,12 @@ class Tokens:
         return burst
 
     def starts(self):
-        """Token -> how often it started."""
+        """Token -> number of its starts."""
         return collections.Counter(path.name.split(".")[0] for path in self.folder.iterdir())
 
 
 def stress(world):
-    """Some one by one, some all at once, some by many workers; then the same through the API, where there is one to time."""
+    """Submits some jobs one by one, some all at once, some from many workers; on Ares then the same through the API."""
     system, sizes = world.system, world.sizes
     tokens = Tokens(system)
     phases = {"one": (1, sizes.stress_one), "burst": (sizes.stress_burst, sizes.stress_burst), "sustained": (50, sizes.stress_sustained)}
@@ -57,7 +57,7 @@ def stress(world):
     system.wait_done()
     total = sum(count for _, count in phases.values())
     starts = tokens.starts()
-    time.sleep(0.5)  # a second start may come late
+    time.sleep(0.5)  # a wrong second start may be late
     states = await_states(system, total)
     figures["stress.wrong"] = (sum(1 for token in tokens.acknowledged if starts[token] != 1) + len(tokens.refused) + len(tokens.reused)
                                + abs(total - states["COMPLETED"]))
@@ -71,7 +71,7 @@ def stress(world):
 
 
 def stress_api(system, phases, figures, raw):
-    """The worst phase's quantiles, so that none hides behind another."""
+    """Reports the quantiles of the worst phase, so that a good phase does not hide a bad one."""
     rows = {phase: system.api(count, clients) for phase, (clients, count) in phases.items()}
     for quantile in ("p50", "p95", "p99"):
         figures[f"stress.api.{quantile}"] = max(row[f"{quantile}_ms"] for row in rows.values())
@@ -80,7 +80,7 @@ def stress_api(system, phases, figures, raw):
 
 
 def await_states(system, total, patience=60):
-    """Counts of states in accounting, once it knows `total` jobs that ended."""
+    """Waits until accounting has `total` ended jobs. Returns the number of jobs by state."""
     deadline = time.monotonic() + patience
     while True:
         states = collections.Counter(system.ended())
@@ -90,7 +90,7 @@ def await_states(system, total, patience=60):
 
 
 def kill(world):
-    """SIGKILL to the controller right after the last of many submissions was acknowledged; then it is started again."""
+    """Kills the controller right after the last of many submissions was acknowledged, then restarts it."""
     system, count = world.system, world.sizes.kill_jobs
     tokens = Tokens(system, rest="sleep 0.5")
     tokens.submit("before", 8, count)
@@ -108,7 +108,7 @@ def kill(world):
         system.wait_done(patience=STUCK_AFTER)
     except StillLive as error:
         stuck = error.args[1]
-    time.sleep(1)  # a second start may come late
+    time.sleep(1)  # a wrong second start may be late
     starts = tokens.starts()
     return {"kill.lost": len(first) - len(there), "kill.reused": again, "kill.twice": sum(1 for n in starts.values() if n > 1),
             "kill.stuck": stuck, "kill.back": back,

@@ -1,27 +1,27 @@
-"""From submission to the first instruction of the job, on an idle cluster."""
+"""Time from submission to the first instruction of the job, on an idle cluster."""
 import os
 import select
 import time
 
 from lib.measure import summary
 
-PATIENCE = 60  # seconds until a job must have started
+PATIENCE = 60  # seconds within which a job must start
 
 
 class Starts:
-    """A pipe with a name that jobs write their token and the time into: waiting for it costs nothing until it comes."""
+    """A named pipe to which jobs write their token and start time: waiting uses no CPU."""
 
     def __init__(self, system):
         self.path = system.work / "starts"
         os.mkfifo(self.path)
         os.chmod(self.path, 0o666)
-        # Open for writing too, so that reading never meets an end.
+        # Also open for writing, so that reading never returns end of file.
         self.descriptor = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
         self.script = system.script("start.sh", f'#!/bin/bash\necho "$1 $EPOCHREALTIME" > {self.path}\n')
         os.set_blocking(self.descriptor, True)
 
     def wait(self, token):
-        """When the job with this token started, in seconds of the wall clock."""
+        """Returns the start time of the job with this token, in seconds of the wall clock."""
         text, deadline = "", time.monotonic() + PATIENCE
         while not text.endswith("\n"):
             ready, _, _ = select.select([self.descriptor], [], [], max(0, deadline - time.monotonic()))
@@ -43,7 +43,7 @@ def start(world):
     samples = []
     try:
         for i in range(sizes.start_jobs):
-            # A user comes at no particular phase of anybody's clocks, and after a while of nothing.
+            # Users submit at random phases of all timers, and after an idle time.
             time.sleep(world.random.uniform(0.1, 1.5))
             begin = time.time()
             system.burst(1, 1, lambda _: system.submit(starts.script, f"t{i}")).check()

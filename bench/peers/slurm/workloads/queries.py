@@ -1,4 +1,4 @@
-"""What users ask beside a long queue, each question a process of its own, and of accounting once all of it was cancelled."""
+"""Users' queries with a long queue, each in its own process, and of accounting after the queue was cancelled."""
 import json
 import time
 
@@ -9,7 +9,7 @@ from systems import CANCELLED, SINCE
 
 
 def measure(world, key, at_once, argv, figures, raw):
-    """Median of the time until all of `at_once` equal commands have ended. Nothing, if the command refuses its options."""
+    """Median of the time until all of `at_once` equal commands have ended. Skipped if the command refuses its options."""
     system = world.system
     try:
         system.run(argv)
@@ -36,7 +36,7 @@ def queries(world):
     measure(world, "queue.json", 1, system.queue("--json"), figures, raw)
     if "queue.json" in figures:
         found = len(json.loads(system.run(system.queue("--json")))["jobs"])
-        if found < count:  # Slurm lists what ended lately, too
+        if found < count:  # Slurm also lists recently ended jobs
             raise RuntimeError(f"{system.name}: --json lists {found} jobs, not {count}")
 
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How fast submissions are acknowledged: by commands, and through the libraries below them."""
+"""Rate of acknowledged submissions, through commands and through the client libraries."""
 from lib.measure import Meter, summary
 
 from systems import Skip
@@ -6,7 +6,7 @@ from workloads.throughput import CLIENTS, TRUE
 
 
 def submit(world):
-    """Commands: held one by one, held from 8 clients, and jobs that may start from 8 clients."""
+    """Submits by command: held jobs one by one, held jobs from 8 clients, and jobs that may start from 8 clients."""
     system, sizes = world.system, world.sizes
     script = system.script("true.sh", TRUE)
 
@@ -28,7 +28,7 @@ def submit(world):
 
 
 def api(world):
-    """Held jobs through the library: one at a time; as many at a time as suits the system; and many in one call, where there is that."""
+    """Submits held jobs through the library: one at a time, in parallel as suits the system, and many per call if supported."""
     system, sizes = world.system, world.sizes
     is_ares = system.name == "ares"
     kinds = [("api.one", sizes.api_one, lambda n: system.api(n, 1)),

@@ -1,4 +1,4 @@
-"""How fast `true` scripts go through, from the first submission to the end of the last, and what CPU time each costs."""
+"""Throughput of `true` scripts, from the first submission to the end of the last, and CPU time per job."""
 import time
 
 from lib.measure import Meter
@@ -8,7 +8,7 @@ CLIENTS = 8
 
 
 def true(world):
-    """One submit process a job, from 8 clients at once."""
+    """One submit process per job, from 8 clients at once."""
     system, count = world.system, world.sizes.true_jobs
     script = system.script("true.sh", TRUE)
     with Meter(world.group) as meter:
@@ -21,7 +21,7 @@ def true(world):
 
 
 def array(world):
-    """The same as one array."""
+    """The same jobs as one array."""
     system, count = world.system, world.sizes.array_tasks
     script = system.script("true.sh", TRUE)
     with Meter(world.group) as meter:
@@ -33,7 +33,7 @@ def array(world):
 
 
 def loop(world):
-    """Nothing but fork, exec and wait: what no scheduler can beat."""
+    """Only fork, exec and wait: the upper bound for every scheduler."""
     system, count = world.system, world.sizes.array_tasks
     script = system.script("true.sh", TRUE)
     with Meter(world.group) as meter:
@@ -47,12 +47,12 @@ def bare_or_array(world):
 
 
 def array10000(world):
-    """How long the submission of a large held array takes."""
+    """Time to submit a large held array."""
     system, tasks = world.system, world.sizes.large_array_tasks
     script = system.script("true.sh", TRUE)
     samples = []
     for _ in range(world.sizes.large_array_repeats):
         samples += system.burst(1, 1, lambda i: system.submit(script, hold=True, array=f"1-{tasks}")).check().ms
         system.run(system.cancel_all())
-        time.sleep(0.2)  # between samples, so that one does not measure the cancelling of the last
+        time.sleep(0.2)  # so that a sample does not include the cancellation of the previous one
     return {"array10000.p50": sorted(samples)[len(samples) // 2], "raw": {"tasks": tasks, "submit_ms": samples}}

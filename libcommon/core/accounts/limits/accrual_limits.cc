@@ -9,7 +9,7 @@
 namespace ares::core {
 namespace {
 
-// Those of an account are counted where a job may go first.
+// Accruing jobs are counted under the first of their partitions.
 UsageKey accrual_key(const JobSpec& spec) {
   return usage_key_of(spec, spec.partitions.empty() ? std::string() : spec.partitions.front());
 }

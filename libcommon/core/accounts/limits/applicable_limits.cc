@@ -32,7 +32,7 @@ constexpr std::array<SharedKind, 20> kShared{{
     {LimitKind::max_tres_run_mins_per_account, Measure::run_minutes, CountedPer::account},
 }};
 
-// A QOS's limit on each user's jobs comes before that of his accounts, as the nearest of one kind.
+// A QOS limit on each user's jobs replaces that of the user's accounts, as the nearest of its kind.
 LimitKind family_of(LimitKind kind) {
   if (kind == LimitKind::max_jobs_per_user) return LimitKind::max_jobs;
   if (kind == LimitKind::max_jobs_accrue_per_user) return LimitKind::max_jobs_accrue;
@@ -137,7 +137,7 @@ const ApplicableLimits::LimitSet& ApplicableLimits::limits_for(const UsageKey& u
     return at == scopes.end() ? nullptr : &*at;
   };
   std::set<std::pair<LimitKind, std::string>> seen;
-  // `qos`: whose limits they are; null: an account's or user's.
+  // `qos`: the QOS that has the limits; null: an account or user has them.
   const auto add = [&](const Limits& limits, const std::string& whose, const LimitScope* own,
                        const Qos* qos) {
     for (const Limit& limit : limits) {

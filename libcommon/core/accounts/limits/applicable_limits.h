@@ -1,6 +1,6 @@
-// Who bounds whom: the limits on many jobs together (Grp*, MaxJobs, MaxSubmitJobs, those per user and per account of a QOS) that hold
-// for a job, and with whose jobs each of them counts it.
-// Made for records that stay as they are for as long as it lives; not thread-safe.
+// The limits on several jobs together (Grp*, MaxJobs, MaxSubmitJobs, those per user and per account
+// of a QOS) that apply to a job, and the jobs that each of them counts. The records must not change
+// during its lifetime; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ares::core {
 
-// What such a limit is compared with, and on whose jobs together, of those that the record is about.
+// What such a limit counts, and over which jobs of its record: all, one user's or one account's.
 enum class Measure : std::uint8_t { running, submitted, accruing, tres, run_minutes, used_minutes };
 enum class CountedPer : std::uint8_t { all, user, account };
 struct SharedKind {
@@ -22,24 +22,24 @@ struct SharedKind {
   Measure measure;
   CountedPer per;
 };
-// Null: the kind is of one job by itself, or of no amount.
+// Null if limits of the kind are on one job by itself, or on no amount.
 const SharedKind* shared_kind(LimitKind kind);
 
 using Partitions = CowMap<std::string, Partition>;
 
-// Whether any such limit may keep jobs like that from starting in that partition, whatever they do themselves.
+// Whether limits on several jobs, or a threshold, may keep such jobs from starting there.
 bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
                        const Partition& partition);
-// Whether any of that measure holds for them.
+// Whether a limit of that measure applies to these jobs.
 bool has_limits_on(Measure measure, const Accounting& records, const Partitions& partitions,
                    Enforce enforce, const UsageKey& who);
 
-// Whoever runs jobs like that in that partition.
+// The key under which such jobs are counted in that partition.
 UsageKey usage_key_of(const JobSpec& spec, const std::string& partition);
 
 class ApplicableLimits {
  public:
-  // Whose jobs are summed up.
+  // The jobs that are counted together.
   struct LimitScope {
     enum class Kind : std::uint8_t { association, account, qos, qos_user, qos_account };
     Kind kind{};
@@ -47,7 +47,7 @@ class ApplicableLimits {
     AssociationId id{};        // of the association, the account or the QOS
     friend auto operator<=>(const LimitScope&, const LimitScope&) = default;
   };
-  // One limit on jobs of a party, and what it bounds.
+  // One limit, how to read it, and the jobs that it counts.
   struct LimitBound {
     const Limit* limit = nullptr;
     LimitScale scale;
@@ -56,13 +56,13 @@ class ApplicableLimits {
     std::string whose;
     bool qos = false;
   };
-  // All jobs of one holder are bound by the same.
+  // The limits that apply to all jobs of one usage key.
   struct LimitSet {
     std::vector<LimitBound> bounds;  // those of the QOS first, then the nearest
     bool deny = false;
-    // Those of its QOS that let nobody start whose fair share is below their threshold, and how they are told of.
+    // QOS with a usage threshold, and their names in texts. Jobs with less fair share do not start.
     std::vector<std::pair<const Qos*, std::string>> thresholds{};
-    std::uint64_t factor = 0;  // thousandths that usage is charged with: of its own QOS
+    std::uint64_t factor = 0;  // usage factor of the job's own QOS, thousandths
   };
 
   // Both must outlive it.

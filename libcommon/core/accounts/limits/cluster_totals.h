@@ -1,6 +1,6 @@
-// What a whole is of which limits are a part: a QOS with the flag Relative has limits in percent of what the cluster has, or as a
-// partition's QOS of what the partition has. Counted from the state when it is first asked for; lives for one pass or one decision, not
-// thread-safe.
+// Totals for relative limits: a QOS with the flag Relative has limits in percent of what the
+// cluster has, or, as a partition's QOS, of what the partition has. Counted from the state on first
+// use. Lives for one pass or one decision; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class ClusterTotals {
   ClusterTotals(const ClusterTotals&) = delete;
   ClusterTotals& operator=(const ClusterTotals&) = delete;
 
-  // Of the partition, or of the cluster if that is empty, whatever state its nodes are in: in the units of limits (thousandths of GPUs,
-  // MiB), licences as the site has them. O(nodes) for the first question about each.
+  // The amount of the partition, or of the cluster if it is empty, for nodes in any state, in units
+  // of limits (thousandths of GPUs, MiB); licences of the site. A first call is O(nodes).
   std::uint64_t of(const std::string& partition, std::string_view tres);
 
  private:

@@ -15,13 +15,13 @@ std::uint64_t counted(const RequestedTres& requested, LimitKind kind, std::strin
   return requested.amount(tres);
 }
 
-// Goes through whose limits hold, the nearest first, and keeps to the first of each kind and TRES.
+// Checks limits from the nearest record on; only the first of each kind and TRES counts.
 class Search {
  public:
   Search(const RequestedTres& requested, ClusterTotals& cluster_totals)
       : requested_(requested), cluster_totals_(cluster_totals) {}
 
-  // `scale_of(limit)`: how each is to be read.
+  // `scale_of(limit)`: how the limit is to be read.
   template <class ScaleOf>
   std::optional<OverLimit> look(const Limits& limits, const std::string& whose, bool qos,
                                 ScaleOf&& scale_of) {

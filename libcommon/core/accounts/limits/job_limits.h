@@ -1,5 +1,5 @@
-// Limits on a job by itself, whatever else runs: MaxTRESPerJob, MaxTRESPerNode, MaxTRESMinsPerJob, MaxWall, MinTRESPerJob.
-// Those on what runs and waits together are limit_use.h's. Pure functions; any thread.
+// Limits on one job by itself: MaxTRESPerJob, MaxTRESPerNode, MaxTRESMinsPerJob, MaxWall,
+// MinTRESPerJob. Limits on several jobs together are in limit_use.h. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@ namespace ares::core {
 bool is_of_one_job(LimitKind kind);
 
 struct OverLimit {
-  std::string name;     // as users know the reason: "AssocMaxCpuPerJobLimit"
-  std::string text;     // what the limit is, whose, what is in use, and what the job asks for
-  bool refuse = false;  // its QOS wants such jobs refused (DenyOnLimit)
+  std::string name;     // the reason as Slurm spells it: "AssocMaxCpuPerJobLimit"
+  std::string text;     // the limit and its owner, the amount in use, and the amount requested
+  bool refuse = false;  // the submission is refused (DenyOnLimit)
   bool varies_with_time = false;  // time alone changes what is in use
 };
 
-// The first limit that the job is over, in this order: the partition's QOS, its own (or the other way round, see BindingQos), its user
-// in the account, the account, those above it. Of one kind and TRES the first that is set holds (ares-accounting(7)). Where it is
-// known what the job gets, which may be more than it asks for (whole nodes, CPUs beside its GPUs, more nodes), that counts.
-// Nothing unless limits are enforced.
+// The first limit that the job exceeds, in this order: the partition's QOS, its own (or reverse, by
+// BindingQos), its user in the account, the account, those above. Of one kind and TRES the first
+// limit that is set applies (ares-accounting(7)). A known allocation counts, not the request, as it
+// may be larger (whole nodes, CPUs with GPUs, more nodes). None unless limits are enforced.
 std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce,
                                     const RequestedTres& requested, ClusterTotals& cluster_totals);
 

@@ -1,4 +1,4 @@
-// Room under limits that is kept for those who wait.
+// Headroom under limits that is set aside for waiting jobs.
 #include <algorithm>
 
 #include "base/saturating.h"
@@ -17,7 +17,7 @@ Time end_of(Time now, std::optional<Seconds> limit) {
   return limit ? now + std::max(*limit, Seconds{0}) : Time::max();
 }
 
-// Of a job that holds resources, at the latest.
+// The latest end of a job that holds resources.
 Time end_of(const Job& job, Time now) {
   if (job.state == JobState::completing) return now;
   if (!job.allocation->time_limit) return Time::max();
@@ -89,7 +89,7 @@ void LimitUse::set_aside_headroom(std::vector<Waiting> who, std::string name,
   set_aside_.push_back(std::move(headroom));
 }
 
-// What runs, and starts in this pass, until when.
+// Visits the jobs that run, and those that start in this pass, with their latest end.
 void LimitUse::each_release(
     const std::function<void(Time, const UsageKey&, const std::vector<TresAmount>&)>& visit) {
   if (!runs_) {
@@ -103,7 +103,7 @@ void LimitUse::each_release(
     if (added.sum.running > 0) visit(added.end, added.usage_key, added.sum.tres);
 }
 
-// When there will be room for it, unless that is said, and how much of each limit others may have beyond that.
+// Computes when the jobs have room, unless that is planned, and what others may use beyond them.
 void LimitUse::compute_spare(SetAside& headroom) {
   struct Line {
     const LimitBound* bound = nullptr;
@@ -177,7 +177,7 @@ std::optional<OverLimit> LimitUse::set_aside_conflict(const LimitSet& limit_set,
   return std::nullopt;
 }
 
-// What it takes of that which others than those who wait may have.
+// Takes a start's amounts from what others may use, if it ends after the headroom is needed.
 void LimitUse::use_spare(Added& added) {
   if (set_aside_.empty()) return;
   const LimitSet& limit_set = applicable_limits().limits_for(added.usage_key);

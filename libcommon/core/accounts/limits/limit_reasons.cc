@@ -11,7 +11,7 @@
 namespace ares::core {
 namespace {
 
-// What a limit is of, as reasons say it: of accounts and users, and of a QOS.
+// The word for a TRES in reasons: of accounts and users, and of a QOS.
 struct Word {
   std::string_view tres, association, qos;
 };
@@ -24,7 +24,7 @@ constexpr Words kWords{{{"cpu", "Cpu", "Cpu"},
                         {"license/", "License", "License"},
                         {"billing", "Billing", "Billing"}}};
 
-// The reason around the word, which stands for '*'.
+// The reason; '*' stands for the word of the TRES.
 struct Row {
   LimitKind kind;
   std::string_view association, qos;
@@ -53,7 +53,7 @@ constexpr std::array<Row, 21> kRows{{
     {LimitKind::min_tres_per_job, "", "QOSMin*"},
 }};
 
-// The oldest of them are spelled otherwise than the rule that the later ones follow.
+// Reasons that Slurm spells differently from the rule that its newer reasons follow.
 struct Spelling {
   std::string_view rule, name;
 };
@@ -81,7 +81,7 @@ constexpr std::array<Spelling, 19> kSpellings{{
 
 constexpr std::uint32_t kPlain = 1000;
 
-// amount * by / parts, rounded down. Whole parts by themselves, so that nothing small is lost and nothing large wraps.
+// amount * by / parts, rounded down; whole parts are multiplied apart, to keep precision and range.
 std::uint64_t times(std::uint64_t amount, std::uint64_t by, std::uint64_t parts) {
   const std::uint64_t whole = capped_product(amount / parts, by);
   return capped_sum(whole, amount % parts * by / parts);

@@ -25,7 +25,7 @@ const std::string& measured(const Limit& limit) {
   return limit.kind == LimitKind::grp_wall ? wall : limit.tres;
 }
 
-// What an amount held for so many minutes may use. Unlimited is more than any limit, and sums of it still fit.
+// TRES-minutes of an amount. Unlimited is more than any limit, and sums of it do not overflow.
 U128 minutes_product(std::uint64_t amount, std::uint64_t minutes) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   return U128{amount} * std::min(minutes, kMost);
@@ -41,14 +41,14 @@ void add_all(std::map<std::string, U128, std::less<>>& to,
   for (const auto& [tres, amount] : more) to[tres] += sign > 0 ? amount : 0 - amount;
 }
 
-// For as long as a running job may still run.
+// The minutes that a running job may still run.
 std::uint64_t minutes_left(const Job& job, Time now) {
   if (job.state == JobState::completing) return 0;
   if (job.state == JobState::suspended) {
     const auto left = limit_left(job);
     return minutes_of(left ? std::optional(std::chrono::ceil<Seconds>(*left)) : std::nullopt);
   }
-  // What has not begun has all of its limit before it.
+  // A job that has not started has all of its time limit left.
   if (!job.started) return minutes_of(job.allocation->time_limit);
   const auto end = limit_end(job);
   if (!end) return job.allocation->time_limit ? 0 : minutes_of(std::nullopt);
@@ -133,7 +133,7 @@ Seconds LimitUse::half_life_at(const LimitScope& scope) const {
   return qos ? half_life_of(*qos, rules) : rules.half_life;
 }
 
-// Of an association or a QOS its own; of an account those of all below it.
+// The stored usage of an association or a QOS; for an account that of everything below it.
 Amount LimitUse::stored_of(const LimitScope& scope, const std::string& tres) const {
   const Seconds half_life = half_life_at(scope);
   const auto of = [&](AssociationId id) {
@@ -160,7 +160,7 @@ Amount LimitUse::stored_of(const LimitScope& scope, const std::string& tres) con
   return sum;
 }
 
-// Who it is charged to was settled when it began: the partition may have another QOS by now.
+// The QOS charged are those recorded at the start: the partition may have another QOS now.
 std::vector<ApplicableLimits::LimitScope> LimitUse::scopes_charged_by(const Job& job) {
   using Kind = LimitScope::Kind;
   std::vector<LimitScope> scopes = applicable_limits().scopes_of(ares::usage_key_of(job));
@@ -184,7 +184,7 @@ U128 LimitUse::used_minutes_of(const LimitScope& scope, const std::string& tres)
   if (!running_use_) {
     running_use_.emplace();
     each_running([&](const Job& job) {
-      // An account's is that of the associations below it, which may have been reset.
+      // For an account, use counts as for the association below it, which may have been reset.
       const AssociationId noted = job.allocation->charged_to.association;
       Time since = noted == AssociationId{} ? state_.usage_since : counted_from(state_, noted);
       for (const LimitScope& its : scopes_charged_by(job)) {
@@ -379,7 +379,7 @@ void LimitUse::start(const JobSpec& spec, const Partition& partition,
   this->add(std::move(added));
 }
 
-// All that a limit on jobs of the party is of.
+// The TRES of all limits in the set.
 std::set<std::string> LimitUse::bounded_tres(const LimitSet& limit_set) {
   std::set<std::string> names;
   for (const LimitBound& bound : limit_set.bounds)
@@ -407,7 +407,7 @@ void LimitUse::roll_back_to(std::size_t mark) {
     change(added_.back(), -1);
     return_spare(added_.back());
   }
-  // What was reckoned with those counts them as holding.
+  // Headroom that was computed with the removed starts is invalid.
   for (SetAside& headroom : set_aside_)
     if (headroom.computed_with && *headroom.computed_with > mark) headroom.computed_with.reset();
 }

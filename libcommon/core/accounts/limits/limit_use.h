@@ -1,6 +1,6 @@
-// LimitUse: what is in use of everything that limits on many jobs together bound (Grp*, MaxJobs, MaxSubmitJobs, those per user and per
-// account of a QOS), and whether one more job is within them. It is counted from the state, so that it cannot drift, and from then on
-// knows of what starts. Lives for one pass of the planner or one decision; not thread-safe.
+// LimitUse: the use of all that limits on several jobs bound (Grp*, MaxJobs, MaxSubmitJobs, those
+// per user and account of a QOS), and whether one more job fits. Counted from the state, so that it
+// cannot drift; start() and others add to it. Lives for one pass or decision; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace ares::core {
 
 class LimitUse {
  public:
-  // All must outlive it. `kept`: sums that somebody remembers, of whatever state; null: made anew.
+  // All must outlive it. `kept`: totals that the caller keeps, of any state; null: computed anew.
   LimitUse(const ClusterState& state, const Policy& policy, Time now, UsageTotals* kept = nullptr)
       : state_(state),
         policy_(policy),
@@ -33,54 +33,54 @@ class LimitUse {
   LimitUse& operator=(const LimitUse&) = delete;
 
   Enforce enforce() const { return policy_.accounting.enforce; }
-  // Whether jobs are held to any limits: without that nobody need ask.
+  // Whether limits are enforced; if not, the other functions need not be called.
   bool active() const { return enforce() >= Enforce::limits && !state_.accounting.empty(); }
 
-  // The first limit, by itself or on all together, that the job would be over if it started now: the QOS's, its user's, those of the
-  // accounts above. All limits of a kind Grp hold; of the others the nearest.
+  // The first limit, on one job or on several, that the job would exceed if it started now: of the
+  // QOS, its user, the accounts above. All Grp limits apply; of other kinds the nearest.
   std::optional<OverLimit> over(const JobSpec& spec, const Partition& partition,
                                 std::optional<Seconds> time_limit,
                                 const TresByNode* allocated_tres = nullptr);
-  // The fair share, from 0 to 1, of whoever runs jobs like that, as it is in this pass; none where nobody knows. Those below the
-  // threshold of a QOS are over a limit then.
+  // The fair share (0 to 1) for such jobs in this pass; none if it is unknown. Jobs below the usage
+  // threshold of a QOS count as over a limit.
   using FairShare = std::function<std::optional<double>(const JobSpec&)>;
   void set_fair_share(FairShare fair_share) { fair_share_ = std::move(fair_share); }
 
-  // The first that it is over by itself, whatever else runs.
+  // The first limit that the job exceeds by itself, regardless of other jobs.
   std::optional<OverLimit> over_alone(const JobSpec& spec, const Partition& partition,
                                       std::optional<Seconds> time_limit,
                                       const TresByNode* allocated_tres = nullptr);
-  // If so many jobs more (tasks, of an array) were submitted there.
+  // The limit that is exceeded if `jobs` more jobs (for an array: tasks) are submitted.
   std::optional<OverLimit> over_submitted(const JobSpec& spec, const std::string& partition,
                                           std::uint64_t jobs);
 
-  // Whether there is room for one more waiting job to gain age.
+  // Whether one more waiting job may begin to accrue age.
   bool may_accrue(const UsageKey& usage_key);
 
-  // Who waits, and with what it would start.
+  // A waiting job, and what it would start with.
   struct Waiting {
     const JobSpec* spec = nullptr;
     const Partition* partition = nullptr;
     std::optional<Seconds> time_limit;
     std::optional<TresByNode> allocated_tres{};  // where it is known
   };
-  // From here on room is kept under the limits on what runs at a time for those who wait together and come first: others may use it
-  // only if they end before it is needed. `at`: when they were promised a start; none: as soon as enough of what runs has ended. Of the
-  // jobs that a limit bounds only the first have room kept. Nothing is kept for who is over a limit whatever else runs. `name`: as
-  // whoever is refused for their sake is told. Specifications and partitions must outlive this.
+  // Sets headroom under limits on running jobs aside for jobs that wait together: others may use
+  // it only if they end before it is needed. `at`: the planned start; none: once enough running jobs
+  // have ended. Each limit has headroom for its first waiting jobs only; jobs that alone exceed a
+  // limit get none. `name`: for texts of refusals. Specifications and partitions must outlive this.
   void set_aside_headroom(std::vector<Waiting> who, std::string name, std::optional<Time> at);
   bool may_set_aside(const std::vector<Waiting>& who);
 
-  // What jobs of one specification were told is remembered, by its address: whoever asks about one that is gone before the next is made
-  // has it forgotten in between. More that runs lifts no refusal.
+  // Refusals are cached by the address of the specification. Call this before an address may be
+  // used again. Starts of other jobs do not remove refusals.
   void clear_refusals() { refused_.clear(); }
 
-  // From here on that runs as well, with what it gets or else asks for, or so many wait. Those after a mark are taken back as if they had never been.
+  // Count a start (allocation, else request), submitted or accruing jobs; roll_back_to() undoes it.
   void start(const JobSpec& spec, const Partition& partition, std::optional<Seconds> time_limit,
              const TresByNode* allocated_tres);
   void submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs);
   void accrue(const UsageKey& usage_key);
-  // Precondition: they are among those that wait.
+  // Precondition: these jobs are counted as submitted.
   void withdraw(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
     submit(spec, partition, 0 - jobs);
   }
@@ -92,7 +92,7 @@ class LimitUse {
   using LimitBound = ApplicableLimits::LimitBound;
   using LimitSet = ApplicableLimits::LimitSet;
   using Sum = UsageTotals::Sum;
-  // TRES-minutes that what runs may still use; and as usage will be charged, thousandths of the QOS's usage factor.
+  // TRES-minutes that running jobs may still use; `charged`: times the usage factor (thousandths).
   struct Minutes {
     std::map<std::string, fairness::U128, std::less<>> granted, charged;
   };
@@ -107,10 +107,10 @@ class LimitUse {
   struct SetAside {
     std::vector<Waiting> who;
     std::string name;
-    std::optional<Time> planned_start;         // it starts then
-    Time at{};                                 // when there is room for it
-    std::optional<std::size_t> computed_with;  // with so many of `added_`, at the first question
-    std::map<LimitBoundKey, fairness::U128> spare;  // what others may have then
+    std::optional<Time> planned_start;         // given by the caller
+    Time at{};                                 // when there is room for the jobs
+    std::optional<std::size_t> computed_with;  // size of `added_` when `spare` and `at` were set
+    std::map<LimitBoundKey, fairness::U128> spare;  // what other jobs may use after `at`
   };
   struct Run {
     Time end;
@@ -122,12 +122,12 @@ class LimitUse {
   ApplicableLimits& applicable_limits();
   std::uint64_t count(const LimitScope& scope, std::uint64_t Sum::*field);
   std::uint64_t held(const LimitScope& scope, std::string_view tres);
-  // Of what runs, until its limits; that of "wall" is of the jobs themselves.
+  // TRES-minutes of running jobs until their time limits; "wall" counts their own minutes.
   fairness::U128 run_minutes_of(const LimitScope& scope, std::string_view tres, bool charged);
   Minutes minutes_of_run(const UsageKey& usage_key, const std::vector<TresAmount>& tres,
                          std::uint64_t minutes) const;
   void count_run_minutes();
-  // What is stored, as it decays, and what has been used of what runs, in minutes.
+  // TRES-minutes used: what is stored, decayed, and what running jobs have used so far.
   fairness::U128 used_minutes_of(const LimitScope& scope, const std::string& tres);
   std::vector<LimitScope> scopes_charged_by(const Job& job);
   Seconds half_life_at(const LimitScope& scope) const;
@@ -137,7 +137,7 @@ class LimitUse {
   void change(const Added& added, int sign);
   static std::set<std::string> bounded_tres(const LimitSet& limit_set);
   fairness::U128 in_use(const LimitBound& bound);
-  enum class Others : std::uint8_t { none, all, by_minutes };  // of what others run: what counts
+  enum class Others : std::uint8_t { none, all, by_minutes };  // how use by other jobs counts
   std::optional<OverLimit> first_over(const LimitSet& limit_set, const RequestedTres& requested,
                                       Others others);
 
@@ -159,14 +159,14 @@ class LimitUse {
   UsageTotals& sums_;
   ClusterTotals cluster_totals_;
   bool counted_ = false;
-  std::map<LimitScope, Sum> more_;                            // what was added
-  std::optional<std::map<LimitScope, Minutes>> run_minutes_;  // once it was asked about
-  std::optional<Uses> running_use_;                           // likewise
+  std::map<LimitScope, Sum> more_;                            // added since
+  std::optional<std::map<LimitScope, Minutes>> run_minutes_;  // computed on first use
+  std::optional<Uses> running_use_;                           // computed on first use
   std::map<std::pair<LimitScope, std::string>, fairness::U128> used_;
   std::vector<Added> added_;
   std::vector<SetAside> set_aside_;
   std::set<LimitBoundKey> set_aside_bounds_;
-  std::optional<std::vector<Run>> runs_;  // once it was asked about
+  std::optional<std::vector<Run>> runs_;  // computed on first use
   std::map<std::tuple<const JobSpec*, const Partition*, std::optional<Seconds>>, OverLimit>
       refused_;
 };

@@ -1,5 +1,5 @@
-// What a partition allows a job in time and nodes: what it says itself, without the bounds that the job's QOS lifts (PartitionTimeLimit,
-// PartitionMaxNodes, PartitionMinNodes). Pure; any thread.
+// A partition's bounds on the time and nodes of a job, without those that the job's QOS lifts
+// (PartitionTimeLimit, PartitionMaxNodes, PartitionMinNodes). Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ares::core {
 
 struct PartitionBounds {
   std::optional<Seconds> max_time;         // none = no bound
-  std::optional<std::uint32_t> max_nodes;  // likewise
+  std::optional<std::uint32_t> max_nodes;  // none = no bound
   std::uint32_t min_nodes = 0;
 };
 PartitionBounds bounds_of(const Accounting& records, const JobSpec& spec,

@@ -1,5 +1,5 @@
-// From which priority on a waiting job is promised a start ahead of time: MinPrioThresh, and the QOS flag NoReserve. Below that it starts
-// when it can at once, and nothing is kept for it. Pure; any thread.
+// The priority from which waiting jobs get a planned start: MinPrioThresh, the QOS flag NoReserve.
+// Jobs below it start only if they can at once; nothing is reserved for them. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace ares::core {
 
-// More than any priority: of jobs that are promised nothing.
+// Higher than any priority: for jobs that never get a planned start.
 inline constexpr std::uint64_t kNoPlannedStart = std::numeric_limits<std::uint64_t>::max();
 
-// 0: whatever its priority is. Of the two QOS, the user and the accounts the nearest threshold holds.
+// 0: no threshold. The nearest threshold of the two QOS, the user and the accounts applies.
 std::uint64_t planned_start_threshold(const Accounting& records, Enforce enforce,
                                       const JobSpec& spec, const Partition& partition);
-// What is said of that, for people; empty: whatever its priority is.
+// The threshold as text for users; empty: no threshold.
 std::string planned_start_threshold_text(const Accounting& records, Enforce enforce,
                                          const JobSpec& spec, const Partition& partition);
 

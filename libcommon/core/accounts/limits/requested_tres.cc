@@ -65,7 +65,7 @@ void add_licenses(const std::vector<LicenseRequest>& licenses, TresByNode& to) {
 std::uint64_t billing_of(const Fairness& rules, const Partition* partition,
                          const std::function<std::uint64_t(const std::string&)>& amount) {
   const TresWeights& weights = billing_weights(rules, partition);
-  // In thousandths throughout, so that a part of a GPU is not rounded away before it is weighed.
+  // In thousandths throughout, so that a part of a GPU is not rounded away before it is weighted.
   TresSeconds amounts;
   for (const auto& [tres, weight] : weights) {
     if (tres == "billing") continue;

@@ -1,5 +1,5 @@
-// Asked: how much of each TRES a job counts for against limits, by what it asks for or, once that is known, by what it would get.
-// A view; pure, any thread.
+// RequestedTres: the amounts of TRES that a job counts against limits, by its request or, once
+// known, by its allocation. A view; pure, any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace ares::core {
 
-// What a job gets, node by node, under the names of accounting: GPUs in thousandths, memory in MiB. Its licences are with the first.
+// TRES of an allocation by node: GPUs in thousandths, memory in MiB; licences on the first node.
 using TresByNode = std::vector<std::map<std::string, std::uint64_t, std::less<>>>;
-// Of shares and licences that were chosen.
+// Of the chosen shares and licences.
 TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const NodeShares& shares,
                       const std::vector<LicenseRequest>& licenses);
 void add_licenses(const std::vector<LicenseRequest>& licenses, TresByNode& to);
 
-// What amounts, in those units, are billed as in that partition: by its own weights, or the site's.
+// The billing of amounts in those units, by the weights of the partition or else the site.
 std::uint64_t billing_of(const Fairness& rules, const Partition* partition,
                          const std::function<std::uint64_t(const std::string&)>& amount);
 
@@ -36,14 +36,14 @@ struct RequestedTres {
   const Partition& partition;
   const Fairness& rules;
   std::optional<Seconds> time_limit;  // none = unlimited
-  // Null: as the specification says it, for the fewest nodes, and of several ways to meet it the one that takes least.
+  // Null: the request counts, for the fewest nodes; of GPU alternatives the one that takes least.
   const TresByNode* allocated_tres = nullptr;
 
   std::uint64_t amount(std::string_view tres) const;
-  // On the node that has most of it, if it spreads as evenly as it can.
+  // On the node with the most of it; a request is spread as evenly as possible.
   std::uint64_t on_a_node(std::string_view tres) const;
   std::uint64_t minutes() const { return minutes_of(time_limit); }
-  // Of that, times minutes; the highest value where either has no end.
+  // amount() times minutes(); the highest value if either is unlimited.
   std::uint64_t amount_minutes(std::string_view tres) const;
 };
 

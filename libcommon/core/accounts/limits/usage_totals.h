@@ -1,6 +1,6 @@
-// UsageTotals: what jobs have running, waiting and gaining age, and what TRES they hold, summed up by everybody whose jobs limits count
-// together. A function of the state, remembered: brought from one state to the next it costs what has changed in between.
-// Owned by whoever asks again and again (the engine, a planner); not thread-safe.
+// UsageTotals: numbers of running, submitted and accruing jobs and the TRES that they hold, summed
+// up by limit scope. A cached function of the state: an update costs what changed since the last
+// one. Owned by its repeated users (the engine, a planner); not thread-safe.
 #pragma once
 
 #include <map>
@@ -22,10 +22,10 @@ class UsageTotals {
     friend bool operator==(const Sum&, const Sum&) = default;
   };
 
-  // As the state's records of accounting and its partitions have them. Good until they are asked for of a state with others.
+  // By the state's accounting records and partitions. Valid until called for a state with others.
   ApplicableLimits& applicable_limits(const ClusterState& state);
 
-  // Makes it that of the state.
+  // Updates the totals to those of the state.
   void update(const ClusterState& state);
   const Sum& of(const LimitScope& scope) const;
 

@@ -15,7 +15,7 @@ namespace {
 
 using fairness::Amount;
 
-// One attempt, as it is added to usage. Rates are in thousandths of thousandths.
+// One attempt as it is added to usage. Rates are in thousandths of thousandths.
 struct Bill {
   Time from{}, worked_from{}, to{};
   TresSeconds working, still;
@@ -29,7 +29,7 @@ Bill bill_of(const PastAttempt& attempt) {
   const ChargedTo& charged = attempt.charged_to;
   bill.working["billing"] = charged.billing;
   bill.still["billing"] = charged.still_billing;
-  bill.working["wall"] = kWholeGpu;  // the time that it works, whatever it holds
+  bill.working["wall"] = kWholeGpu;  // time not suspended, regardless of TRES
   bill.still["wall"] = 0;
   for (TresSeconds* amounts : {&bill.working, &bill.still})
     for (auto& [tres, rate] : *amounts) rate = capped_product(rate, std::uint64_t{charged.factor});
@@ -43,7 +43,7 @@ Amount used(std::uint64_t millionths, Time from, Time to, Time at, Seconds half_
   return amount;
 }
 
-// What that is worth at its end, or later.
+// What the bill is worth at its end, or later.
 Amount worth(const Bill& bill, const std::string& tres, Time at, Seconds half_life, Time since) {
   return used(bill.working.at(tres), std::max(bill.worked_from, since), bill.to, at, half_life) +
          used(bill.still.at(tres), std::max(bill.from, since), bill.worked_from, at, half_life);
@@ -60,12 +60,12 @@ const Wckey* wckey_of(const Accounting& records, const JobSpec& spec) {
   return record ? &std::get<Wckey>(*record) : nullptr;
 }
 
-// Whose usage it is now: the association's that it began under, or the account's own if that is no more. Null: nobody's.
+// The usage charged now: of the association recorded at the start, else of the account or of root.
 std::optional<AssociationId> payer(const Accounting& records, const Job& job,
                                    const ChargedTo& charged) {
   const JobSpec& spec = *job.spec;
   if (charged.association == AssociationId{}) return std::nullopt;
-  // One for the partition may have come since, before the one for all.
+  // An association for the partition may be newer; it takes precedence over the one for all.
   for (const std::string_view partition :
        {std::string_view(job.allocation->partition), std::string_view()}) {
     const Association* whose = find_association(records, spec.account, spec.user, partition);
@@ -77,7 +77,7 @@ std::optional<AssociationId> payer(const Accounting& records, const Job& job,
   return usage_id(account && same ? *account : *find_account(records, kRootAccount));
 }
 
-// Usage of that number with the bill added.
+// The usage of `id` with the bill added.
 AssociationUsage with(const ClusterState& state, AssociationId id, const Bill& bill, const Job& job,
                       const Fairness& rules, Seconds half_life, Time since) {
   const AssociationUsage* before = state.usage.find(id);
@@ -86,8 +86,8 @@ AssociationUsage with(const ClusterState& state, AssociationId id, const Bill& b
   std::vector<Used> amounts;
   for (const auto& [tres, rate] : bill.working)
     amounts.push_back({tres, worth(bill, tres, bill.to, half_life, since)});
-  // Whoever ended before the moment of ranking counts no more as running, so it counts here at once. So does what runs again: its
-  // record says nothing of this attempt from now on.
+  // A job that ended before the last computation of priorities no longer counts as running, so its
+  // usage counts at once. So does that of a requeued attempt, which its record no longer shows.
   const Duration period = std::max<Duration>(rules.calc_period, Seconds(1));
   const Time bucket(bill.to.time_since_epoch() / period * period);
   const bool at_once = (job.ending && job.ending->requeue) ||
@@ -132,7 +132,7 @@ TresSeconds held_thousandths(const ClusterState& state, const Allocation& alloca
                            ? one.amount
                            : capped_product<std::uint64_t>(one.amount, kWholeGpu);
   if (!allocation.tres.empty() || !held.contains("gres/gpu")) return held;
-  // It began under a release that did not note the types.
+  // Started by a release that did not record the GPU types.
   for (const NodeShare& share : allocation.nodes) {
     const Node* node = share.gpus.empty() ? nullptr : state.nodes.find(share.node);
     if (!node) continue;
@@ -187,7 +187,7 @@ std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& 
   const auto of = [&](AssociationId id, Seconds half_life, Time since = {}) {
     return with(state, id, bill, job, rules, half_life, std::max(since, counted_from(state, id)));
   };
-  // Who was reset and then left has left no more than he used since.
+  // If an association was reset and then removed, the account is charged only for use since then.
   const Time since = counted_from(state, charged.association);
   UsageCharged out{{job.key, job.attempt}, of(*whose, rules.half_life, since), {}, {}, {}};
   const Qos* own = qos_of(state.accounting, *job.spec);

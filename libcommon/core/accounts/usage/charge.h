@@ -1,5 +1,5 @@
-// What an attempt is charged, and to whom: to its association, its QOS, its partition's QOS and its wckey, all that was allocated, from then until it has let go
-// of everything. Pure functions; any thread.
+// What an attempt is charged, and to what: association, QOS, partition's QOS, wckey; all that is
+// allocated, until the attempt has released all of it. Pure functions; any thread.
 #pragma once
 
 #include <map>
@@ -14,30 +14,30 @@
 
 namespace ares::core {
 
-// What a job holds while it runs, in thousandths: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE for each type, license/NAME.
+// What a job holds, in thousandths: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE, license/NAME.
 TresSeconds held_thousandths(const ClusterState& state, const Allocation& allocation);
 
-// Whose usage an attempt will count as that begins now, and at which rates.
+// What an attempt that starts now will be charged to, and the rates.
 ChargedTo charged_to(const ClusterState& state, const Policy& policy, const JobSpec& spec,
                      const Allocation& allocation);
 
-// That note of a job that holds resources; of one that began under an earlier release, as it would be now.
+// The ChargedTo stored at the start; computed for jobs of earlier releases that did not store it.
 ChargedTo charges_of(const ClusterState& state, const Policy& policy, const Job& job);
 
-// The charge for an attempt that lets go of everything `now`, without its CPUs for as long as it was suspended (counted as if that
-// had been at its beginning). None: its user has no association. Who was taken out of the account while it ran leaves the charge there.
+// The charge for an attempt that releases everything `now`, without CPUs for the time suspended (as
+// if at its beginning). None: no association. It stays in the account if the user left that.
 std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& policy,
                                        const Job& job, Time now);
 
-// What an attempt that still holds what it has would be charged, by TRES, if it ended `now`, of what it used since `since`.
+// The charge by TRES if the attempt, still running, ended `now`, for its use since `since`.
 std::map<std::string, fairness::Amount> used_so_far(const ClusterState& state, const Policy& policy,
                                                     const Job& job, Time now, Seconds half_life,
                                                     Time since);
-// Likewise as "billing" alone.
+// The same for "billing" alone.
 fairness::Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job,
                                Time now, Time since);
 
-// One attempt as the records have it: what any amounts of TRES that it held are worth at `at`, of what it used since `since`.
+// An attempt from the accounting records, and what its use since `since` is worth at `at`, by TRES.
 struct PastAttempt {
   Time allocated{}, released{};
   Duration suspended{};
@@ -47,17 +47,17 @@ struct PastAttempt {
 std::map<std::string, fairness::Amount> worth_of(const PastAttempt& attempt, Time at,
                                                  Seconds half_life, Time since);
 
-// The QOS whose usage is kept under that number; null: none, or it is gone. O(QOS).
+// The QOS with that usage id; null if there is none. O(QOS).
 const Qos* qos_of_usage(const Accounting& records, AssociationId id);
 
-// What usage of a job counts as by its QOS, in thousandths.
+// The factor for usage by the job's QOS, in thousandths.
 inline constexpr std::uint64_t kPlainFactor = 1000;
 std::uint64_t usage_factor(const Accounting& records, const JobSpec& spec);
 
-// The site's rules of fair share, or what they are by default.
+// The site's rules of fair share, or the defaults.
 const Fairness& rules_of(const Policy& policy);
 
-// Of usage that is kept under that number: that of a QOS with NoDecay never decays.
+// The half-life of a QOS's usage; 0 with NoDecay, which means no decay.
 Seconds half_life_of(const Qos& qos, const Fairness& rules);
 
 }  // namespace ares::core

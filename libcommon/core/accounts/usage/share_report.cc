@@ -43,7 +43,7 @@ Amount configured(const AccountRow& row, const Fairness& rules, Time now) {
                            fairness::decay_factor(now - Time(rules.usage_time), rules.half_life));
 }
 
-// By node of the tree, before it is summed up.
+// Usage by tree node, without the nodes below.
 std::vector<Amount> usage_of(const ClusterState& state, const Policy& policy, const Fairness& rules,
                              const AccountTree& tree, Time now) {
   std::vector<Amount> usage(tree.nodes().size());
@@ -79,11 +79,11 @@ double part(std::uint64_t of, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(of) / static_cast<double>(all);
 }
 
-// What the lines have in common.
+// Data that all lines share.
 struct Tables {
   const Fairness& rules;
   const AccountTree& tree;
-  std::vector<std::uint64_t> usage;  // summed up
+  std::vector<std::uint64_t> usage;  // including the nodes below
   std::vector<std::uint64_t> shares;
   std::vector<std::uint64_t> siblings;  // shares of all children together
   std::vector<std::uint32_t> ranks;
@@ -112,7 +112,7 @@ void add_lines(const Tables& t, TreeIndex at, std::uint32_t depth, std::vector<S
     if (node.user) line.factor = part(t.ranks[at], std::max(t.tree.users(), 1u));
   }
   out.push_back(std::move(line));
-  // Users of an account before the accounts below it.
+  // Users of an account come before the accounts below it.
   for (const bool users : {true, false})
     for (TreeIndex i = node.first; i < node.first + node.count; ++i)
       if (t.tree.nodes()[i].user == users) add_lines(t, i, depth + 1, out);

@@ -1,4 +1,4 @@
-// Shares and usage of accounts and users as people ask for them: what `ashare` prints. Pure; any thread.
+// Shares and usage of accounts and users, as `ashare` prints them. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct ShareLine {
   double effective_usage =
       0;  // Fair Tree: of the parent's; classic: the effective usage of that formula
   std::optional<double> level;   // Fair Tree: shares by usage among siblings
-  bool endless = false;          // that is infinite: nothing used, or as much as the parent
+  bool endless = false;          // it is infinite: nothing used, or shares of the parent
   std::optional<double> factor;  // of users, 0 to 1
 };
 
-// The whole tree, each account before what is below it. From the records of accounting, or where there are none from the tree of
-// the configuration. O(accounts + jobs in memory).
+// The whole tree, each account before those below it. From the accounting records, or if there are
+// none from the tree of the configuration. O(accounts + jobs in memory).
 std::vector<ShareLine> share_report(const ClusterState& state, const Policy& policy, Time now);
 
 }  // namespace ares::core

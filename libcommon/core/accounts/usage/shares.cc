@@ -5,7 +5,7 @@
 namespace ares::core {
 namespace {
 
-// How rows name the root.
+// The rows name the root by an empty string.
 std::string name_in_tree(const std::string& account) {
   return account == kRootAccount ? std::string() : account;
 }

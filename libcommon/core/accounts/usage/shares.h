@@ -1,5 +1,5 @@
-// The rules of fair share with the tree of accounts and the priorities of QOS that records of accounting say, in place of those
-// of the configuration. Pure; any thread.
+// Rules of fair share with the account tree and the QOS priorities of the accounting records,
+// instead of those of the configuration. Pure; any thread.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace ares::core {
 
-// `configured` itself where there are no records, or no rules. O(records). A user's line is the one of his association for all
-// partitions, else of his first: shares and usage are by account, not by partition.
+// `configured` if there are no records or no rules. O(records). A user's row is the association for
+// all partitions, else the first one: shares and usage are by account, not by partition.
 std::shared_ptr<const Fairness> with_records(const std::shared_ptr<const Fairness>& configured,
                                              const Accounting& records);
 

@@ -28,7 +28,7 @@ UsageRow& row_for(AssociationUsage& usage, const std::string& tres) {
   return *usage.rows.insert(at, {tres, {}, {}});
 }
 
-// What is older than the bucket becomes what is settled.
+// Moves everything older than the bucket into the settled part.
 void settle(AssociationUsage& usage, Time bucket, Seconds half_life) {
   if (bucket <= usage.settled_at) return;
   for (UsageRow& row : usage.rows) {
@@ -40,7 +40,7 @@ void settle(AssociationUsage& usage, Time bucket, Seconds half_life) {
   usage.recent_at = bucket;
 }
 
-// Both parts as of then or later.
+// Decays both parts to these times, unless they are later already.
 void bring_to(AssociationUsage& usage, Time settled_at, Time recent_at, Seconds half_life) {
   for (UsageRow& row : usage.rows) {
     if (settled_at > usage.settled_at)
@@ -52,7 +52,7 @@ void bring_to(AssociationUsage& usage, Time settled_at, Time recent_at, Seconds 
   usage.recent_at = std::max(usage.recent_at, recent_at);
 }
 
-// What had ended before it was reset goes: a part that was added to since holds nothing from before.
+// Clears the parts to which nothing was added after the reset at `since`.
 void clear_before(AssociationUsage& usage, Time since) {
   if (usage.settled_at < since) {
     for (UsageRow& row : usage.rows) row.settled = {};
@@ -67,23 +67,23 @@ void clear_before(AssociationUsage& usage, Time since) {
   });
 }
 
-// What is worth `amount` after that time had passed: 2^(elapsed/h) as often 2 and 2^-(1 - the rest) as it takes.
+// Inverse of decay: doubles once too often, then decays by the rest of the last half-life.
 Amount before_decay(Amount amount, Duration elapsed, Seconds half_life) {
   if (elapsed <= Duration::zero() || half_life <= Seconds::zero()) return amount;
   const Duration half(half_life);
   const auto whole = elapsed / half;
-  if (whole >= 32) return amount;  // nobody is told of the end of a job that much later
+  if (whole >= 32) return amount;  // no end of a job is reported that late
   amount.units <<= static_cast<int>(whole) + 1;
   return fairness::decayed(amount, fairness::decay_factor(half - elapsed % half, half_life));
 }
 
-// What is worth so much at one time, at another.
+// The worth at `to` of what is worth `amount` at `from`.
 Amount as_of(Amount amount, Time from, Time to, Seconds half_life) {
   if (to < from) return before_decay(amount, from - to, half_life);
   return fairness::decayed(amount, fairness::decay_factor(to - from, half_life));
 }
 
-// Takes so much, as far as there is, and says what is missing.
+// Subtracts `amount` as far as possible and returns the rest.
 Amount take(UsageUnits& from, Amount amount) {
   const Amount there = amount_of(from);
   const Amount taken{std::min(there.units, amount.units)};

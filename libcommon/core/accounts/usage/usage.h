@@ -1,5 +1,5 @@
-// What has been used: sums of TRES-seconds that decay by themselves, what they are worth at a time, and how they are reset, moved and
-// put right. Exact but for the roundings of fairness/decay.h. Pure functions; any thread.
+// Usage: sums of TRES-seconds that decay, their worth at a time, and how they are reset, moved and
+// corrected. Exact but for the rounding of fairness/decay.h. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ namespace ares::core {
 
 UsageUnits units_of(fairness::Amount amount);
 
-// From when on use by this one counts: what was before has been reset. 0 = from the first on.
+// From when the usage of `id` counts: earlier use has been reset. 0 = all of it counts.
 Time counted_from(const ClusterState& state, AssociationId id);
 
-// Of one TRES: what had ended by the one time, as it was worth then, and what ended since, as of the other.
+// Of one TRES: what ended by `settled_at`, as worth then, and what ended since, as of `recent_at`.
 struct UsageParts {
   fairness::Amount settled;
   Time settled_at{};
@@ -32,7 +32,7 @@ UsageParts parts_of(const AssociationUsage& usage, std::string_view tres);
 template <class FactorOf>
 fairness::Amount worth_at(const UsageParts& parts, Time moment, Time since, FactorOf&& factor_of) {
   const auto worth = [&](fairness::Amount amount, Time at) {
-    // Most have nothing that is recent.
+    // For most, `recent` is zero.
     return amount.units == 0 ? amount : fairness::decayed(amount, factor_of(moment - at));
   };
   fairness::Amount sum;
@@ -42,32 +42,32 @@ fairness::Amount worth_at(const UsageParts& parts, Time moment, Time since, Fact
   return sum;
 }
 
-// What the usage is worth at `moment`, of what had ended by then and counts since `since`. 0 of a TRES never used.
+// The worth at `moment` of use that ended by then and counts from `since`; 0 if there is none.
 fairness::Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time moment,
                           Seconds half_life, Time since);
 
-// The same at the latest moment there is: of all that was charged.
+// The same at the latest moment possible: of all that was charged.
 fairness::Amount all_usage_at(const AssociationUsage& usage, std::string_view tres, Time now,
                               Seconds half_life, Time since);
 
-// Use that was over at `ended`, and is worth so much then.
+// Use that ended at `ended`, and its worth at that time.
 struct Used {
   std::string tres;
   fairness::Amount amount;
 };
 
-// The usage with that added. `at_once`: it counts for ranks from now on, not from the next time they are made.
+// Adds use. `at_once`: it counts for ranks now, not only from their next computation.
 AssociationUsage added(AssociationUsage usage, const std::vector<Used>& used, Time ended,
                        bool at_once, Seconds calc_period, Seconds half_life, Time since);
 
-// What both come to, under the number of the first.
+// The sum of both, under the id of the first.
 AssociationUsage merged(AssociationUsage usage, const AssociationUsage& other, Seconds half_life,
                         Time since);
 
-// Nothing, and what was used before `now` never counts again.
+// Empty usage; what was used before `now` never counts again.
 AssociationUsage reset(AssociationId id, Time now);
 
-// Never below nothing. As it is where it was reset since the correction was made.
+// Never below zero. Unchanged if it was reset after the correction was made.
 AssociationUsage corrected(AssociationUsage usage, const UsageCorrection& correction,
                            Seconds calc_period, Seconds half_life, Time since);
 

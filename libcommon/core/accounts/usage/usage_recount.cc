@@ -12,7 +12,7 @@ namespace {
 
 using fairness::Amount;
 
-// Roundings of 2^-55 for each charge and each time that usage is brought forward.
+// Allows for rounding by 2^-55 for each charge and each time that usage is decayed.
 bool same(Amount a, Amount b) {
   const fairness::U128 more = std::max(a.units, b.units), less = std::min(a.units, b.units);
   constexpr fairness::U128 kLeast = fairness::U128{1} << 22;  // a thousandth of a TRES-second
@@ -59,18 +59,18 @@ UsageRecount::UsageRecount(const ClusterState& state, const Fairness& rules, Tim
 AssociationId UsageRecount::payer(const std::string& account, const ChargedTo& charged) {
   const auto owner = owners_.find(charged.association);
   if (owner != owners_.end() && !owner->second.account_itself) return charged.association;
-  // One that was removed and made again is another.
+  // An account that was removed and created again is a different one.
   const Account* left = find_account(state_.accounting, account);
   const bool same =
       charged.account == AssociationId{} || (left && usage_id(*left) == charged.account);
   if (left && same) return usage_id(*left);
   accounts_gone_ = true;
-  return AssociationId{};  // the root's own
+  return AssociationId{};  // that of root itself
 }
 
 void UsageRecount::add(const std::string& account, const PastAttempt& attempt) {
   const ChargedTo& to = attempt.charged_to;
-  if (to.association == AssociationId{}) return;                 // nobody was charged
+  if (to.association == AssociationId{}) return;                 // not charged to any user
   std::vector<std::pair<std::pair<Seconds, Time>, Sums>> worth;  // most often the same for all
   const auto charge = [&](AssociationId id, Time since) {
     const auto owner = owners_.find(id);

@@ -1,4 +1,4 @@
-// Reckoning: usage made anew from attempts, whose sums are held against what is kept. Single-threaded; pure.
+// Recount: usage computed anew from attempts and compared with what is stored. One thread; pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ares::core {
 
-// A sum that is not kept as it was reckoned, in TRES-seconds as of the time it was reckoned for.
+// A stored sum that differs from the recount; in TRES-seconds, as of the time of the recount.
 struct UsageDifference {
   std::string whose;  // "user ada in account physics", "QOS normal"
   std::string tres;
@@ -20,19 +20,19 @@ struct UsageDifference {
 
 class UsageRecount {
  public:
-  // What is kept, and as of when all is reckoned: `at` is later than all that is added. `kept` is read until the end.
+  // `at`: the time of the comparison, later than all attempts. `state` and `rules` must outlive it.
   UsageRecount(const ClusterState& state, const Fairness& rules, Time at);
 
-  // One that counts, in any order. `account`: that it was charged to.
+  // Adds an attempt; in any order. `account`: the one that was charged.
   void add(const std::string& account, const PastAttempt& attempt);
 
   struct Outcome {
     std::vector<UsageDifference> differences;  // the largest first
-    std::vector<UsageCorrection> corrections;  // that do away with them
+    std::vector<UsageCorrection> corrections;  // that remove them
     std::uint64_t sums = 0;                    // that were compared
   };
-  // Those of accounts themselves are compared only all together where some that were charged are gone: nobody knows what was above
-  // them. Such a difference has no correction.
+  // Usage of accounts themselves is compared only in total if one that was charged is gone, because
+  // its parent is unknown. Such a difference has no correction.
   Outcome compare() const;
 
  private:

@@ -6,7 +6,7 @@
 namespace ares::core {
 namespace {
 
-// One arm for each event: a new event does not compile until it has its place.
+// One overload for each event: a new event does not compile until it is handled here.
 struct Apply {
   ClusterState& state;
   Stamp s;
@@ -37,7 +37,7 @@ struct Apply {
   void operator()(const TimeNoticed& e) const { apply_attempt(state, e, s); }
   void operator()(const Suspended& e) const { apply_attempt(state, e, s); }
   void operator()(const Resumed& e) const { apply_attempt(state, e, s); }
-  void operator()(const Signalled&) const {}   // owed to nodes, not state
+  void operator()(const Signalled&) const {}   // sent to nodes; changes no state
   void operator()(const LateResult&) const {}  // for the record
 
   void operator()(const NodeRegistered& e) const { apply_node(state, e, s); }

@@ -1,4 +1,4 @@
-// apply(): the only function that changes ClusterState. Total and deterministic: no failure, no I/O, no clock.
+// apply(): the only function that changes ClusterState. Deterministic; no failures, I/O or clock.
 // Runs live, in recovery, on a standby, in the simulator and in every view.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ares::core {
 
-// `event.lsn` is state.lsn + 1.
+// Precondition: `event.lsn` is state.lsn + 1.
 void apply(ClusterState& state, const Event& event);
 
 }  // namespace ares::core

@@ -7,7 +7,7 @@
 namespace ares::core {
 namespace {
 
-// Changes the attempt the event is about; an event about another attempt than the current one changes nothing.
+// Changes the attempt that the event is about. Does nothing if it is not the current attempt.
 template <class Change>
 void change_attempt(ClusterState& state, const AttemptKey& attempt, Lsn lsn, Change&& change) {
   const Job* found = state.jobs.find(attempt.job);
@@ -17,7 +17,7 @@ void change_attempt(ClusterState& state, const AttemptKey& attempt, Lsn lsn, Cha
   put_job(state, std::move(job), lsn);
 }
 
-// change(share) of what that node gives, unless it gives nothing or has come to where nothing changes any more.
+// Calls change(share) on the attempt's share of that node, if it has one and changes(phase) holds.
 template <class Changes, class Change>
 void change_share(Allocation& allocation, NodeId node, Changes&& changes, Change&& change) {
   const auto found = std::find_if(allocation.nodes.begin(), allocation.nodes.end(),
@@ -34,14 +34,14 @@ void remove_charge(ClusterState& state, const AttemptKey& attempt, NodeId node, 
   change_node(state, node, lsn, [&](Node& n) { std::erase_if(n.charges, mine); });
 }
 
-// "n1: cannot open output file /x: Permission denied". Bounded, for it comes from a node and stays with the record.
+// "n1: cannot open output file /x: Permission denied", clipped because the text comes from a node.
 std::string told_by(const ClusterState& state, NodeId id, const std::string& cause) {
   const Node* node = state.nodes.find(id);
   return clip((node ? node->name + ": " : "") + cause);
 }
 
-// A job must not shut itself out: once too few nodes of its partition are left, only the last culprit stays excluded, and a node
-// that the user named stays in.
+// Excludes the node from later attempts unless the user named it (-w). If that leaves the partition
+// too few nodes for the job, only this node stays excluded, or none.
 void exclude(const ClusterState& state, Job& job, NodeId node) {
   const Node* record = state.nodes.find(node);
   const auto& required = job.spec->required_nodes;
@@ -56,7 +56,7 @@ void exclude(const ClusterState& state, Job& job, NodeId node) {
   if (nodes >= needed + 1) job.excluded.push_back(node);
 }
 
-// The CPUs that the attempt's charges hold: all that were allocated, or none while it lends them.
+// Sets the CPUs of the attempt's charges: all that were allocated, or none while they are released.
 void charge_cpus(ClusterState& state, const AttemptKey& attempt, const Allocation& allocation,
                  Lsn lsn) {
   for (const NodeShare& share : allocation.nodes) {
@@ -74,7 +74,7 @@ void charge_cpus(ClusterState& state, const AttemptKey& attempt, const Allocatio
   }
 }
 
-// What it was suspended for is counted. Its CPUs stay with those that it lent them to.
+// Adds the length of the suspension to the total. Does not take released CPUs back.
 void end_suspension(Allocation& allocation, Time at) {
   if (!allocation.suspension) return;
   allocation.suspended += std::max(Duration{}, Duration{at - allocation.suspension->at});
@@ -159,7 +159,7 @@ void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s) {
 
 void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
-    // The first cause stands, but a cancellation wins over a requeue that is owed.
+    // The first ending is kept, but one without requeue (a cancellation) replaces one with requeue.
     if (job.ending && (!job.ending->requeue || e.ending.requeue)) return;
     end_suspension(allocation, s.at);
     job.state = JobState::completing;
@@ -172,7 +172,7 @@ void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s) {
     end_suspension(allocation, e.at);
     job.exit = e.exit;
     if (!e.cause.empty()) job.cause = told_by(state, job.allocation->nodes.front().node, e.cause);
-    job.ended = e.at;  // the node's word: it may be told long after, when the controller comes back
+    job.ended = e.at;  // as reported by the node; the report may arrive much later
     if (job.state != JobState::completing) job.ending = e.ending;
     job.state = JobState::completing;
   });

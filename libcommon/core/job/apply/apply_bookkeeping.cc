@@ -17,7 +17,7 @@ void apply_bookkeeping(ClusterState& state, const ControllerActivated& e, Stamp 
 
 void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
   state.config_hash = e.hash;
-  // Nothing is renewed for the old time after this, because nodes hear of the new one before any later answer.
+  // Nodes get the new duration before any later answer, so no lease is renewed with the old one.
   if (e.lease < state.lease)
     state.old_leases_end = std::max(state.old_leases_end, s.at + slow_clock(state.lease));
   state.lease = e.lease;
@@ -38,13 +38,13 @@ void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
     node.id = c.id;
     node.name = c.name;
     node.configured = c.inventory;
-    // What a registered node really has is told again when it registers next; until then no more than it was known to have.
+    // Until the node registers again, its inventory is at most what it last reported.
     node.inventory =
         node.contact == Contact::never ? c.inventory : in_force(c.inventory, node.inventory);
     put_node(state, std::move(node), s.lsn);
   }
 
-  // What runs on a node that left the configuration ends there; no partition names it, so nothing starts.
+  // Jobs on a node that left the configuration run to their end. No partition has it: none start.
   std::vector<NodeId> leaving;
   state.nodes.for_each([&](NodeId id, const Node& node) {
     if (!configured.contains(id) && !node.leaving) leaving.push_back(id);

@@ -1,4 +1,4 @@
-// Events about a job as a whole: its place in the queue, its end, its return.
+// Events about a job as a whole: submission, hold, change, end and requeue.
 #include <algorithm>
 
 #include "core/job/apply/records.h"
@@ -16,7 +16,7 @@ Reason reason_of(Hold hold) {
   return Reason::none;
 }
 
-// Age counts from when nothing but resources was in the way; no time at all while something is.
+// `eligible` is the time from which the job waits only for resources; zero while it cannot run.
 void set_eligible(Job& job, Time at) {
   const bool could_run = job.hold == Hold::none && job.waiting_for.empty();
   job.eligible = !could_run ? Time{} : std::max(at, job.spec->begin.value_or(at));
@@ -28,7 +28,7 @@ void set_hold(Job& job, Hold hold) {
   job.reason = job.dependency_failed ? Reason::dependency_never_satisfied : reason_of(hold);
 }
 
-// Whether two specifications of one job differ in nothing that has a say in where and when it may run.
+// Whether two specifications are equal except for name, comment, nice value and mail.
 bool asks_alike(const JobSpec& a, JobSpec b) {
   b.name = a.name;
   b.comment = a.comment;
@@ -95,7 +95,7 @@ void apply_job(ClusterState& state, const Released& e, Stamp s) {
 void apply_job(ClusterState& state, const Modified& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     if ((e.spec && !asks_alike(*job.spec, *e.spec)) || e.waiting_for || e.set_time_limit)
-      job.preemption_claim.reset();  // it was made for what the job asked for before
+      job.preemption_claim.reset();  // it was made for the earlier request
     bool may_run_sooner = false;
     if (e.spec) {
       const bool moved = e.spec->partitions != job.spec->partitions;
@@ -108,7 +108,7 @@ void apply_job(ClusterState& state, const Modified& e, Stamp s) {
       may_run_sooner = true;
       job.waiting_for = *e.waiting_for;
       job.dependency_failed = false;
-      if (job.launch_failures == 0) job.not_before = {};  // was a dependency's delay
+      if (job.launch_failures == 0) job.not_before = {};  // it was the delay of a dependency
       set_hold(job, job.hold);
     }
     if (may_run_sooner) set_eligible(job, s.at);
@@ -141,7 +141,7 @@ void apply_job(ClusterState& state, const DependencyMet& e, Stamp s) {
 
 void apply_job(ClusterState& state, const DependencyFailed& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
-    // Where any will do the last of them decides; and one of two that one end answers may have been met before.
+    // With any_dependency only the last failure counts; the same end may have met another before.
     if (job.spec->any_dependency &&
         (std::erase(job.waiting_for, e.dependency) == 0 || !job.waiting_for.empty()))
       return;
@@ -153,7 +153,7 @@ void apply_job(ClusterState& state, const DependencyFailed& e, Stamp s) {
 void apply_job(ClusterState& state, const Ended& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     if (job.array && job.array->active > 0) {
-      // Its waiting tasks are cancelled; the record ends with the last of the others.
+      // Its waiting tasks are cancelled. The array's record ends when its last other task ends.
       job.array->waiting.clear();
       job.ending = Ending{e.state, e.reason, e.by, false, Hold::none, false};
       return;
@@ -163,7 +163,7 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
     job.reason = e.reason;
     job.preemption_claim.reset();
     if (!job.ended) job.ended = s.at;
-    // Who cancelled it is told by the ending, also for a job that never ran.
+    // The ending records which user cancelled the job, even if it never ran.
     if (!job.ending) job.ending = Ending{e.state, e.reason, e.by, false, Hold::none, false};
   });
 }
@@ -171,7 +171,7 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
 void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     job.state = JobState::pending;
-    if (job.started) ++job.restarts;  // user code may have run and wants to know
+    if (job.started) ++job.restarts;  // user code may have run before; it sees this number
     job.not_before = std::max(job.not_before, e.not_before);
     if (job.ending && job.ending->preempted) job.preempted = job.ending->preempted;
     job.allocation.reset();

@@ -10,7 +10,7 @@
 namespace ares::core {
 namespace {
 
-// What a record counts for in its array: at most two of these are 1.
+// The counters of its array that a task's record contributes to; at most two of them are 1.
 struct Counted {
   int active = 0, holding = 0, completed = 0, unsuccessful = 0;
   friend bool operator==(const Counted&, const Counted&) = default;
@@ -38,7 +38,7 @@ void count_in_array(ClusterState& state, const JobKey& task, Counted before, Cou
   add(array.array->completed, after.completed - before.completed);
   add(array.array->unsuccessful, after.unsuccessful - before.unsuccessful);
   if (is_terminal(array.state) && array.array->active > 0) {
-    // A task of a finished array runs again, so the array lives again.
+    // A task of a finished array runs again, so the array is pending again.
     array.state = JobState::pending;
     array.reason = Reason::none;
     array.ended.reset();

@@ -1,5 +1,5 @@
-// How apply() writes a record: the one place that keeps the indexes and an array's counters in step with the records.
-// Internal to core/job; used by the thread that applies.
+// How apply() writes records: the only place that updates the indexes and the counters of arrays.
+// Internal to core/job; used by the thread that applies events.
 #pragma once
 
 #include <utility>
@@ -11,12 +11,12 @@ namespace ares::core {
 
 // Replaces (or adds) the record and brings the indexes and the counters of its array up to date.
 void put_job(ClusterState& state, Job after, Lsn lsn);
-// Removes the record and everything the indexes say of it.
+// Removes the record and all its index entries.
 void drop_job(ClusterState& state, const JobKey& key);
-// A node that has left the configuration goes when nothing is charged to it any more.
+// Stores the node. One that left the configuration is removed once nothing is charged to it.
 void put_node(ClusterState& state, Node after, Lsn lsn);
 
-// Changes a record in place of the caller: nothing happens where there is none.
+// Changes a copy of the record and stores it. Does nothing if there is no such record.
 template <class Change>
 void change_job(ClusterState& state, const JobKey& key, Lsn lsn, Change&& change) {
   const Job* found = state.jobs.find(key);
@@ -34,7 +34,7 @@ void change_node(ClusterState& state, NodeId id, Lsn lsn, Change&& change) {
   put_node(state, std::move(node), lsn);
 }
 
-// One function for each group of events; apply() has already asked the table whether the event is accepted.
+// One function for each group of events. apply() has checked that the table accepts the event.
 struct Stamp {
   Lsn lsn;
   Time at{};

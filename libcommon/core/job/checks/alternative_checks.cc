@@ -1,8 +1,9 @@
-// Jobs whose GPUs may be had in one of several ways: what they may ask for, and whether what one gets is one of them.
+// Jobs with alternatives of GPUs: checks of the request, and whether an allocation matches one.
 #include <algorithm>
 #include <map>
 #include <string>
 
+#include "base/printable.h"
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/submit_checks.h"
 #include "model/job/gpu_alternatives.h"
@@ -54,7 +55,7 @@ ByType requested(const std::vector<GpuRequest>& gpus, std::uint64_t times, const
   return counts;
 }
 
-// Whether they are those asked for, those of no type all of `any`.
+// Whether the GPUs are exactly those of `wanted`; GPUs requested without a type must be `any`.
 bool are_asked_for(const ClusterState& state, const JobSpec& spec, const GpuAlternative& wanted,
                    const NodeShares& nodes, const std::string& any) {
   ByType sum;
@@ -84,7 +85,7 @@ Status check_gpu_alternatives(const JobSpec& spec) {
   const auto& list = spec.*gpu_list(spec.alternatives_per);
   if (std::none_of(all.begin(), all.end(),
                    [&](const GpuAlternative& one) { return one.gpus == list; }))
-    return bad("what is asked for, \"" + to_text(list) + "\", is none of them");
+    return bad("what is asked for, " + quote(to_text(list)) + ", is none of them");
   return check_each(spec);
 }
 
@@ -94,8 +95,8 @@ bool matches_alternative(const ClusterState& state, const JobSpec& spec,
   if (spec.gpu_alternatives.empty()) return number == 0;
   if (number >= spec.gpu_alternatives.size() || nodes.empty()) return false;
   const Partition* where = state.partitions.find(partition);
-  if (spec.exclusive || !where || where->exclusive) return true;  // with all GPUs of its nodes
-  ByType types{{std::string(), 0}};  // a node may have none of GPUs in total
+  if (spec.exclusive || !where || where->exclusive) return true;  // gets all GPUs of its nodes
+  ByType types{{std::string(), 0}};  // with GPUs per job, a node may have none
   for (const NodeShare& share : nodes)
     if (const Node* node = state.nodes.find(share.node)) types.merge(types_of(*node, share.gpus));
   return std::any_of(types.begin(), types.end(), [&](const auto& type) {

@@ -1,4 +1,4 @@
-// Whether a job got one of the alternatives of GPUs that it asked for (model/job/gpu_alternatives.h).
+// Whether a job got one of its alternatives of GPUs (model/job/gpu_alternatives.h).
 // Pure; any thread.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace ares::core {
 
-// Whether the GPUs on these nodes are exactly those of that alternative: of its types, and of one type where it names none. Of a job that
-// takes whole nodes, by itself or for its partition is so, only that there is such an alternative; of one without alternatives that it is
-// none.
+// Whether the GPUs on these nodes are exactly those of alternative `number`. GPUs requested without
+// a type must all be of one type. If the job gets whole nodes, by its specification or its
+// partition, only the number is checked. For a job without alternatives `number` must be 0.
 bool matches_alternative(const ClusterState& state, const JobSpec& spec,
                          const std::string& partition, std::uint32_t number,
                          const NodeShares& nodes);

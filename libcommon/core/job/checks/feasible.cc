@@ -1,4 +1,4 @@
-// Whether a request could ever run on the nodes of a partition, and if not, which number is too big.
+// Whether a request could ever run on the nodes of a partition, and if not, what is too large.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -16,7 +16,7 @@
 namespace ares::core {
 namespace {
 
-// Names of a list that may be as long as the cluster is large, to look many others up in. The list must outlive it.
+// Set of names, for many lookups in a long list. The list must outlive it.
 class Names {
  public:
   explicit Names(const std::vector<std::string>& list) : sorted_(list.begin(), list.end()) {
@@ -30,7 +30,7 @@ class Names {
   std::vector<std::string_view> sorted_;
 };
 
-// The first of `wanted` that is not among `there`, of which there may be many more.
+// The first of `wanted` that is not in `there`, which may be much longer; null if all are.
 const std::string* first_missing(const std::vector<std::string>& wanted,
                                  const std::vector<std::string>& there) {
   if (wanted.empty()) return nullptr;
@@ -50,10 +50,10 @@ std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
   return count;
 }
 
-// The largest each node of the partition could offer, and how many nodes pass: collected only while more is needed.
+// Collects the largest amounts of any node and the number of nodes that fit, until they suffice.
 class Search {
  public:
-  // Nodes must meet `same` as well; empty = whatever.
+  // `same`: a further test that each node must pass; an empty test always passes.
   Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same,
          bool whole_nodes)
       : spec_(spec),
@@ -129,7 +129,7 @@ class Search {
     }
   }
 
-  // Most requests are satisfied by the first nodes looked at.
+  // Stops as soon as the request is satisfied, mostly after a few nodes.
   void look_at(const ClusterState& state, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const NodeId* id = state.node_ids.find(name);
@@ -139,7 +139,7 @@ class Search {
     }
   }
 
-  // What is too big; empty if nothing is, or if nobody knows yet.
+  // The amount that is too large; empty if the request is possible or a node's size is unknown.
   std::string why(const std::string& partition) const {
     if (satisfied() || unknown_) return {};
     const std::string where = " of partition " + partition;
@@ -182,7 +182,7 @@ class Search {
   }
 
  private:
-  // The most GPUs of one type that a node could give, linked as the job asks.
+  // The most GPUs of one type on the node that are linked as the job requires.
   std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
     std::map<std::string_view, std::vector<GpuIndex>> by_type;
     for (const Gpu& gpu : inventory.gpus)
@@ -216,7 +216,7 @@ class Search {
     if (!same_.text().empty()) both.parts.push_back(same_);
     return both.text();
   }
-  // The first count that is not met.
+  // The first node count of the constraint that is not met; null if all are met.
   const FeatureCount* counts_enough() const {
     for (std::size_t i = 0; i < counted_.size(); ++i)
       if (counted_[i] < constraint_.counts[i].nodes) return &constraint_.counts[i];
@@ -229,10 +229,10 @@ class Search {
   std::size_t bound() const {
     return std::max<std::size_t>(1, std::max(spec_.max_nodes, spec_.min_nodes));
   }
-  // On how many nodes it could spread, for texts.
+  // The number of nodes that the job could use, for messages.
   std::size_t spread() const { return std::min<std::size_t>(bound(), fit_); }
 
-  // Keeps the sum of the largest counts that the bound on nodes allows.
+  // Adds the count of a node and keeps the sum of the bound() largest counts.
   void add(std::vector<std::uint64_t>& heap, std::uint64_t& sum, std::uint64_t count) const {
     heap.push_back(count);
     std::push_heap(heap.begin(), heap.end(), std::greater<>{});
@@ -257,7 +257,7 @@ class Search {
   const bool whole_nodes_;  // with all GPUs
   topology::Machines machines_;
   const Names excluded_;
-  std::vector<std::uint32_t> counted_;  // nodes that would do, by count
+  std::vector<std::uint32_t> counted_;  // nodes that fit, by index of constraint_.counts
   std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
   Bytes memory_each_;
   std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
@@ -271,7 +271,7 @@ class Search {
 
 }  // namespace
 
-// Impossible only if each of the ways to have its GPUs is.
+// A job with alternatives is impossible only if each alternative is.
 static std::string why_all_impossible(const ClusterState& state, const JobSpec& spec,
                                       const Partition& partition) {
   std::string all;

@@ -1,4 +1,4 @@
-// Whether what a job asks of the network between its nodes could ever be had in a partition, and if not, why.
+// Whether a partition's network could ever satisfy --switches and --segment, and if not, why.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -13,7 +13,7 @@ std::string count_text(std::uint64_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
-// How many of the partition's nodes each leaf switch or block has that the job does not exclude; most first.
+// Number of nodes under each leaf switch or block that the job could use, descending.
 std::vector<std::uint64_t> leaf_sizes(const NetworkSpec& network, const JobSpec& spec,
                                       const Partition& partition) {
   std::set<std::string_view> nodes(partition.nodes.begin(), partition.nodes.end());
@@ -46,7 +46,7 @@ std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
   if (!sizes.empty() && segment > sizes.front())
     return "needs segments of " + count_text(segment, "node") + "; the most that a " + leaf +
            where + " is " + std::to_string(sizes.front());
-  // One that waits for a better place only so long will take any.
+  // A job that waits only a limited time for its switches may then use any number of them.
   const std::size_t leaves =
       spec.switches > 0 && !spec.switches_wait ? spec.switches : sizes.size();
   std::uint64_t most = 0;

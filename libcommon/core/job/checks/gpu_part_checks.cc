@@ -35,7 +35,7 @@ Status check_each(const std::vector<GpuRequest>& list) {
   return {};
 }
 
-// The words for what a part does not go together with; empty if it is in order.
+// The option that cannot be combined with a part of a GPU, as text; empty if there is none.
 std::string incompatible_option(const JobSpec& spec) {
   if (spec.gpus_per_node.size() + spec.gpus_total.size() + spec.gpus_per_task.size() > 1)
     return "other GPUs; submit a job for each";

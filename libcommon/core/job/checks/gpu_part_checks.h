@@ -1,5 +1,5 @@
-// Parts of GPUs (model/job/gpu_part.h) in the engine: whether a job gets the part that it asked for, and what is used of each device.
-// Pure; any thread.
+// Parts of GPUs (model/job/gpu_part.h): whether a job gets the requested part, and how much of each
+// device is used. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace ares::core {
 
-// Whether each share has just the part of one device that the job asked for, or whole devices if it asked for none. Of a job that takes
-// whole nodes, by itself or for its partition, whether it has whole devices.
+// Whether each share has exactly the requested part of one device, or whole devices if the job
+// requested none. A job with whole nodes, by specification or partition, must have whole devices.
 bool has_requested_part(const ClusterState& state, const JobSpec& spec,
                         const std::string& partition, std::uint32_t alternative,
                         const NodeShares& nodes);
 
-// Thousandths of each device, added up from shares and charges of one node.
+// Thousandths of each device in use, added up from shares and charges of one node.
 class DeviceUse {
  public:
-  // Of the same share or charge no device twice.
+  // False if the share is invalid, names a device twice, or uses more of a device than is left.
   template <class Share>
   bool add(const Share& share) {
     const std::uint32_t each = held_of_each(share.gpu_part);
@@ -31,7 +31,7 @@ class DeviceUse {
       used += each;
       fits = fits && used <= kWholeGpu;
     }
-    return fits;  // nobody has more of a device than there is
+    return fits;
   }
 
  private:

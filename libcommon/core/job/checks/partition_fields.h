@@ -1,4 +1,4 @@
-// What of a partition a command may change: one row a field.
+// The fields of a partition that a command may change: one row each.
 // Constant data; any thread. Internal to core/job.
 #pragma once
 
@@ -13,7 +13,7 @@ struct PartitionField {
   void (*copy)(const Partition& from, Partition& to);
 };
 
-// Null for what cannot be changed.
+// Null if the field does not exist or cannot be changed.
 const PartitionField* find_partition_field(std::string_view name);
 
 }  // namespace ares::core

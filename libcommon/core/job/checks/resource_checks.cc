@@ -1,8 +1,9 @@
-// What a specification asks of nodes, checked by itself: amounts, GPUs, names, features.
+// Checks of requested resources without the nodes of the cluster: amounts, GPUs, names, features.
 #include <algorithm>
 #include <set>
 #include <string_view>
 
+#include "base/printable.h"
 #include "core/cluster/licenses.h"
 #include "core/job/checks/submit_checks.h"
 #include "model/job/constraint.h"
@@ -51,7 +52,7 @@ Status check_gpu_list(std::string_view what, const std::vector<GpuRequest>& list
   return {};
 }
 
-// The amounts, each by itself: none that is multiplied with others later may be without a bound.
+// Bounds each amount by itself, so that later products of them cannot overflow.
 Status check_amounts(const JobSpec& spec) {
   for (const auto& [what, requested] :
        {std::pair("node", &spec.memory_per_node), std::pair("CPU", &spec.memory_per_cpu),
@@ -206,8 +207,8 @@ Status check_layout(const JobSpec& spec) {
                       " names of preferred features; at most " + std::to_string(kMaxFeatureNames) +
                       " are allowed"));
     if (constraint->concerns_the_set())
-      return fail(bad("Invalid feature specification: \"" + spec.prefer +
-                      "\" says something of several nodes together; what is preferred is of each "
+      return fail(bad("Invalid feature specification: " + quote(spec.prefer) +
+                      " says something of several nodes together; what is preferred is of each "
                       "node: a&b, a|b"));
   }
   const auto requested = parse_constraints(spec.features);

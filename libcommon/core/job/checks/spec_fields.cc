@@ -19,7 +19,7 @@ void copy_link(const JobSpec& from, JobSpec& to) {
 constexpr bool kPendingOnly = false, kAlive = true;
 constexpr auto kNothing = SpecField::nothing, kShape = SpecField::shape, kTimes = SpecField::times;
 
-// Whether it may run again is settled when it starts: the leases of its nodes depend on it.
+// `requeue` can be changed only while pending: a started job got its leases according to it.
 constexpr SpecField kFields[] = {
     {"name", "name", kPendingOnly, kNothing, copy<&JobSpec::name>},
     {"comment", "comment", kAlive, kNothing, copy<&JobSpec::comment>},

@@ -1,4 +1,4 @@
-// What of a specification may be changed after submission: one row a field.
+// The fields of a specification that may be changed after submission: one row each.
 // Constant data; any thread. Internal to core/job.
 #pragma once
 
@@ -10,13 +10,13 @@ namespace ares::core {
 
 struct SpecField {
   std::string_view name;   // in api.proto's JobSpec
-  std::string_view title;  // for people: "time to begin"
-  bool alive = false;      // also once it holds resources: nothing that was launched depends on it
-  enum Touches { nothing, shape, times } touches = nothing;  // what must be looked at again
+  std::string_view title;  // for messages: "time to begin"
+  bool alive = false;      // also while the job holds resources: no launched process depends on it
+  enum Touches { nothing, shape, times } touches = nothing;  // what must be checked again
   void (*copy)(const JobSpec& from, JobSpec& to) = nullptr;
 };
 
-// Null for what cannot be changed.
+// Null if the field does not exist or cannot be changed.
 const SpecField* find_spec_field(std::string_view name);
 
 }  // namespace ares::core

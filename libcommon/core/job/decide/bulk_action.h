@@ -1,4 +1,4 @@
-// Carrying one command out on many jobs: each is judged by itself, what cannot be done is told in one text.
+// Applies one command to many jobs. Each job is checked by itself; one message has all problems.
 // Internal to core/job; pure, engine thread.
 #pragma once
 
@@ -52,29 +52,29 @@ class BulkAction {
     return finish();
   }
 
-  // The target is acted on by this event; a waiting array task gets its record first.
+  // Adds the event for the target. A waiting array task first gets a record by a TaskSplit.
   void add_event(const Target& target, EventBody body) {
     if (target.in_array) decision_.events.emplace_back(split(target));
     decision_.events.push_back(std::move(body));
     mark_done(target);
   }
-  // Belongs to what event() just did.
+  // Adds an event that belongs to the last add_event().
   void add_followup(EventBody body) {
     decision_.events.push_back(std::move(body));
     ++followups_;
   }
-  // Already as asked.
+  // Lists the job in the reply. Called alone for a job that already is as requested.
   void mark_done(const Target& target) {
     if (decision_.jobs.empty() || decision_.jobs.back() != target.key)
       decision_.jobs.push_back(target.key);
   }
-  // Cannot be done; only worth telling for a job that was named.
+  // Reports why the action is impossible, but only for a job that the caller named.
   void refuse_target(const Target& target, std::string_view why) {
     if (target.named)
       add_problem(ErrorCode::failed_precondition,
                   "job " + job_text(target.key) + ": " + std::string(why));
   }
-  // What was forbidden counts more than what is not there: callers may be silent about the latter.
+  // permission_denied replaces other codes, because callers may ignore not_found.
   void add_problem(ErrorCode code, std::string text) {
     if (problems_++ == 0 || code == ErrorCode::permission_denied) decision_.error.code = code;
     constexpr std::size_t kMaxShown = 20;

@@ -1,9 +1,10 @@
-// What all commands have in common: who asked, whether it was asked before, and the trail it leaves.
+// The common part of all user commands: repeated requests, the audit and the record of the request.
 #include "core/job/decide/decide.h"
 
 #include <algorithm>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "core/job/decide/decision_context.h"
 
 namespace ares::core {
@@ -109,14 +110,7 @@ struct Subject {
   }
 };
 
-// Control characters of what a caller wrote must not reach an administrator's terminal.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
-}
-
-// Whether so much of this user's is remembered that one more request of the kind is refused.
+// Whether the user has so many remembered requests that another one of this kind is refused.
 bool remembered_enough(const DecisionContext& q, const UserCommand& command) {
   const RequestLoad* load = q.state.request_loads.find(command.who.uid);
   if (!load || is_operator(q.policy, command.who.uid)) return false;
@@ -182,7 +176,7 @@ Decision decide_user(const DecisionContext& q, const UserCommand& command) {
   audit.outcome = d.failed ? printable(d.error.message) : "ok";
   d.events.emplace_back(Audited{std::move(audit)});
   if (d.failed && !acted) return d;
-  // Where all was already so the keys are no news; remembering them would cost memory for nothing that was done.
+  // If nothing changed, the keys are dropped: remembering them would only cost memory.
   if (!acted) d.jobs.clear();
 
   Request request;

@@ -1,4 +1,4 @@
-// Accounts, users, associations, QOS, wckeys: changed, all at once or not at all.
+// Changes of accounts, users, associations, QOS and wckeys: all of a command's changes, or none.
 #include <algorithm>
 #include <set>
 
@@ -9,8 +9,8 @@
 namespace ares::core {
 namespace {
 
-constexpr std::size_t kMostChanges = 10'000;  // of one command: each is a row of one commit
-constexpr std::size_t kNamed = 8;             // in the audit
+constexpr std::size_t kMostChanges = 10'000;  // per command; all are rows of one commit
+constexpr std::size_t kNamed = 8;             // are listed in the audit record
 
 using Verb = AccountingChange::Verb;
 
@@ -23,14 +23,14 @@ std::string_view word(Verb verb) {
   return "";
 }
 
-// What the changes make of the records.
+// The records after the changes, and the event that makes them so.
 struct Outcome {
   Accounting all;
   AccountingChanged event;
 };
 
 void set_id(AccountingRecord& record, const AccountingRecord* before, std::uint64_t& next) {
-  struct Visitor {
+  struct SetId {
     const AccountingRecord* before;
     std::uint64_t& next;
     void operator()(Account& a) const {
@@ -46,10 +46,10 @@ void set_id(AccountingRecord& record, const AccountingRecord* before, std::uint6
       if (w.id == AssociationId{}) w.id = AssociationId(next++);
     }
   };
-  std::visit(Visitor{before, next}, record);
+  std::visit(SetId{before, next}, record);
 }
 
-// The account above all and the QOS of everybody come with the first change there is.
+// The root account and the default QOS are created with the first change.
 void found_roots(Outcome& out) {
   for (AccountingRecord root : {AccountingRecord(root_account()), AccountingRecord(normal_qos())}) {
     if (out.all.find(key_of(root))) continue;
@@ -70,7 +70,7 @@ Status take(const AccountingChange& change, Outcome& out) {
     if (changed_at(*before) != change.seen)
       return fail(
           ErrorCode::failed_precondition,
-          describe(key) + " was changed meanwhile by somebody else: look at it and try again");
+          describe(key) + " was changed meanwhile by another user: look at it and try again");
   }
   if (change.verb == Verb::remove) {
     if ((key.kind == RecordKind::account && key.name == kRootAccount) ||
@@ -83,13 +83,13 @@ Status take(const AccountingChange& change, Outcome& out) {
   normalise(record);
   set_id(record, before, out.event.next_record_id);
   if (before) std::visit([&](auto& r) { r.changed = changed_at(*before); }, record);
-  if (before && record == *before) return {};  // as it is already
+  if (before && record == *before) return {};  // nothing changes
   out.event.set.push_back(record);
   out.all.set(key, std::move(record));
   return {};
 }
 
-// --- who may --------------------------------------------------------------------------------------------------------------------
+// --- permissions --------------------------------------------------------------------------------
 
 class Permission {
  public:
@@ -126,7 +126,7 @@ class Permission {
       return p.gives_no_more(a.terms, was ? &std::get<Association>(*was).terms : nullptr,
                              a.key.account);
     }
-    // His own defaults; and one who is just being added to an account may have to be made known first.
+    // A user changes their own defaults; a coordinator creates a user together with an association.
     bool operator()(const User& u) const {
       if (verb == Verb::modify) return u.name == p.user_;
       return verb == Verb::add &&
@@ -141,7 +141,7 @@ class Permission {
     bool operator()(const Wckey&) const { return false; }
   };
 
-  // As things are and as they will be: nobody makes himself coordinator, or moves an account to where he is.
+  // By the records before the command: it cannot give its own user the rights that it needs.
   bool administers(const std::string& account) const {
     return is_coordinator(before_, user_, account);
   }
@@ -161,7 +161,7 @@ class Permission {
     return std::all_of(terms.qos.begin(), terms.qos.end(), may);
   }
 
-  // The nearest limit holds: one below a limit of the same kind would take its place.
+  // Whether it is above the nearest limit of its kind in the chain, which it would replace.
   static bool loosens(const Chain& chain, const Limit& limit) {
     bool looser = false;
     each_terms(chain, [&](const Terms& terms, const std::string&) {
@@ -178,7 +178,7 @@ class Permission {
   const std::string& user_;
 };
 
-// Partitions are no records of accounting, but may name a QOS.
+// Partitions are not records of accounting, but may name a QOS.
 Status check_partitions(const Partitions& partitions, const std::vector<RecordKey>& removed) {
   Status ok;
   partitions.for_each([&](const std::string& name, const Partition& partition) {

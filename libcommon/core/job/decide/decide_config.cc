@@ -1,4 +1,4 @@
-// What administrators say: configuration, activation, the state of nodes.
+// Configuration, activation of a controller, and the administrative state of nodes.
 #include <algorithm>
 
 #include "core/job/decide/decision_context.h"
@@ -13,9 +13,9 @@ constexpr std::pair<TresId, std::string_view> kBaseTres[] = {{kTresCpu, "cpu"},
                                                              {kTresBilling, "billing"},
                                                              {kTresGpu, "gres/gpu"}};
 
-// Down means that its jobs are over: they end there as a node's failure once the node has let go. A lost node answers nothing:
-// what carried a lease was fenced when it was lost; for the rest the administrator's word stands in for the fence, and it does not
-// run again by itself.
+// A node that is set down ends its jobs: they fail with node_fail once the node has released them.
+// A lost node cannot answer. Its attempts with a lease were fenced when it was lost; the others are
+// fenced here on the administrator's word and are not requeued.
 void end_jobs_of(const DecisionContext& q, const Node& node, Decision& d) {
   const bool gone = node.contact == Contact::lost;
   for (const Charge& charge : node.charges) {

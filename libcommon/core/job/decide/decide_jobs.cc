@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int32_t kMaxSignal = 64;
 
-// Why the table does not accept the event, for the user.
+// Why the table does not accept the event; a text for the user.
 std::string remark(JobState from, JobEvent event) {
   return std::string(transition(from, event).remark) + " (" + std::string(to_string(from)) + ")";
 }
@@ -23,7 +23,7 @@ void cancel(BulkAction& action, const Target& t, bool quiet_if_done) {
   if (t.in_array) return action.add_event(t, ended);
   if (is_array(t) && job.state == JobState::pending) {
     if (!job.array->waiting.empty()) action.add_event(t, ended);
-    return;  // its other tasks are targets of their own
+    return;  // its other tasks are separate targets
   }
   if (job.state == JobState::pending) return action.add_event(t, ended);
   if (is_terminal(job.state)) {
@@ -48,7 +48,7 @@ void signal(BulkAction& action, const Target& t, const Cancel& c) {
   action.add_event(t, Signalled{{job.key, job.attempt}, c.signal, c.batch_only});
 }
 
-// An operator's hold of somebody else's job is an administrator's.
+// An operator's hold on another user's job counts as an administrator's hold.
 Hold hold_of(const DecisionContext& q, const Principal& who, const Job& job) {
   return job.spec->uid != who.uid && is_operator(q.policy, who.uid) ? Hold::admin : Hold::user;
 }
@@ -91,7 +91,7 @@ void requeue(BulkAction& action, const Target& t, const RequeueJobs& c) {
   const Hold held = c.hold ? hold_of(action.context(), action.who(), job) : Hold::none;
   if (is_array(t) &&
       (!is_terminal(job.state) || job.array->completed + job.array->unsuccessful > 0)) {
-    return;  // its tasks are targets of their own
+    return;  // its tasks are separate targets
   }
   if (c.incomplete && (job.state == JobState::pending || job.state == JobState::completed)) return;
   if (job.state == JobState::pending)

@@ -1,4 +1,4 @@
-// What nodes say: registration, heartbeats, progress, refused launches.
+// Messages from nodes: registration, heartbeats, progress, refused launches.
 #include <algorithm>
 
 #include "core/cluster/heard_position.h"
@@ -9,14 +9,14 @@
 namespace ares::core {
 namespace {
 
-// A session that was heard within so many heartbeats is alive.
+// A session counts as alive for this many heartbeat intervals after its last message.
 constexpr int kAliveHeartbeats = 3;
 
 std::string ago(Duration d) {
   return std::to_string(std::chrono::duration_cast<Seconds>(d).count()) + " s";
 }
 
-// A node may list an attempt more than once; the last word counts.
+// A node may list an attempt more than once; its last report counts.
 void decide_reports(const DecisionContext& q, const Node& node,
                     const std::vector<AttemptReport>& reports, Decision& d) {
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -91,7 +91,7 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
 
   decide_reports(q, node, r.attempts, d);
   if (new_incarnation) {
-    // The processes of the incarnation before are gone for certain. What has a result on disk is listed as over; all else is lost.
+    // The previous incarnation's processes are gone. Attempts not listed with a result are lost.
     for (const Charge& charge : node.charges) {
       const bool told =
           std::any_of(r.attempts.begin(), r.attempts.end(), [&](const AttemptReport& a) {
@@ -142,7 +142,7 @@ struct NodeMessageHandler {
   Decision operator()(const Progress& p) const {
     Decision d;
     decide_report(q, node, p.report, d);
-    // The end of something that is settled already: tell the node that it may forget.
+    // The end of an attempt that is settled already: the node may forget it.
     if (d.events.empty() && is_over(p.report.phase) && !awaited(p.report))
       d.effects.push_back({node.id, Lsn{}, Forget{p.report.attempt, p.report.fence}});
     if (!d.events.empty() && std::holds_alternative<ChargeCleared>(d.events.back())) {

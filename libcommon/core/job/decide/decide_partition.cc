@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/printable.h"
 #include "core/accounts/limits/accrual_limits.h"
 #include "core/job/checks/partition_fields.h"
 #include "core/job/decide/decision_context.h"
@@ -10,7 +11,7 @@
 namespace ares::core {
 namespace {
 
-// What holds for every partition of a configuration holds for one changed by command.
+// The rules for partitions of the configuration also apply to partitions changed by command.
 Status check(const ClusterState& state, const Partition& before, const Partition& partition) {
   const auto bad = [&](const std::string& why) {
     return fail(ErrorCode::invalid_argument, "partition " + partition.name + ": " + why);
@@ -25,7 +26,7 @@ Status check(const ClusterState& state, const Partition& before, const Partition
     if (!id || state.nodes.find(*id)->leaving) return bad("Invalid node name specified: " + node);
     if (!seen.insert(node).second) return bad("node " + node + " is named twice");
   }
-  // One that the configuration names may come later.
+  // Only a changed QOS must exist: the configuration may name a QOS that is created later.
   const bool other_qos = partition.qos != before.qos && !partition.qos.empty();
   if (other_qos && !find_qos(state.accounting, partition.qos))
     return bad("there is no QOS " + partition.qos + "; aacctmgr add qos " + partition.qos);
@@ -65,7 +66,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
       const PartitionField* field = find_partition_field(field_name);
       if (!field)
         return refuse(ErrorCode::invalid_argument,
-                      "this controller cannot change \"" + field_name + "\" of a partition");
+                      "this controller cannot change " + quote(field_name) + " of a partition");
       field->copy(c.values, partition);
     }
     if (Status good = check(q.state, *found, partition); !good)

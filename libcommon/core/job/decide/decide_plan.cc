@@ -1,4 +1,4 @@
-// What the scheduler proposes, checked once more against what is true now.
+// Checks the scheduler's plan against the current state and takes the groups that still hold.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -24,7 +24,7 @@
 namespace ares::core {
 namespace {
 
-using AttemptSet = std::set<AttemptKey>;  // attempts that are to be
+using AttemptSet = std::set<AttemptKey>;  // attempts that are preempted
 
 class Check {
  public:
@@ -34,7 +34,7 @@ class Check {
         accrual_limits_(q.state.accounting, q.state.partitions, q.policy),
         use_(q.state, q.policy, q.now, q.sums) {}
 
-  // Lets it begin to gain age, unless it starts.
+  // Lets the job begin to accrue age, unless the plan starts it.
   void take(const Accruing& wanted, Decision& d) {
     const Job* job = q_.state.jobs.find(wanted.key);
     if (!job || !claims_.claim_job(wanted.key)) return;
@@ -43,7 +43,7 @@ class Check {
       d.events.emplace_back(AccrualBegan{wanted.key, wanted.since});
   }
 
-  // Takes all starts of the group, or none.
+  // Takes all starts of the group, its preemption claim or its resumption, or nothing.
   bool take(const PlanGroup& group, Decision& d) {
     for (const auto& [key, version] : group.jobs) {
       if (!unchanged(key, version)) return false;
@@ -72,7 +72,7 @@ class Check {
   }
 
  private:
-  // An array's record changes with every task that ends; what matters of it is checked start by start.
+  // An array's record changes with each task that ends, so each task's start is checked by itself.
   bool unchanged(const JobKey& key, Lsn version) const {
     const Job* job = q_.state.jobs.find(key);
     if (!job) job = q_.state.jobs.find(JobKey{key.job, {}});
@@ -129,7 +129,7 @@ class Check {
     return true;
   }
 
-  // Ends the victims and keeps what they leave for the job, or does nothing.
+  // Preempts the victims and claims what they release for the job, or does nothing.
   bool take(const ProposedClaim& wanted, Decision& d) {
     const JobKey& key = wanted.key;
     const Job* own = q_.state.jobs.find(key);
@@ -158,7 +158,7 @@ class Check {
     return true;
   }
 
-  // A job that made room goes on, with its own CPUs.
+  // Resumes a job that was suspended for another one, on its own CPUs.
   bool resume(const AttemptKey& attempt, Decision& d) {
     const Job* job = q_.state.jobs.find(attempt.job);
     if (!job || job->attempt != attempt.attempt || !is_resumable(*job)) return false;
@@ -166,7 +166,7 @@ class Check {
     for (const NodeShare& share : job->allocation->nodes)
       for (const PlanClaims::Share& other : claims_.on(share.node))
         planned_shares.push_back({other.key, other.share});
-    // What is kept for others is theirs: the amounts, for any devices will do them.
+    // CPUs claimed for other jobs count by their number only, because those jobs can use any CPUs.
     std::deque<NodeShare> kept;
     for (const auto& [wanted, of] : preemption_claims_)
       for (const NodeShare& share : wanted->claim.nodes) {
@@ -177,7 +177,7 @@ class Check {
     if (resume_conflict(q_.state, *job, q_.now, planned_shares) || !claims_.claim_job(attempt.job))
       return false;
     for (const NodeShare& share : job->allocation->nodes) {
-      NodeShare& cpus = resumed_.emplace_back(share);  // the rest is charged already
+      NodeShare& cpus = resumed_.emplace_back(share);  // memory and GPUs are charged already
       cpus.memory = Bytes{};
       cpus.gpus.clear();
       cpus.gpu_part = 0;
@@ -204,10 +204,10 @@ class Check {
     return all && used <= evictions_left(q_.state, q_.policy, job.spec->uid, q_.now).count;
   }
 
-  // Once those have let go, and all that are ending, beside what else is kept for others.
+  // Whether the share fits once the victims and all ending attempts are gone, beside other claims.
   bool fits_after_preemption(const Job& job, const Start& start, const NodeShare& share,
                              const AttemptSet& gone) {
-    // Of earmarks only the amounts: other devices will do them.
+    // Claims count as amounts only, because their jobs can use other devices.
     std::deque<NodeShare> counted;
     std::vector<PlanClaims::Share> others = claims_.on(share.node);
     const auto add = [&](const PreemptionClaim& claim, const JobSpec& of) {
@@ -271,7 +271,7 @@ class Check {
                                    std::move(outcome)}});
   }
 
-  // The plan was made a moment ago: what is left until the deadline is a little less now.
+  // The plan is a moment old, so a little less time may be left until the deadline.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
     const std::optional<Seconds> left = time_left(job, q_.now);
     const auto requested =
@@ -317,7 +317,7 @@ class Check {
     return !use_.over(*job.spec, *partition, start.time_limit, &allocated_tres);
   }
 
-  // What accounting knows of the allocation beyond its shares, as it is now: inventories and weights may change while it lasts.
+  // Amounts for accounting beyond the shares. Fixed now: inventories and weights may change later.
   std::vector<TresAmount> tres_to_record(const Job& job, const Start& start,
                                          const TresByNode& allocated_tres) const {
     const RequestedTres requested{*job.spec, *q_.state.partitions.find(start.partition),
@@ -335,7 +335,7 @@ class Check {
     AccessWindow window{q_.now, std::nullopt};
     if (const auto limit = limit_of(job, start)) window.to = q_.now + *limit;
     if (window.to && *window.to < q_.now + Seconds{1})
-      return false;  // its reservation is all but over
+      return false;  // its reservation is almost over
     const bool flexible = any_flexible_reservation(q_.state, requested);
     for (const std::string& name : requested) {
       const Reservation* r = q_.state.reservations.find(name);
@@ -351,7 +351,7 @@ class Check {
     });
   }
 
-  // `gone`: those and whoever is ending count no more; of those that lend their CPUs, these.
+  // `gone`: victims. They and ending attempts do not count; a suspended one gives only its CPUs.
   bool fits(const Job& job, const Start& start, const NodeShare& share,
             const std::vector<PlanClaims::Share>& others, const AttemptSet* gone = nullptr) const {
     const Node* node = q_.state.nodes.find(share.node);
@@ -366,7 +366,7 @@ class Check {
     const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
       return (keeps || spec.exclusive_user) && user != spec.uid;
     };
-    // A victim that lends its CPUs stays, without them.
+    // A victim that is only suspended stays on the node, without its CPUs.
     const auto stays = [&](const Charge& charge) {
       return !gone ||
              (!is_ending(charge) && (!gone->contains(charge.attempt) || will_be_suspended(charge)));
@@ -423,12 +423,12 @@ class Check {
   PlanClaims claims_;
   LicensePool licenses_;
   AccrualLimits accrual_limits_;
-  LimitUse use_;  // with what was taken
+  LimitUse use_;  // including what this plan took
   std::vector<std::pair<const ProposedClaim*, const JobSpec*>> preemption_claims_;  // by this plan
-  std::deque<NodeShare> resumed_;         // CPUs of those, likewise
-  AttemptSet ended_;                      // likewise
-  std::map<UserId, std::uint32_t> used_;  // of what users may have ended, likewise
-  std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
+  std::deque<NodeShare> resumed_;         // CPUs of jobs that this plan resumes
+  AttemptSet ended_;                      // victims of this plan
+  std::map<UserId, std::uint32_t> used_;  // number of victims of this plan, by the preemptor's user
+  std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the current group
 };
 
 }  // namespace
@@ -444,7 +444,7 @@ Decision decide_plan(const DecisionContext& q, const TakePlan& command) {
     ++refused;
   }
   for (const Accruing& accruing : command.plan.accruing) check.take(accruing, d);
-  // A pass that started nothing leaves nothing to replay.
+  // A plan without any effect is not recorded for replay.
   if (!d.events.empty()) {
     d.events.insert(d.events.begin(),
                     PlanPass{command.plan.seen, command.plan.budget, command.plan.config_hash});

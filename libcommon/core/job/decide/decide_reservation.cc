@@ -1,8 +1,9 @@
-// Reservations: made, changed, taken away, and moved to their next occurrence.
+// Reservations: create, update, delete, and move to the next occurrence.
 #include <algorithm>
 #include <iterator>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "core/job/decide/decision_context.h"
 #include "core/state/timers.h"
 #include "model/job/text_check.h"
@@ -12,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxReservations = 10'000;
-constexpr auto kLatest = std::chrono::minutes(1);  // a start may lie so far in the past
+constexpr auto kLatest = std::chrono::minutes(1);  // how far in the past a start may be
 constexpr auto kLongest = std::chrono::hours(24 * 366 * 10);
-constexpr auto kFarthest = std::chrono::hours(24 * 366 * 100);  // from now, either way
-// Two that recur are compared so many occurrences ahead.
+constexpr auto kFarthest = std::chrono::hours(24 * 366 * 100);  // from now, past or future
+// Number of overlap checks between two recurring reservations, at most.
 constexpr int kCompared = 400;
 
 Error bad(std::string message) {
@@ -34,7 +35,7 @@ bool is_name_char(char c) {
          c == '-' || c == '.';
 }
 
-// Its times, by themselves.
+// The times of a reservation, by themselves.
 Status check_times(const Reservation& r, Time now) {
   const std::string which = "reservation " + r.name;
   if (r.start > now + kFarthest || r.start < now - kFarthest || r.end > now + 2 * kFarthest ||
@@ -47,7 +48,7 @@ Status check_times(const Reservation& r, Time now) {
   return {};
 }
 
-// By itself.
+// Everything but the times, by itself.
 Status check_reservation(const Reservation& r) {
   const std::string which = "reservation " + r.name;
   if (r.name.empty() || r.name.size() > kMaxName ||
@@ -58,15 +59,14 @@ Status check_reservation(const Reservation& r) {
   if (!r.maintenance && r.users.empty() && r.accounts.empty())
     return fail(bad(which + ": name users or accounts who may use it, or the flag MAINT"));
   if (r.maintenance && (!r.users.empty() || !r.accounts.empty()))
-    return fail(
-        bad(which + ": nobody's jobs run during maintenance; leave out users and accounts"));
+    return fail(bad(which + ": no jobs run during maintenance; leave out users and accounts"));
   if (Status s = check_plain(which + ": comment", r.comment); !s) return s;
   for (const std::string& account : r.accounts)
     if (Status s = check_plain(which + ": account", account); !s) return s;
   return {};
 }
 
-// Before anything is reckoned with it.
+// Bounds the start before it is used in arithmetic.
 Status check_far(Time at, Time now) {
   if (at <= now + kFarthest && at >= now - kFarthest) return {};
   return fail(bad("a reservation cannot begin more than a hundred years away"));
@@ -82,7 +82,7 @@ void sort_unique(std::vector<T>& list) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-// The start of a time that is in both, if there is one.
+// The start of the first overlap of the two, if there is one.
 std::optional<Time> both(const Reservation& a, const Reservation& b) {
   Time at = std::max(a.start, b.start);
   for (int i = 0; i < kCompared; ++i) {
@@ -95,7 +95,7 @@ std::optional<Time> both(const Reservation& a, const Reservation& b) {
   return std::nullopt;
 }
 
-// Why the node cannot be in the reservation, or nothing.
+// Why a node cannot be in the reservation; none if it can.
 class Obstacles {
  public:
   Obstacles(const DecisionContext& q, const Reservation& r) : q_(q), wanted_(r) {
@@ -138,7 +138,7 @@ class Obstacles {
   std::vector<const Reservation*> rivals_;
 };
 
-// The names, ascending; every node of the cluster where `all`.
+// The names, ascending; all nodes of the cluster if `all`.
 Result<std::vector<std::string>> known_nodes(const ClusterState& state,
                                              std::vector<std::string> names, bool all) {
   if (all) {
@@ -156,7 +156,7 @@ Result<std::vector<std::string>> known_nodes(const ClusterState& state,
   return names;
 }
 
-// So many nodes without obstacles, those in service first, in the order of the configuration.
+// Chooses c.node_count nodes without obstacles, nodes in service first, by id. Returns them sorted.
 Result<std::vector<std::string>> choose_nodes(const DecisionContext& q, const CreateReservation& c,
                                               const Reservation& r) {
   const Partition* partition = nullptr;
@@ -201,7 +201,7 @@ void copy(const Reservation& from, Reservation& to) {
   to.*Member = from.*Member;
 }
 
-// What a command may change: by its name in api.proto's Reservation. Nodes and times that need more than a copy are not here.
+// Fields that a command may change, named as in api.proto's Reservation. `duration` is not here.
 struct Field {
   std::string_view name;
   void (*copy)(const Reservation& from, Reservation& to);
@@ -272,11 +272,11 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
   if (c.fields.empty()) return refuse(bad("nothing to change"));
   Reservation r = *found;
   for (const std::string& name : c.fields) {
-    if (name == "duration" && c.duration) continue;  // once the start is settled
+    if (name == "duration" && c.duration) continue;  // applied below, when the start is known
     const auto* field = std::find_if(std::begin(kFields), std::end(kFields),
                                      [&](const Field& row) { return row.name == name; });
     if (field == std::end(kFields))
-      return refuse(bad("this controller cannot change \"" + name + "\" of a reservation"));
+      return refuse(bad("this controller cannot change " + quote(name) + " of a reservation"));
     field->copy(c.values, r);
   }
   if (c.duration && sets(c, "end"))
@@ -285,7 +285,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
   if (c.duration) r.end = r.start + *c.duration;
   sort_unique(r.users);
   sort_unique(r.accounts);
-  if (sets(c, "nodes")) {  // others may name nodes that have left since
+  if (sets(c, "nodes")) {  // an unchanged list may contain nodes that have left
     auto nodes = known_nodes(q.state, std::move(r.nodes), c.all_nodes);
     if (!nodes) return refuse(nodes.error());
     r.nodes = std::move(*nodes);

@@ -1,4 +1,4 @@
-// Submission: refused with a reason, or a new job.
+// Submission: new jobs, or a refusal with its reason.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -144,12 +144,12 @@ std::string_view kind_name(DependencyKind kind) {
   return "after";
 }
 
-// Whether an unknown job has let the dependency fail for all that anybody knows: then it is better refused.
+// afterok and afternotok cannot be decided for an unknown job; the submission is refused.
 bool needs_known_target(DependencyKind kind) {
   return kind == DependencyKind::after_ok || kind == DependencyKind::after_not_ok;
 }
 
-// Looks the target up; true if there is something to wait for. An array task may go by its own number.
+// Whether there is something to wait for. Replaces an array task's own id by the task's key.
 Result<bool> find_target(const DecisionContext& q, const Principal& who, Dependency& d) {
   if (d.kind == DependencyKind::singleton || q.state.jobs.find(d.target)) return true;
   JobSelector named;
@@ -170,8 +170,8 @@ struct Awaitable {
   bool known = false;  // there is something to wait for
 };
 
-// What it depends on, in its order, each thing once: one that is named again with another delay counts with the later time,
-// or, where any one is enough, the earlier.
+// The dependencies in their order, each once. If one is repeated with another delay, the longer
+// delay counts, or with any_dependency the shorter one.
 Result<std::vector<Awaitable>> known_targets(const DecisionContext& q, const Principal& who,
                                              const JobSpec& spec) {
   std::vector<Awaitable> out;
@@ -287,7 +287,7 @@ Status check_reservations(const ClusterState& state, const JobSpec& spec) {
 
 namespace {
 
-// Pairs of a task and a task of another array that it waits for.
+// Number of pairs of a task and the task of another array that it waits for (aftercorr).
 std::uint64_t corresponding_tasks(const JobSpec& spec) {
   if (!spec.array) return 0;
   const auto arrays =
@@ -343,8 +343,8 @@ Status check(const DecisionContext& q, const Principal& who, const JobSpec& spec
   return check_array(q.policy, spec);
 }
 
-// One specification for jobs that are alike, as a loop over one script makes them: the newest records are looked at. That it
-// is shared shows nowhere but in memory.
+// Shares one specification between equal jobs, as a loop over one script submits them. Compares it
+// with the newest records only. Only saves memory.
 std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision& d,
                                       std::shared_ptr<const JobSpec> spec) {
   constexpr std::uint64_t kLooked = 4;
@@ -361,8 +361,8 @@ std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision&
   return spec;
 }
 
-// What the specification leaves open, settled by the cluster as it is now: the partitions, the account, and how many nodes. Nodes that are
-// named are enough if they can be; else the job may spread over as many as it has tasks.
+// Fills in what the specification leaves open, by the current state: partitions, account, maximum
+// of nodes. That is the minimum if the nodes named suffice, else up to one node per task.
 Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
                                               const std::shared_ptr<const JobSpec>& spec) {
   auto partitions = partitions_of(state, *spec);
@@ -379,7 +379,7 @@ Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
   return std::make_shared<const JobSpec>(std::move(settled));
 }
 
-// All that is the same for every job made of a specification. It is given back settled.
+// The checks that all jobs of one specification have in common. Returns the settled specification.
 Result<std::shared_ptr<const JobSpec>> validate(const DecisionContext& q, const Principal& who,
                                                 const std::shared_ptr<const JobSpec>& requested) {
   if (Status ok = check(q, who, *requested); !ok) return fail(ok.error());
@@ -395,19 +395,19 @@ Result<std::shared_ptr<const JobSpec>> validate(const DecisionContext& q, const 
   return settled;
 }
 
-// What the jobs of one command have in common.
+// State shared by the jobs of one command.
 struct SubmissionBatch {
   explicit SubmissionBatch(const DecisionContext& q) : use(q.state, q.policy, q.now, q.sums) {}
-  LimitUse use;  // with the jobs so far
-  // By the specification asked for, which thousands of jobs may share: judged once.
+  LimitUse use;  // including the jobs so far
+  // By the requested specification, which thousands of jobs may share, so that it is checked once.
   std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> validated;
-  // Of the jobs so far, which are all the same user's. They lie in `judged`.
+  // Names of the jobs so far, all of one user. They refer to the specifications in `validated`.
   std::unordered_set<std::string_view> names;
   std::uint64_t corresponding_tasks = 0;
   GangAdmission gangs;
 };
 
-// Adds one job's events under the id given, or says why it cannot be.
+// Adds one job's events under the given id, or returns why it is refused.
 Status admit(const DecisionContext& q, const Principal& who,
              const std::shared_ptr<const JobSpec>& requested, JobId id, SubmissionBatch& batch,
              Decision& d) {

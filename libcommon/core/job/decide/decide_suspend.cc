@@ -21,10 +21,10 @@ Decision not_allowed(const Principal& who, std::string_view verb) {
                                                   " jobs: only operators and administrators may");
 }
 
-// An operator's suspension stays until somebody resumes it, whatever the scheduler wanted before.
+// An operator's suspension lasts until a user resumes the job, also if the scheduler suspended it.
 void suspend(BulkAction& action, const Target& t) {
   const Job& job = *t.record;
-  if (is_array(t)) return;  // its tasks are targets of their own
+  if (is_array(t)) return;  // its tasks are separate targets
   const JobState state = t.in_array ? JobState::pending : job.state;
   if (state == JobState::suspended && !is_resumable(job)) return action.mark_done(t);
   if (!accepts(state, JobEvent::suspended))
@@ -50,7 +50,7 @@ class Resume {
   }
 
  private:
-  std::vector<PlannedShare> beside_;  // by those resumed before, of the same command
+  std::vector<PlannedShare> beside_;  // of jobs that this command has resumed
 };
 
 }  // namespace

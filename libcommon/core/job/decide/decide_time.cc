@@ -1,6 +1,7 @@
-// What time alone brings about: nodes that never got ready, silence, the end of retention.
-// Bounded: only what is due is looked at, oldest first, and at most kMost records a tick; the rest comes with the next.
+// Effects of time alone: launch timeouts, deadlines, silent nodes, end of retention. A tick handles
+// only what is due, oldest first, and about kMost records; the rest waits for the next tick.
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "core/cluster/lease_monitor.h"
@@ -14,10 +15,10 @@ namespace ares::core {
 namespace {
 
 constexpr std::size_t kMost = 1000;
-// Faster than they can come, so that what is remembered does not outgrow its retention.
+// More per tick than can arrive, so that remembered requests do not outlive their retention.
 constexpr std::size_t kMostExpired = 5000;
 
-// Visits the records whose timer of this kind ran out, oldest first, while visit(job) says to go on.
+// Visits the jobs whose timer of this kind has expired, oldest first, while visit(job) is true.
 template <class Visit>
 void each_due(const DecisionContext& q, TimerKind kind, Duration after, Visit&& visit) {
   q.state.timers.for_each_from(Timer{kind, Time::min(), {}}, [&](const Timer& timer, const Lsn&) {
@@ -39,7 +40,8 @@ void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decis
   }
 }
 
-// A controller that has only just become active hears its nodes first: they may have come further than it knows.
+// A controller that has only just become active hears its nodes first: they may have come further
+// than it knows.
 void launches(const DecisionContext& q, Decision& d) {
   const Duration active = q.now - q.state.activated_at;
   const std::string ready =
@@ -58,7 +60,7 @@ void launches(const DecisionContext& q, Decision& d) {
     });
 }
 
-// A job that cannot be over by its deadline any more does not start; one that runs then is ended.
+// A pending job that can no longer meet its deadline ends; a running job is ended at its deadline.
 void deadlines(const DecisionContext& q, Decision& d) {
   each_due(q, TimerKind::deadline, Duration{0}, [&](const Job& job) {
     if (holds_resources(job.state)) {
@@ -71,19 +73,19 @@ void deadlines(const DecisionContext& q, Decision& d) {
   });
 }
 
-// A gang that has not started by now does not start any more.
+// A gang that has not started by its timeout is cancelled.
 void gangs(const DecisionContext& q, Decision& d) {
   std::set<JobId> seen;
   each_due(q, TimerKind::gang, Duration{0}, [&](const Job& job) {
     if (!seen.insert(job.gang).second) return true;
     for (const Job* member : gang_of(q.state, job).members)
-      if (!deadline_is_lost(*member, q.now))  // that has ended it already
+      if (!deadline_is_lost(*member, q.now))  // else deadlines() ended it
         d.events.emplace_back(Ended{member->key, JobState::cancelled, Reason::gang_timeout, {}});
     return d.events.size() < kMost;
   });
 }
 
-// Of a job that is told of late only the largest share counts.
+// If several shares of the time limit have passed, only the largest is reported.
 void time_shares(const DecisionContext& q, Decision& d) {
   each_due(q, TimerKind::notice, Duration{0}, [&](const Job& job) {
     Job told = job;
@@ -99,7 +101,7 @@ void forget(const DecisionContext& q, Decision& d) {
   std::size_t seen = 0;
   each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
     if (!has_dependents(q.state, job.key.job)) {
-      // Tasks go before their array: the array's record sorts behind them, and its timer holds all of them.
+      // Tasks go before their array: its record sorts after theirs, and its timer stands for all.
       q.state.jobs.for_each_from(JobKey{job.key.job, TaskIndex{0}},
                                  [&](const JobKey& key, const Job&) {
                                    if (key.job != job.key.job) return false;
@@ -111,7 +113,12 @@ void forget(const DecisionContext& q, Decision& d) {
   });
 }
 
+// Clients still repeat what they sent to an earlier controller, and time may have leapt since: it was away for long, or its clock was
+// set. Therefore nothing expires in the first hour of a controller, or in the first `request_retention` if that is shorter.
 void expire(const DecisionContext& q, Decision& d) {
+  constexpr Duration kTimeToRepeat = std::chrono::hours(1);
+  if (q.now - q.state.activated_at < std::min<Duration>(kTimeToRepeat, q.policy.request_retention))
+    return;
   std::size_t seen = 0;
   q.state.request_ages.for_each_from({Time::min(), RequestKey{}},
                                      [&](const std::pair<Time, RequestKey>& age, const Lsn&) {
@@ -121,7 +128,7 @@ void expire(const DecisionContext& q, Decision& d) {
                                      });
 }
 
-// What comes again is moved to its next occurrence by whoever knows the clock on the wall.
+// NextOccurrence moves recurring reservations: its sender knows the local time.
 void reservations(const DecisionContext& q, Decision& d) {
   q.state.reservations.for_each([&](const std::string& name, const Reservation& r) {
     if (r.recurrence == Recurrence::none && r.end <= q.now && d.events.size() < kMost)
@@ -129,9 +136,9 @@ void reservations(const DecisionContext& q, Decision& d) {
   });
 }
 
-// Whether the attempt cannot go on behind our back on a node that is silent: its lease ran out, or no gate was ever told to open.
-// What may not run a second time carries no lease, so it waits, unless an administrator has declared the node down.
-// What counts is what this attempt was started with, not what the node says of itself now.
+// Whether the attempt can be fenced on a silent node: its lease ran out, or it was never started.
+// An attempt without a lease waits until an administrator sets the node down. What counts is the
+// lease it was started with, not what the node reports now.
 bool can_fence(const Node& node, const Job& job, const NodeShare& share) {
   if (!job.started || share.leased) return true;
   return node.admin == AdminState::down && job.ending && !job.ending->requeue;

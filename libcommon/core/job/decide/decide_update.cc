@@ -1,7 +1,8 @@
-// Changing jobs: priority, time limit, an array's throttle, and what their specifications say.
+// Changing jobs: priority, time limit, throttle of an array, and fields of their specifications.
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "core/job/checks/spec_fields.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/bulk_action.h"
@@ -16,31 +17,31 @@ namespace {
 constexpr std::string_view kBadLimit =
     "Requested time limit is invalid (missing or exceeds some limit)";
 
-// What bounds it now, in the partition it runs in, else the first it asked for.
+// The current time limit: of the allocation, else in the first requested partition.
 std::optional<Seconds> current_limit(const ClusterState& state, const Job& job) {
   if (job.allocation && holds_resources(job.state)) return job.allocation->time_limit;
   const Partition* partition = state.partitions.find(job.spec->partitions.front());
   return partition ? effective_time_limit(job, *partition) : job.time_limit;
 }
 
-// What a command makes of the specifications it meets. Jobs that share one share the changed one, which is judged once.
+// The specifications that a command changes. Jobs that share one also share the changed one.
 class SpecChange {
  public:
   struct Verdict {
     std::optional<Error> refused;
-    std::shared_ptr<const JobSpec> spec;  // null: it says so already
+    std::shared_ptr<const JobSpec> spec;  // null: nothing changes
   };
 
   SpecChange(const DecisionContext& q, const Principal& who, const UpdateJob& command)
       : q_(q), who_(who), command_(command), use_(q.state, q.policy, q.now, q.sums) {}
 
-  // invalid_argument names a field that cannot be changed.
+  // Looks up the fields of the command; invalid_argument if one of them cannot be changed.
   Status learn_fields() {
     for (const std::string& name : command_.fields) {
       const SpecField* field = find_spec_field(name);
       if (!field || !command_.values)
         return fail(ErrorCode::invalid_argument,
-                    "this controller cannot change \"" + name + "\" of a job");
+                    "this controller cannot change " + quote(name) + " of a job");
       fields_.push_back(field);
     }
     return {};
@@ -56,7 +57,7 @@ class SpecChange {
     return nullptr;
   }
 
-  // That as many may wait where it moves to, with those that the command has moved before.
+  // Checks the limits on submitted jobs where the job moves to, with earlier moves of the command.
   Status move(const Target& t, const JobSpec& changed) {
     const Job& job = *t.record;
     const JobSpec& before = *job.spec;
@@ -141,7 +142,7 @@ class SpecChange {
     return check_partitions(q_, limited, changed.partitions);
   }
 
-  // What it may use, where any of that changed; and that it is over no limit for which it would have been refused.
+  // Checks account, QOS and wckey if they change, and the limits for which submissions are refused.
   Status check_accounts(const Job& job, const JobSpec& changed) const {
     const JobSpec& before = *job.spec;
     if (changed.account != before.account || changed.qos != before.qos ||
@@ -160,7 +161,7 @@ class SpecChange {
   LimitUse use_;
 };
 
-// Why the command may not do this to the job; permission_denied unless it says otherwise.
+// Why the caller may not do this to the job, always permission_denied; none if they may.
 std::optional<Error> denied(const BulkAction& action, const Target& t, const UpdateJob& c) {
   if (is_operator(action.context().policy, action.who().uid)) return std::nullopt;
   const std::string user = "user " + action.who().user + " may not ";
@@ -177,7 +178,7 @@ std::optional<Error> denied(const BulkAction& action, const Target& t, const Upd
                    ": its owner may only lower it; operators and administrators may raise it"};
 }
 
-// A job that is to wait for what waits for itself would never start.
+// Refuses to wait for a job that itself waits for this one, directly or not: neither would start.
 std::optional<Error> dependency_cycle(const ClusterState& state, const Target& t,
                                       const std::vector<Dependency>& waiting) {
   std::vector<JobKey> targets;
@@ -203,7 +204,7 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
                       : "the bound on running tasks is the whole array's: name job " +
                             std::to_string(t.key.job.value()));
   const bool all_split = array && job.array->waiting.empty() && !is_terminal(job.state);
-  if (all_split && !c.array_throttle) return;  // its tasks are targets of their own
+  if (all_split && !c.array_throttle) return;  // its tasks are separate targets
   if (!accepts(job.state, JobEvent::modified))
     return action.refuse_target(t, transition(job.state, JobEvent::modified).remark);
   if (const auto error = denied(action, t, c))

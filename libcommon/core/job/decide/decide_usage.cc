@@ -1,4 +1,4 @@
-// Usage that is reset, put right, or taken over by the account that somebody left.
+// Usage that is reset, corrected, or moved to the account above when its record is removed.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostCorrections = 1'000'000;
 
-// Behind all that was charged at this very moment.
+// One microsecond later than anything charged so far.
 Time from_now_on(const DecisionContext& q) {
   return q.now + Duration{1};
 }
@@ -23,7 +23,7 @@ Decision one_event(UsageSet event) {
   return d;
 }
 
-// How a decision leaves usage, seen before it is applied.
+// Collects changes of usage and computes their result before the event is applied.
 class UsageChanges {
  public:
   UsageChanges(const ClusterState& state, const Policy& policy)
@@ -35,7 +35,7 @@ class UsageChanges {
     if (!moving) return;
     AssociationUsage sum = find(to).value_or(AssociationUsage{});
     sum.id = to;
-    // That it was reset stays known: its attempts from before are in the records still.
+    // The reset stays recorded: attempts from before it are still in the accounting records.
     if (moving->since > std::max(sum.since, state_.usage_since)) {
       gone_.erase(from);
       set_[from] = reset(from, moving->since);
@@ -66,7 +66,7 @@ class UsageChanges {
   std::set<AssociationId> gone_;
 };
 
-// The account, or the nearest above it that is left.
+// The account, or its nearest ancestor that still exists.
 const Account* left_of(const Accounting& before, const Accounting& after, std::string name) {
   for (int level = 0; level < kDeepestAccount; ++level) {
     if (const Account* here = find_account(after, name)) return here;
@@ -77,7 +77,7 @@ const Account* left_of(const Accounting& before, const Accounting& after, std::s
   return find_account(after, kRootAccount);
 }
 
-// Adds the numbers of what a key names: of an account all below it.
+// Adds the usage ids of the record; for an account also those of all records below it.
 Status add_named(const ClusterState& state, const RecordKey& key, std::set<AssociationId>& ids) {
   const Accounting& records = state.accounting;
   const AccountingRecord* record = records.find(key);
@@ -107,7 +107,7 @@ Status add_named(const ClusterState& state, const RecordKey& key, std::set<Assoc
   return {};
 }
 
-// Who has used something, or is using it.
+// The ids that have usage, or to which running jobs are charged.
 std::set<AssociationId> users_of(const ClusterState& state) {
   std::set<AssociationId> ids;
   state.usage.for_each([&](AssociationId id, const AssociationUsage&) { ids.insert(id); });
@@ -121,7 +121,7 @@ std::set<AssociationId> users_of(const ClusterState& state) {
   return ids;
 }
 
-// By the numbers that usage is kept under.
+// Half-lives by usage id.
 std::map<AssociationId, Seconds> half_lives_of(const Accounting& records, const Fairness& rules) {
   std::map<AssociationId, Seconds> by_id;
   records.for_each([&](const RecordKey&, const AccountingRecord& record) {
@@ -191,7 +191,7 @@ Decision decide_accounting(const DecisionContext& q, const Principal& who,
 }
 
 std::string subject_of(const ResetUsage& command) {
-  if (command.of.empty()) return "usage of everybody";
+  if (command.of.empty()) return "usage of all";
   std::string text = "usage of ";
   constexpr std::size_t kNamed = 8;
   for (std::size_t i = 0; i < command.of.size() && i < kNamed; ++i)
@@ -237,7 +237,7 @@ std::string subject_of(const CorrectUsage& command) {
 
 Decision decide_time(const DecisionContext& q, const UsagePeriod& command) {
   if (command.began <= q.state.usage_since || command.began > q.now) return {};
-  // What was charged since the period began holds what was used before, too: then it begins a little late.
+  // Amounts charged since then may include earlier use; in that case the period starts now.
   bool charged_since = false;
   q.state.usage.for_each([&](AssociationId, const AssociationUsage& usage) {
     charged_since = charged_since || usage.recent_at >= command.began;

@@ -13,16 +13,16 @@ namespace ares::core {
 
 struct Decision {
   std::vector<EventBody>
-      events;  // applied in order; what follows from them by itself comes from follow()
+      events;  // in order of application; the events that follow from them are made by follow()
   Error error;
-  bool failed = false;       // the caller is told `error`; events may still hold an audit row
-  bool repeated = false;     // what a command was answered that was carried out before
-  std::vector<JobKey> jobs;  // acted on; none where all was already as asked
+  bool failed = false;       // the reply is `error`; events may still contain an audit record
+  bool repeated = false;     // this is the recorded reply of an earlier request
+  std::vector<JobKey> jobs;  // jobs acted on; empty if nothing had to change
   std::string text;
   Effects
-      effects;  // owed without a change of state (an answer to a heartbeat); those of events come from effects()
+      effects;  // messages without a change of state (heartbeat answers); effects() makes others
   std::optional<NodeId>
-      reconcile;  // this node listed what it has: everything owed to it goes out again
+      reconcile;  // this node listed its attempts: all messages owed to it are sent again
 };
 
 }  // namespace ares::core

@@ -1,4 +1,4 @@
-// What the parts of decide() share: the question being decided, who may act, which jobs a selector means.
+// Shared by the parts of decide(): the context of a decision, permissions, selection of jobs.
 // Internal to core/job; pure, engine thread.
 #pragma once
 
@@ -27,54 +27,54 @@ struct DecisionContext {
 
 Decision refuse(ErrorCode code, std::string message);
 
-// --- who may ---------------------------------------------------------------------------------------------------------------------
+// --- permissions --------------------------------------------------------------------------------
 inline bool may_act_on(const Policy& policy, UserId uid, const Job& job) {
   return job.spec->uid == uid || is_operator(policy, uid);
 }
 
-// --- which jobs ------------------------------------------------------------------------------------------------------------------
+// --- selection of jobs --------------------------------------------------------------------------
 // One thing to act on: a record, or an array task that still waits in its array's record.
 struct Target {
   JobKey key;
   const Job* record = nullptr;  // of the task if it has one, else of its array
-  bool in_array = false;        // has no record of its own yet
+  bool in_array = false;        // the task has no record yet
   bool named =
-      false;  // by the caller itself, not as part of an array or by a filter: worth a complaint
+      false;  // by the caller, not selected through its array or a filter: problems are reported
 };
 
 struct Selected {
   std::vector<Target>
       targets;  // ascending key, no duplicates; an array's key stands for its waiting tasks
-  std::vector<std::string> missing;  // what was named and is not there: one sentence each
+  std::vector<std::string> missing;  // named but not found: one sentence each
 };
 
-// An array that is named whole is its own record followed by its tasks' records. Filters skip what has ended.
+// An array that is named yields its record, then its tasks' records. Filters skip ended jobs.
 Selected select(const DecisionContext& q, const Principal& who, const JobSelector& selector);
 
-// Whether the tasks of arrays that go their own way leave those that still wait in few enough pieces: every start and end of a
-// task copies these. Tasks that the caller may not act on do not count.
+// Whether the waiting tasks of an array stay in few enough ranges without the selected ones: each
+// start and end of a task copies the ranges. Tasks that the caller may not act on do not count.
 Status check_gaps(const DecisionContext& q, const Principal& who, const Selected& selected);
 
 std::string job_text(const JobKey& key);  // "12" or "12_3"
 
 TaskSplit split(const Target& target);
 
-// --- time limits -----------------------------------------------------------------------------------------------------------------
-// What bounds the job in this partition now; none = unlimited.
+// --- time limits --------------------------------------------------------------------------------
+// The job's time limit in this partition; none = unlimited.
 std::optional<Seconds> effective_time_limit(const Job& job, const Partition& partition);
 
-// --- whether it could ever run (text of what is too big, or empty) ----------------------------------------------------------------
+// --- feasibility: the reason why a job could never run, or empty --------------------------------
 std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition);
 
-// The same of what it asks of the network between its nodes.
+// The same for the requested network between its nodes (--switches, --segment).
 std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
                                 const Partition& partition);
 
-// Whether the nodes of -w, were they empty, hold all of the job.
+// Whether the nodes of -w could run the whole job if they were idle.
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec);
 
-// --- one function a command --------------------------------------------------------------------------------------------------------
+// --- one function per command -------------------------------------------------------------------
 Decision decide_submit(const DecisionContext& q, const Principal& who, const Submit& submit);
 Decision decide_submit(const DecisionContext& q, const Principal& who, const SubmitMany& submit);
 Decision decide_jobs(const DecisionContext& q, const Principal& who, const Cancel& command);
@@ -100,7 +100,7 @@ Decision decide_accounting(const DecisionContext& q, const Principal& who,
                            const ResetUsage& command);
 Decision decide_accounting(const DecisionContext& q, const Principal& who,
                            const CorrectUsage& command);
-std::string subject_of(const ChangeAccounting& command);  // for the audit
+std::string subject_of(const ChangeAccounting& command);  // for the audit record
 std::string subject_of(const ResetUsage& command);
 std::string subject_of(const CorrectUsage& command);
 Decision decide_node(const DecisionContext& q, const NodeCommand& command);
@@ -109,20 +109,20 @@ Decision decide_time(const DecisionContext& q, const Tick& command);
 Decision decide_time(const DecisionContext& q, const NodeSilent& command);
 Decision decide_time(const DecisionContext& q, const NextOccurrence& command);
 Decision decide_time(const DecisionContext& q, const UsagePeriod& command);
-// `after`: the policy that comes with it.
+// `after`: the policy of the new configuration.
 Decision decide_config(const DecisionContext& q, const ApplyConfig& command, const Policy& after);
-// Limits on who gains age that come with a partition's QOS, or with a policy, take nothing from those who wait already.
+// New limits on accruing jobs, from a QOS or policy, do not stop jobs that accrue age already.
 void preserve_accruals(const DecisionContext& q, const CowMap<std::string, Partition>& after,
                        const Policy& policy_after, Decision& d);
 Decision decide_config(const DecisionContext& q, const Activate& command);
 
-// What becomes of the usage of what is removed: associations leave theirs to the account, accounts to the one above; that of QOS and
-// wckeys is gone. Nothing: none of them had any.
+// What becomes of the usage of removed records: an association leaves it to its account, an account
+// to the one above; that of QOS and wckeys is dropped. None if none of them had usage.
 std::optional<UsageSet> usage_left_by(const DecisionContext& q,
                                       const CowMap<RecordKey, AccountingRecord>& after,
                                       const std::vector<RecordKey>& removed);
 
-// TresDefined for every GPU type that has no number yet.
+// TresDefined for every GPU type that has no TRES id yet.
 void define_tres(const ClusterState& state, const std::vector<const Inventory*>& inventories,
                  std::vector<EventBody>& events);
 

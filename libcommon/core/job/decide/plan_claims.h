@@ -1,5 +1,5 @@
-// What the groups of one plan have taken, and which of them later ones can no longer count on. Part of the check of a plan: lives for
-// one decision, on the engine thread.
+// Resources taken by the accepted groups of a plan, and rejected groups that later ones relied on.
+// Lives for the check of one plan, on the engine thread.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace ares::core {
 
-// What the plan's accepted groups have already taken, on top of the state. A group that fails half-way gives back what it took.
+// What the accepted groups took on top of the state. A group that fails half-way is rolled back.
 class PlanClaims {
  public:
   bool claim_job(const JobKey& key) {
@@ -20,7 +20,7 @@ class PlanClaims {
     new_jobs_.push_back(key);
     return true;
   }
-  std::uint32_t& tasks(JobId array) { return tasks_[array]; }  // against the array's throttle
+  std::uint32_t& tasks(JobId array) { return tasks_[array]; }  // counted for the array's throttle
   struct Share {
     const NodeShare* share;
     const JobSpec* of;
@@ -53,7 +53,7 @@ class PlanClaims {
   std::vector<JobKey> new_jobs_;
 };
 
-// A later group relied on a rejected one if they speak of the same node or job: what it counted on did not come to be.
+// A later group relied on a rejected group if both name the same node or job. It is rejected too.
 class RejectedGroups {
  public:
   void add(const PlanGroup& group) {

@@ -1,4 +1,4 @@
-// Who may do what, by the site's rules.
+// Permissions by the site's rules.
 // Pure functions; any thread.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace ares::core {
 
 bool is_admin(const Policy& policy,
-              UserId uid);  // administrators, root and the controller's own user
-bool is_operator(const Policy& policy, UserId uid);  // operators, and whoever is an administrator
+              UserId uid);  // administrators, root and the user that the controller runs as
+bool is_operator(const Policy& policy, UserId uid);  // operators and administrators
 
 }  // namespace ares::core

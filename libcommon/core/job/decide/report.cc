@@ -14,7 +14,7 @@ const Charge* charge_of(const Node& node, const AttemptKey& attempt) {
   return nullptr;
 }
 
-// The attempt ends everywhere through this node's fault. Before Started that is a failed launch, which costs the job nothing.
+// Ends the attempt on all nodes because this node failed. Before Started it is a failed launch.
 void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason reason,
                  bool never_ran, const std::string& cause, Decision& d) {
   if (job.state == JobState::configuring) {
@@ -22,7 +22,7 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
     return;
   }
   if (!is_active(job.state)) return;
-  // Without its batch node nothing of the user's ran anywhere, so even a job that may not be requeued may start again.
+  // Without its batch node no user code ran anywhere, so even a --no-requeue job may start again.
   const bool nothing_ran = never_ran && job.allocation->nodes.front().node == node;
   const Ending ending{
       JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
@@ -35,14 +35,14 @@ void done(const DecisionContext& q, const Job& job, const AttemptReport& r, Node
   const bool batch = job.allocation->nodes.front().node == node;
   const NodeReleased released{r.attempt, node, r.usage};
   if (job.state == JobState::configuring) {
-    // Ended before the gate could open: no user code has run.
+    // Ended before the gate opened: no user code has run.
     d.events.emplace_back(released);
     node_failed(job, r.attempt, node, Reason::launch_failure, true,
                 "the attempt ended on the node before it was told to start", d);
     return;
   }
   if (batch) {
-    // The node's clock is its own: a job does not end before it started, nor in the future.
+    // The node's clock may be wrong: a job ends neither before its start nor in the future.
     const Time ended = std::clamp(r.ended_at.value_or(q.now), job.started.value_or(q.now), q.now);
     d.events.emplace_back(
         BatchFinished{r.attempt, r.exit, ended, ending_of(job, r.exit), r.detail});
@@ -63,7 +63,7 @@ void late(const Node& node, const AttemptReport& r, Decision& d) {
   const Charge* charge = charge_of(node, r.attempt);
   if (!is_over(r.phase) || !charge || charge->fence != r.fence)
     return;  // reconcile() tells the node what to do with it
-  // Clearing the charge is what makes this happen once, however often the node reports.
+  // Clearing the charge ensures that this happens once, however often the node reports.
   if (r.phase != AttemptPhase::never_ran) {
     std::string detail =
         r.phase == AttemptPhase::done
@@ -74,14 +74,15 @@ void late(const Node& node, const AttemptReport& r, Decision& d) {
   d.events.emplace_back(ChargeCleared{r.attempt, node.id});
 }
 
-// Its user code may have run. Of an attempt that was not told to start, only the database can have forgotten that it was: an older copy
-// was restored. The node is ready then, and repeats what it reports until the attempt counts as started.
+// Its user code may have run. Of an attempt that was not told to start, only the database can have
+// forgotten that it was: an older copy was restored. The node is ready then, and repeats what it
+// reports until the attempt counts as started.
 bool passed_go(const AttemptReport& r) {
   return r.phase == AttemptPhase::running || r.phase == AttemptPhase::lost ||
          (r.phase == AttemptPhase::done && r.ran_since);
 }
 
-// A limit that was cut off at the deadline runs out at the deadline.
+// Whether the time limit ends at the deadline, because it was cut to it.
 bool limit_is_deadline(const Job& job) {
   const auto end = limit_end(job);
   return job.spec->deadline && end && *end >= *job.spec->deadline;
@@ -163,7 +164,7 @@ void decide_gone(const DecisionContext& q, const Node& node, const Charge& charg
     d.events.emplace_back(ChargeCleared{charge.attempt, node.id});
     return;
   }
-  // Only a gate that was told to open may have let user code run.
+  // User code can have run only if the node was told to open the gate.
   const bool never_ran =
       share->phase == SharePhase::preparing || job->state == JobState::configuring;
   d.events.emplace_back(NodeReleased{charge.attempt, node.id, {}});

@@ -1,4 +1,4 @@
-// Which jobs a selector means.
+// Which jobs a selector selects.
 #include <algorithm>
 #include <span>
 
@@ -33,7 +33,7 @@ bool matches(const ClusterState& state, const JobSelector& s, const Job& job) {
   return true;
 }
 
-// Every task has its own number behind its array's: the last record below tells whose it may be.
+// A task's own id lies after its array's id, so the last record below `id` is the possible array.
 std::optional<Target> by_own_id(const DecisionContext& q, JobId id) {
   const auto* below = q.state.jobs.last_below(JobKey{id, TaskIndex{0}});
   if (!below) return std::nullopt;
@@ -80,7 +80,7 @@ class Selection {
     q_.state.jobs.for_each([&](const JobKey& key, const Job& job) {
       if (is_terminal(job.state)) return;
       if (only && job.spec->uid != *only) return;
-      if (job.array && job.array->waiting.empty()) return;  // its tasks match by themselves
+      if (job.array && job.array->waiting.empty()) return;  // its tasks are visited separately
       add({key, &job, false, false});
     });
   }
@@ -122,7 +122,7 @@ Selected select(const DecisionContext& q, const Principal& who, const JobSelecto
   for (const JobKey& key : selector.keys) selection.add_key(key);
   for (JobId id : selector.own_ids) selection.add_key(JobKey{id, {}});
   if (selector.keys.empty() && selector.own_ids.empty() && selector.everything) {
-    // A filter means the caller's own jobs, or everybody's for who may act on them.
+    // A filter selects the caller's own jobs; for operators or with a user filter, all users' jobs.
     const bool all = is_operator(q.policy, who.uid) || selector.user;
     selection.add_all(all ? std::nullopt : std::optional(who.uid));
   }
@@ -131,7 +131,7 @@ Selected select(const DecisionContext& q, const Principal& who, const JobSelecto
 
 namespace {
 
-// In how many separate ranges `waiting` lies without those of the tasks given that wait in their array, in ascending order.
+// Number of separate ranges in `waiting` without the waiting ones of `tasks`, which are ascending.
 std::size_t ranges_left(const IntervalSet& waiting, std::span<const Target> tasks) {
   std::size_t left = 0;
   auto task = tasks.begin();
@@ -162,7 +162,7 @@ Status check_gaps(const DecisionContext& q, const Principal& who, const Selected
     if (in_array == tasks.end() || !may_act_on(q.policy, who.uid, *in_array->record)) continue;
     const IntervalSet& waiting = in_array->record->array->waiting;
     const std::size_t left = ranges_left(waiting, tasks);
-    // An older release may have let more of them be: these may become fewer.
+    // An older release may have left more ranges; their number may still decrease.
     if (left <= std::max(kMaxArrayRanges, waiting.intervals().size())) continue;
     return fail(ErrorCode::invalid_argument,
                 "job " + std::to_string(id.value()) + ": without the tasks named, " +

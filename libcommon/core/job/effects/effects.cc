@@ -15,7 +15,7 @@ struct EffectsOfEvent {
 
   void send(NodeId node, ToNodeBody body) { out.push_back({node, lsn, std::move(body)}); }
 
-  // The job, if the event is about its current attempt and that holds nodes.
+  // The job, if the event is about its current attempt and there is an allocation; else null.
   const Job* live(const AttemptKey& attempt) const {
     const Job* job = state.jobs.find(attempt.job);
     return job && job->attempt == attempt.attempt && job->allocation ? job : nullptr;
@@ -50,14 +50,14 @@ struct EffectsOfEvent {
     each(e.attempt, [&](Fence fence) { return Go{e.attempt, fence}; });
   }
   void operator()(const LaunchFailed& e) {
-    // After Started another event is the cause of the end, and owes the kill.
+    // After Started another event causes the end and sends the Kill.
     const Job* job = live(e.attempt);
     if (job && job->state == JobState::completing && !job->started) kill(e.attempt);
   }
   void operator()(const EndingBegan& e) { kill(e.attempt); }
   void operator()(const BatchFinished& e) {
     kill(e.attempt, 1);
-  }  // the first node told us of the end
+  }  // the first node reported the end
   void operator()(const NodeReleased& e) {
     const Job* job = live(e.attempt);
     if (job) send(e.node, Forget{e.attempt, job->allocation->fence});
@@ -88,10 +88,10 @@ struct EffectsOfEvent {
   void operator()(const Suspended& e) { suspend(e.attempt, true); }
   void operator()(const Resumed& e) { suspend(e.attempt, false); }
 
-  // Owes nothing by itself: what a node must hear of these it is told in answer to its own message, by reconcile().
+  // Events that send nothing, except ConfigApplied: reconcile() answers a node's next message.
   void operator()(const ControllerActivated&) {}
   void operator()(const ConfigApplied&) {
-    // Another lease or heartbeat: no answer to a later heartbeat may come before this.
+    // A new lease or heartbeat interval must arrive before the answer to a later heartbeat.
     state.nodes.for_each([&](NodeId id, const Node& node) {
       if (node.contact == Contact::registered)
         send(id, Welcome{node.incarnation, policy.lease, policy.heartbeat});

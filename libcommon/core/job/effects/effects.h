@@ -1,5 +1,5 @@
-// What is owed to nodes: from one change of state, and from state alone. Both give the same messages for the same debt, so a restart
-// regenerates everything that was lost with the process. Pure; called by the engine and by tests.
+// Messages owed to nodes, computed from one event or from the state alone. Both give the same, so a
+// restart regenerates everything lost with the process. Pure; called by the engine and by tests.
 #pragma once
 
 #include <memory>
@@ -13,27 +13,27 @@
 
 namespace ares::core {
 
-// Owed because of `event`; `after` is the state right after it.
+// Messages owed because of `event`; `after` is the state right after it.
 Effects effects(const Policy& policy, const Event& event, const ClusterState& after);
 
-// Everything owed for the attempts charged to `node`, given what the node says it has (nothing: a node that says nothing).
-// Includes Kill or Forget for reported attempts the state does not know or has fenced. A Signal is not state and does not come
-// again; a changed time limit does.
-// What a node does not list is never taken for gone (its message may be old): it is asked again by the message it should have had.
+// Everything owed for the attempts charged to `node`, given the attempts that it reported, if any.
+// Includes Kill or Forget for reported attempts that the state does not know or has fenced. A
+// Signal is not state and is not repeated; a changed time limit is. A missing attempt is not
+// assumed gone, as the report may be old: the message that it should have received is sent again.
 Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
                   const std::vector<AttemptReport>& reported);
 
-// What the job's ending leaves it between SIGTERM and SIGKILL, if that is not the usual time.
+// The time between SIGTERM and SIGKILL that the ending sets; none = the usual time.
 inline std::optional<Seconds> grace_of(const Job& job) {
   if (!job.ending || !job.ending->preempted) return std::nullopt;
   return job.ending->preempted->grace;
 }
 
-// What the launch messages of a job's current allocation have in common.
+// The common part of the launch messages of an allocation.
 std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
                                             const Allocation& allocation);
 
-// The launch message of one of its shares (blobs are named in the specification, not carried).
+// The launch message for one share. Blobs are named in the specification, not included.
 Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
                      std::size_t rank, std::shared_ptr<const NodeLayout> layout);
 

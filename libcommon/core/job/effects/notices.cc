@@ -21,7 +21,7 @@ const Job* array_of(const ClusterState& state, const JobKey& task) {
   return state.jobs.find(JobKey{task.job, {}});
 }
 
-template <class Visit>  // visit(task) says whether to go on
+template <class Visit>  // visit(task) returns false to stop
 void each_task(const ClusterState& state, JobId array, Visit&& visit) {
   state.jobs.for_each_from(JobKey{array, TaskIndex{0}}, [&](const JobKey& key, const Job& task) {
     return key.job == array && !key.task.is_none() && visit(task);
@@ -55,7 +55,7 @@ class Notices {
 
  private:
   bool wants(MailType type) const { return wants_mail(*after_.spec, type); }
-  // Not just as a part of its array.
+  // Whether mail is sent about this record, not only about its array.
   bool sends_own_notices() const { return has_own_notices(after_); }
 
   Notice& add(NoticeKind kind) {
@@ -105,7 +105,7 @@ class Notices {
     n.tasks = *array->spec->array;
   }
 
-  // One mail for one end, of the kind that says most.
+  // One mail for one end, of the most specific kind that the user wants.
   void ended() {
     if (after_.array) return array_ended();
     if (!sends_own_notices()) return;
@@ -119,7 +119,7 @@ class Notices {
 
   void array_ended() {
     if (wants(MailType::array_tasks)) return;
-    // FAILED is what an array is called that any task of did not complete, cancelled ones among them.
+    // An array is FAILED if any task did not complete, also by cancellation, so the tasks decide.
     bool failed = is_failure(after_.state) && after_.state != JobState::failed;
     ExitStatus exit;
     std::optional<Time> started;
@@ -139,7 +139,7 @@ class Notices {
         static_cast<std::uint32_t>(after_.spec->array->count()) - after_.array->completed;
   }
 
-  // Tasks that never had a record end in their array's; where each task is told of they share one mail.
+  // Tasks without a record end with their array. With ARRAY_TASKS they share one mail.
   void waiting_tasks_ended() {
     if (!before_.array || !after_.array || before_.array->waiting.empty()) return;
     if (!after_.array->waiting.empty() || !wants(MailType::array_tasks)) return;
@@ -154,7 +154,7 @@ class Notices {
     n.ended = at_;
   }
 
-  // A launch that failed before anything of the job's own ran is tried again without a word.
+  // No mail if the launch failed before user code ran: it is retried.
   void requeued() {
     if (!before_.started || !wants(MailType::requeue) || !sends_own_notices()) return;
     Notice& n = add(NoticeKind::requeued);

@@ -1,6 +1,6 @@
-// What a job's owner is told by mail because its record changed. Unlike effects, notices are not owed: they are made once, from a
-// change as it is applied, and never again from state, so one that is lost with the process stays lost.
-// Pure; called by the engine and by tests.
+// Mail to a job's owner about changes of its record. Unlike effects, notices are not owed: each is
+// made once, when a change is applied, and never again from state, so one that is lost with the
+// process stays lost. Pure; called by the engine and by tests.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ enum class NoticeKind : std::uint8_t {
   timed_out,
   requeued,
   invalid_dependency,
-  time_share,  // so much of the time limit is used
+  time_share,  // this share of the time limit is used
 };
 
-// Everything that the mail says. A plain value: the state may be gone when it is written.
+// The content of a mail. A copy, because the state may be gone when the mail is written.
 struct Notice {
   NoticeKind kind = NoticeKind::began;
   std::uint32_t percent = 0;  // of time_share
   JobKey key;
   JobId own_id;
-  // Of mail about an array as a whole, or about tasks of it that never ran: which tasks.
+  // Which tasks, in mail about a whole array or about its tasks that never ran.
   std::optional<IntervalSet> tasks;
   std::uint32_t completed = 0, unsuccessful = 0;  // of an array that has ended: its tasks
 
@@ -50,11 +50,11 @@ struct Notice {
   std::optional<Seconds> time_limit;
 };
 
-// Whether such an event about such a record can make a notice: cheap, so that nothing is copied for those that cannot.
+// Whether the event can cause notices for this job. Cheap, so that other records are not copied.
 bool may_cause_notices(const Job& before, JobEvent event);
 
-// The notices due because `before` became what `state` holds under its key, at that time.
-// Without ARRAY_TASKS an array is told of as a whole: when its first task starts, and when the last has ended.
+// The notices due because `before` became its record in `state`, at that time. Without ARRAY_TASKS
+// mail is about the whole array: when its first task starts and its last task ends.
 std::vector<Notice> notices(const Job& before, const ClusterState& state, Time at);
 
 }  // namespace ares::core

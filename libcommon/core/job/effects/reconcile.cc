@@ -1,4 +1,4 @@
-// What a node is owed, from state alone.
+// Messages owed to a node, computed from state alone.
 #include <algorithm>
 
 #include "core/job/decide/report.h"
@@ -15,7 +15,7 @@ class Reconcile {
       : policy_(policy), state_(state), node_(node), reported_(reported) {}
 
   Effects run() {
-    // Who lends his CPUs stops before another is told to go.
+    // Suspended jobs release their CPUs before other jobs get Go.
     for (const Charge& charge : node_.charges) suspended(charge);
     for (const Charge& charge : node_.charges) charged(charge);
     for (const AttemptReport& report : reported_) {
@@ -40,14 +40,15 @@ class Reconcile {
     });
   }
 
-  // The node keeps what has the latest position. What it was told by commits that a rollback took back had a later one than the record,
-  // so that an attempt from before the rollback is told everything again. 0: there is nothing to tell.
+  // The node keeps what has the latest position. What it was told by commits that a rollback took
+  // back had a later one than the record, so that an attempt from before the rollback is told
+  // everything again. 0: there is nothing to tell.
   Lsn told_at(const Charge& charge, Lsn set) const {
     const Lsn begin = begin_of(state_.history);
     return charge.fence.value() < begin.value() ? std::max(set, begin) : set;
   }
 
-  // Without knowing what the node has applied, what was ever said is said again; the node keeps the newest.
+  // It is unknown what the node has applied, so the last setting is repeated; it keeps the newest.
   void tell_suspended(const Charge& charge, const Job& job) {
     const Lsn at = told_at(charge, job.allocation->suspend_set);
     if (at == Lsn{}) return;
@@ -65,13 +66,13 @@ class Reconcile {
   void prepare(const Job& job) {
     const NodeShares& shares = job.allocation->nodes;
     std::size_t rank = 0;
-    while (shares[rank].node != node_.id) ++rank;  // one of them is: see current_share()
+    while (shares[rank].node != node_.id) ++rank;  // it is one of them: see current_share()
     send(make_prepare(policy_, state_, job, rank, layout_of(state_, *job.allocation)));
   }
 
   void charged(const Charge& charge) {
     const AttemptReport* report = report_of(charge);
-    if (report && is_over(report->phase)) return;  // its report is being settled
+    if (report && is_over(report->phase)) return;  // decide_report() handles its report
     const Job* job = state_.jobs.find(charge.attempt.job);
     const NodeShare* share =
         job ? current_share(*job, charge.attempt, charge.fence, node_.id) : nullptr;
@@ -84,7 +85,7 @@ class Reconcile {
       case JobState::suspended: {
         const bool running = report && report->phase == AttemptPhase::running;
         if (!running) send(Go{charge.attempt, charge.fence});
-        // Without knowing what the node has applied, a limit that was changed at all is told again; the node keeps the newest.
+        // It is unknown what the node applied, so a changed limit is repeated; it keeps the newest.
         if (const Lsn at = told_at(charge, job->allocation->limit_set); at != Lsn{})
           send(SetLimit{charge.attempt, charge.fence, at, job->allocation->time_limit});
         if (job->state == JobState::running) tell_suspended(charge, *job);
@@ -92,7 +93,7 @@ class Reconcile {
       }
       case JobState::completing:
         return send(Kill{charge.attempt, charge.fence, false, grace_of(*job)});
-      default: return;  // current_share() is none in every other state
+      default: return;  // current_share() is null in every other state
     }
   }
 

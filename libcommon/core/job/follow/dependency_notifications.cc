@@ -11,7 +11,7 @@ namespace {
 
 constexpr JobKey kFirst{JobId{0}, TaskIndex{0}}, kLast{JobId{UINT64_MAX}, TaskIndex{}};
 
-// Those who wait for anything from `first` to `last`.
+// Adds a notification for dependents of anything from `first` to `last`, if there are any.
 void add(const ClusterState& state, const JobKey& first, const JobKey& last, TaskIndex changed,
          std::vector<DependencyNotification>& out) {
   state.dependents.for_each_from(
@@ -38,7 +38,7 @@ DependencyStatus task_dependency_status(const ClusterState& state, const Job& ar
   return dependency_status(state, {JobKey{array.key.job, TaskIndex{task}}, *array.spec}, d);
 }
 
-// Visits the tasks from `from` on until visit(task) says to stop; whether it came to the end.
+// Visits the tasks from `from` on while visit(task) is true; returns whether all were visited.
 template <class Visit>
 bool each_task(const IntervalSet& tasks, std::uint32_t from, Visit&& visit) {
   for (const IntervalSet::Interval& run : tasks.intervals())
@@ -53,7 +53,7 @@ class DependentNotifier {
                     WorkBudget& budget)
       : state_(state), notification_(notification), budget_(budget) {}
 
-  // Whether there is nothing more to say to this record, so that the next may be looked at.
+  // Whether this dependent needs no more events, so that the next one can be visited.
   bool notify(const DependencyEdge& key) {
     if (!use_record()) return false;
     const Job* job = state_.jobs.find(key.second);
@@ -83,7 +83,7 @@ class DependentNotifier {
     return true;
   }
 
-  // A waiting task for which the other array's task has an answer gets a record of its own, with the answer.
+  // A waiting task whose counterpart has an outcome gets its own record, and that outcome.
   void notify_task(const Job& array, const Dependency& d, std::uint32_t task) {
     const JobKey key{array.key.job, TaskIndex{task}};
     std::vector<EventBody> events = dependency_outcome(state_, key, *array.spec, d);
@@ -110,12 +110,12 @@ class DependentNotifier {
       if (outcome_known) notify_task(array, d, task);
       return true;
     });
-    // Of an array that is over, those that are left have failed, unless it ran again meanwhile: looked at from the start.
+    // The array is over: tasks left have failed, unless it ran again. They are checked once more.
     if (end && over) notification_.next_task = 0;
     return end && !over;
   }
 
-  // Everything is answered. What all tasks have in common is said of the array, so that a large one costs one event.
+  // Every task has an outcome. If it is the same for all, the array gets it in one event.
   bool notify_array(const Job& array, const Dependency& d) {
     const IntervalSet& waiting = array.array->waiting;
     std::size_t met = 0;
@@ -144,7 +144,7 @@ void add_notifications_of_start(const ClusterState& state, const JobKey& started
 
 void add_notifications_of_end(const ClusterState& state, const JobKey& ended,
                               std::vector<DependencyNotification>& out) {
-  // Of an array also for tasks that were cancelled with it before they had a record.
+  // For an array, also for its tasks that were cancelled before they had a record.
   if (ended.task.is_none()) return add(state, {ended.job, TaskIndex{0}}, ended, {}, out);
   const JobKey each{ended.job, kEachTask};
   add(state, ended, ended, {}, out);

@@ -1,7 +1,7 @@
-// Wakes: who waits for what has ended or begun is told of it, a part at a time, because one end may be awaited by a hundred thousand.
-// A wake is owed, not state: the engine keeps those under way, and after a restart asks for everybody again (notify_all_dependents), since
-// who should be told follows from the records alone.
-// Pure; plain values of the engine thread.
+// Dependency notifications: dependents of a job that ended or began are updated in parts, because
+// there may be a hundred thousand. Notifications are not state: the engine keeps those under way,
+// and after a restart it runs notify_all_dependents(), because the records alone determine which
+// dependents are due. Pure; plain values of the engine thread.
 #pragma once
 
 #include <cstddef>
@@ -14,43 +14,43 @@
 namespace ares::core {
 
 struct DependencyNotification {
-  DependencyEdge next, last;  // of ClusterState::dependents: who is still to be looked at
-  TaskIndex changed{};  // only this task of the array they wait for ended; none: look at all of it
+  DependencyEdge next, last;  // of ClusterState::dependents: the range that is left to visit
+  TaskIndex changed{};  // only this task of the array that they wait for has ended; none: check all
   std::uint32_t next_task =
-      0;  // within an array that waits task by task: its tasks before this one were looked at
+      0;  // in an array that waits task by task: tasks before this one have been checked
   bool done = false;
 };
 
-// What may still be done in one go.
+// Bound on the work of one call.
 struct WorkBudget {
-  std::size_t events = 0;   // exceeded by one task's at most
-  std::size_t records = 0;  // records, each about a microsecond
+  std::size_t events = 0;   // may be exceeded by the events of one task
+  std::size_t records = 0;  // records to visit, about 1 us each
 };
 
-// Adds whom an event that was just applied concerns; nobody where nobody waits.
+// Adds notifications for dependents that the event just applied concerns; none if there are none.
 void add_notifications_of_start(const ClusterState& state, const JobKey& started,
                                 std::vector<DependencyNotification>& out);
 void add_notifications_of_end(const ClusterState& state, const JobKey& ended,
                               std::vector<DependencyNotification>& out);
-// An array that came, or came to wait for another one task by task: tasks of that may have ended before.
+// For an array that is new, or newly waits for another task by task: its tasks may be over already.
 void add_notifications_of_array(const ClusterState& state, const JobKey& array,
                                 std::vector<DependencyNotification>& out);
-// Jobs of one user and name go one at a time: the first of those that are left may be waiting for this, and tasks of it.
+// Jobs of one user and name run one at a time: the first one left, or its tasks, may wait for this.
 void add_notifications_of_name(const ClusterState& state, const JobSpec& like,
                                std::vector<DependencyNotification>& out);
 DependencyNotification notify_all_dependents();
 
-// The next answer that somebody is owed, which must be applied before the call after; takes what it cost from the allowance. Nothing
-// when the allowance is used up, or the wake is done.
+// The next events owed to a dependent, which must be applied before the next call; their cost is
+// taken from the budget. Empty if the budget is used up or the notification is done.
 std::vector<EventBody> next_notification_events(const ClusterState& state,
                                                 DependencyNotification& notification,
                                                 WorkBudget& budget);
 
-// What the record is told of a dependency that is not to be waited for any more; nothing while it is.
+// The event for a dependency that has an outcome; none while it is waiting.
 std::vector<EventBody> dependency_outcome(const ClusterState& state, const JobKey& key,
                                           const JobSpec& spec, const Dependency& dependency);
 
-// Records that wait for what is over. Without a wake under way there are none. Slow: it looks at all; for tests.
+// Records that wait for something that is over; none without notifications under way. For tests.
 std::vector<JobKey> missed_notifications(const ClusterState& state);
 
 }  // namespace ares::core

@@ -12,7 +12,7 @@ bool is_released(const NodeShare& s) {
   return s.phase == SharePhase::released || s.phase == SharePhase::fenced;
 }
 
-// After the n-th failed launch in a row a job waits backoff * 2^(n-1), at most the bound.
+// After the n-th failed launch in a row a job waits backoff * 2^(n-1), at most the maximum.
 Time back_off(const Policy& policy, std::uint32_t failures, Time now) {
   if (failures == 0) return Time{};
   const std::uint32_t doublings = std::min<std::uint32_t>(failures - 1, 20);
@@ -27,7 +27,7 @@ struct Follow {
   std::vector<EventBody> out{};
   std::vector<DependencyNotification> notifications{};
 
-  // When every node has let go of an ending attempt, the job ends or returns to the queue.
+  // When all nodes have released an ending attempt, the job ends or returns to the queue.
   void end_if_released(const AttemptKey& attempt) {
     const Job* job = state.jobs.find(attempt.job);
     if (!job || job->attempt != attempt.attempt || job->state != JobState::completing ||
@@ -51,7 +51,7 @@ struct Follow {
       out.push_back(std::move(event));
   }
 
-  // An array ends with the last of its tasks.
+  // An array ends when its last task ends.
   void end_array(const JobKey& task) {
     if (task.task.is_none()) return;
     const Job* array = state.jobs.find(JobKey{task.job, {}});
@@ -61,7 +61,7 @@ struct Follow {
       out.emplace_back(
           Ended{array->key, array->ending->state, array->ending->reason, array->ending->by});
     } else if (array->array->completed + array->array->unsuccessful < array->spec->array->count()) {
-      // It was cancelled before all its tasks had a record, and others of them ran again.
+      // It was cancelled before all of its tasks had records; other tasks ran again since.
       out.emplace_back(Ended{array->key, JobState::cancelled, Reason::none, {}});
     } else {
       const bool ok = array->array->unsuccessful == 0;
@@ -94,27 +94,27 @@ struct Follow {
     const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
     if (!job || !is_terminal(job->state)) return;
     add_notifications_of_name(state, *job->spec, notifications);
-    // A member of a gang that never started.
+    // A member of a gang ended without a start.
     if (job->spec->gang && job->attempt == AttemptNo{0}) out = events_of_lost_member(state, *job);
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);
     if (!job || job->state != JobState::pending || !job->dependency_failed) return;
-    // The others of a gang are not kept waiting for who never comes.
+    // The other members of its gang do not wait for a job that can never start.
     if (!job->spec->kill_on_invalid_dependency && !waits_with_gang(*job)) return;
     if (job->array && job->array->waiting.empty()) return;
     out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
   }
 
-  // What a record waits for may be over when it comes into the queue.
+  // A dependency may have its outcome already when the record enters the queue.
   void evaluate_all(const JobKey& key) {
     const Job* job = state.jobs.find(key);
     if (!job || job->dependency_failed) return;
     for (const Dependency& d : job->waiting_for) evaluate(key, *job->spec, d);
   }
-  // Cancelled while it waited, it was not told.
+  // A job that was cancelled while it waited got no notifications.
   void operator()(const Requeued& e) { evaluate_all(e.key); }
-  // Its array may be told only later, and then of the tasks that it still has.
+  // The array may be notified later, and then only for tasks that it still has.
   void operator()(const TaskSplit& e) { evaluate_all(e.key); }
 
   void operator()(const Submitted& e) { add_notifications_of_array(state, e.key, notifications); }

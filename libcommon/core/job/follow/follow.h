@@ -1,4 +1,4 @@
-// follow(): what an event brings about by itself. Pure; engine thread.
+// follow(): the consequences of an event. Pure; engine thread.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace ares::core {
 
-// What follows from an event that was just applied, without anybody asking: Started when all nodes are ready, the end when all have
-// let go, the end of an array, and who is to be told of it. `state` may already hold later events; what follows is judged by it.
+// What follows from an event just applied: Started when all nodes are ready, the end when all have
+// released, the end of an array, notifications. Judged by `state`, which may hold later events.
 struct Consequences {
-  std::vector<EventBody> events;                      // at once: a few
-  std::vector<DependencyNotification> notifications;  // a part at a time: any number may wait
+  std::vector<EventBody> events;                      // few; applied at once
+  std::vector<DependencyNotification> notifications;  // in parts: any number of jobs may wait
 };
 Consequences follow(const ClusterState& state, const Policy& policy, const EventBody& event,
                     Time now);

@@ -38,8 +38,8 @@ NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterInde
 
 // Whether a job that ends at `to` may join the device: it ends before the other sharers do, or the
 // device has no planned start from then on.
-bool may_keep(const Profile& profile, NodeIndex at, const SharedGpu& device, std::optional<Time> to,
-              std::size_t stride) {
+bool may_join_until(const Profile& profile, NodeIndex at, const SharedGpu& device,
+                    std::optional<Time> to, std::size_t stride) {
   const auto until = profile.shared_until(at, device.gpu);
   if (!until) return false;
   if (to && *to <= *until) return true;
@@ -96,7 +96,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   const std::size_t stride = index.stride();
   const bool joins = demand.gpu_part > 0 && joining == JoinShared::now && from == profile.now();
   const auto stays_free = [&](NodeIndex at, const SharedGpu& device) {
-    return may_keep(profile, at, device, to, stride);
+    return may_join_until(profile, at, device, to, stride);
   };
   std::vector<std::int64_t> free(set.nodes.size() * stride), left(joins ? free.size() : 0);
   std::vector<NodeOffer> offers;

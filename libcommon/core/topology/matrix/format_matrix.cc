@@ -5,7 +5,7 @@
 namespace ares::core::topology {
 namespace {
 
-// A cell that is never empty: the parser tells empty ones apart by their place, which takes blanks.
+// A cell that is never empty: the parser finds empty cells by position, which needs padding.
 std::string list_or_none(const IntervalSet& set) {
   return set.empty() ? "N/A" : format_interval_set(set);
 }
@@ -15,7 +15,7 @@ std::string name_of(const Matrix& matrix, std::size_t device) {
                                      : matrix.nics[device - matrix.gpus.size()].name;
 }
 
-// Rows of NICs may be missing, and are told then by those of the others.
+// Whether no link is unknown. Rows of NICs may be missing; the other rows have their links.
 bool is_whole(const Matrix& matrix, std::size_t device) {
   for (std::size_t other = 0; other < matrix.devices(); ++other)
     if (other != device && !matrix.link(device, other)) return false;

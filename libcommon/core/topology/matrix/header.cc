@@ -24,7 +24,7 @@ const std::array<AffinityName, 3>& affinity_names() {
   return names;
 }
 
-// What is a link, or begins with no letter, names no column.
+// A word that is a link cell or does not begin with a letter is not a column name.
 bool is_name(std::string_view word) {
   const bool letter = (word[0] >= 'A' && word[0] <= 'Z') || (word[0] >= 'a' && word[0] <= 'z');
   return letter && (!take_cell(word) || !word.empty());
@@ -41,13 +41,12 @@ Status add_devices(const Line& line, const std::vector<Word>& words, Header& hea
     if (begins_affinity(word.text)) break;
     const TextPosition place{line.number, word.column};
     if (!header.by_name.emplace(word.text, header.devices.size()).second)
-      return fail_at(place, quoted(word.text) + " is the name of two columns");
+      return fail_at(place, quote(word.text) + " is the name of two columns");
     if (header.devices.size() == kMaxDevices)
       return fail_at(place, "more than " + std::to_string(kMaxDevices) + " devices");
     const std::optional<unsigned> gpu = gpu_number(word.text);
     if (gpu && *gpu >= kMaxGpus)
-      return fail_at(place, quoted(word.text) +
-                                " is beyond what one machine may have: GPU0 to GPU" +
+      return fail_at(place, quote(word.text) + " is beyond what one machine may have: GPU0 to GPU" +
                                 std::to_string(kMaxGpus - 1));
     header.devices.push_back({std::string(word.text), gpu, place});
   }
@@ -66,7 +65,7 @@ Status add_affinities(const Line& line, const std::vector<Word>& words, Header& 
     const auto name = std::find_if(names.begin(), names.end(), matches);
     if (name == names.end())
       return fail_at({line.number, words[at].column},
-                     quoted(words[at].text) +
+                     quote(words[at].text) +
                          " is no column that is known; behind the devices there are CPU Affinity, "
                          "NUMA Affinity and GPU NUMA ID");
     header.affinities.push_back({name->kind, words[at].column});
@@ -87,7 +86,7 @@ std::optional<unsigned> gpu_number(std::string_view word) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(word.data() + 3, word.data() + word.size(), number);
   if (end != word.data() + word.size()) return std::nullopt;
-  return error == std::errc{} ? number : kMaxGpus;  // too large a number is one as well
+  return error == std::errc{} ? number : kMaxGpus;  // overflow counts as too large
 }
 
 bool is_header(const std::vector<Word>& words) {

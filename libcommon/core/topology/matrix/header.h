@@ -1,4 +1,4 @@
-// The first line of the matrix: which devices and which affinities its columns are.
+// The first line of the matrix: the devices and affinities of its columns.
 // A plain value; any thread.
 #pragma once
 
@@ -19,19 +19,19 @@ enum class Affinity { cpu, numa, own_numa };
 
 struct HeaderDevice {
   std::string name;
-  std::optional<unsigned> gpu;  // its number; none = a NIC
+  std::optional<unsigned> gpu;  // GPU number; none = a NIC
   TextPosition place;
 };
 
 struct HeaderAffinity {
   Affinity kind;
-  std::size_t column = 0;  // where its name begins
+  std::size_t column = 0;  // column at which its name begins
 };
 
 struct Header {
   std::vector<HeaderDevice> devices;
   std::vector<HeaderAffinity> affinities;
-  std::map<std::string, std::size_t, std::less<>> by_name;  // where in `devices`
+  std::map<std::string, std::size_t, std::less<>> by_name;  // position in `devices`
 
   std::optional<std::size_t> find(std::string_view name) const;
 };
@@ -39,10 +39,10 @@ struct Header {
 // 3 for "GPU3".
 std::optional<unsigned> gpu_number(std::string_view word);
 
-// Whether a line of these words is a header: it begins with a GPU and holds names only.
+// Whether these words form a header line: the first one names a GPU, and all are names.
 bool is_header(const std::vector<Word>& words);
 
-// invalid_argument for GPUs above kMaxGpus, too many devices, one named twice, and what is neither device nor affinity.
+// invalid_argument: GPU numbers from kMaxGpus on, too many devices, duplicates, unknown columns.
 Result<Header> parse_header(const Line& line);
 
 }  // namespace ares::core::topology

@@ -28,7 +28,7 @@ class MatrixParser {
   }
 
  private:
-  // The next line, or none at the end of the text.
+  // The next line; none at the end of the text.
   Result<std::optional<Line>> next_line() {
     std::optional<Line> line = lines_.next();
     if (line && line->text.size() > kMaxLine)
@@ -63,7 +63,7 @@ class MatrixParser {
     return fail_at({1, 1}, "no line begins with GPU0; " + std::string(kGiveOutput));
   }
 
-  // Rows stand together; behind them anything may follow but a second matrix.
+  // Rows are adjacent. Any text may follow them, except a second matrix.
   Status read_rows() {
     bool inside = true;
     for (;;) {
@@ -94,14 +94,14 @@ class MatrixParser {
     return {};
   }
 
-  // "NIC0: mlx5_0". What the other lines behind the matrix say is not needed.
+  // "NIC0: mlx5_0". Other lines after the matrix are ignored.
   Status read_legend(const Line& line, const std::vector<Word>& words) {
     std::string_view name = words[0].text;
     if (gpu_number(name) && words.size() > 1) {
       std::string_view cell = words[1].text;
       if (take_cell(cell))
         return fail_at({line.number, words[0].column},
-                       quoted(name) + " has no column of its own; give the whole output");
+                       quote(name) + " has no column of its own; give the whole output");
     }
     if (words.size() != 2 || !name.ends_with(':')) return {};
     name.remove_suffix(1);
@@ -142,7 +142,7 @@ class MatrixParser {
     return {};
   }
 
-  // Header positions in the matrix's order: GPUs first.
+  // Header positions in the order of Matrix: GPUs first.
   std::vector<std::size_t> order() const {
     std::vector<std::size_t> positions(rows_.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
@@ -175,7 +175,7 @@ class MatrixParser {
 
   Lines lines_;
   Header header_;
-  std::size_t last_line_ = 0;             // of the matrix
+  std::size_t last_line_ = 0;             // last line of the matrix
   std::vector<std::optional<Row>> rows_;  // by device of the header
   std::vector<std::string> legend_;       // by device of the header
   std::string missing_nics_;

@@ -1,4 +1,4 @@
-// What `nvidia-smi topo -m` says of a machine, as printed: devices and the links between them.
+// Output of `nvidia-smi topo -m` for a machine: devices and the links between them.
 // A plain value; any thread.
 #pragma once
 
@@ -17,22 +17,22 @@ namespace ares::core::topology {
 
 struct MatrixGpu {
   unsigned number = 0;   // below kMaxGpus
-  IntervalSet cpus;      // nearest ones; empty = not told
-  IntervalSet numa;      // nearest NUMA nodes; empty = not told
-  IntervalSet own_numa;  // the node of its own memory, where it has one
+  IntervalSet cpus;      // nearest CPUs; empty = unknown
+  IntervalSet numa;      // nearest NUMA nodes; empty = unknown
+  IntervalSet own_numa;  // NUMA node of its own memory, if it has one
 };
 
 struct MatrixNic {
   std::string name;    // "NIC0", or "mlx5_0" from old drivers
-  std::string device;  // "mlx5_0", where a legend tells; else ""
+  std::string device;  // "mlx5_0" if the legend has it, else ""
 };
 
-// Devices are counted through: the GPUs in the order of the header, then the NICs.
+// Devices are numbered consecutively: GPUs in the order of the header, then NICs.
 struct Matrix {
   std::vector<MatrixGpu> gpus;
   std::vector<MatrixNic> nics;
-  std::vector<std::optional<Link>> links;  // row by row; none = the device itself, or not told
-  std::vector<std::string> notes;          // what was missing and could be done without
+  std::vector<std::optional<Link>> links;  // row by row; none = the device itself, or unknown
+  std::vector<std::string> notes;          // missing parts that are not needed
 
   std::size_t devices() const { return gpus.size() + nics.size(); }
   const std::optional<Link>& link(std::size_t a, std::size_t b) const {
@@ -40,16 +40,16 @@ struct Matrix {
   }
 };
 
-// Reads the matrix out of `text`; what stands before and behind it (prompts, legends) does not matter.
-// Understood: tabulators, blanks and both mixed; indented text; cells run together ("NODEPXB"); colours; empty affinities; SOC for SYS.
-// invalid_argument, "line L, column C: ..." and what to do, for
-// - a text without matrix, or with two; more than 1 MiB, or a line of more than 16 KiB;
-// - the line of a GPU that is missing or cut: other lines tell its links but not its processors. Of NICs lines may be missing, which
-//   `notes` says: what GPUs' lines tell of them is enough;
-// - cells that are no link, X elsewhere than where a device meets itself, two cells for one pair that differ, affinities that are no list.
+// Reads the matrix in `text`; text around it (prompts, legends) is ignored. Accepted: tabs,
+// blanks, both; indentation; joined cells ("NODEPXB"); colour codes; empty affinities; SOC for SYS.
+// Errors: invalid_argument, "line L, column C: ..." with a remedy, for
+// - text without a matrix, with two matrices, above 1 MiB, or with a line above 16 KiB;
+// - a missing or truncated line of a GPU: no other line has its CPUs. Lines of NICs may be missing,
+//   which is recorded in `notes`: the lines of GPUs have their links;
+// - invalid links, misplaced X, contradicting cells for one pair, affinities that are not lists.
 Result<Matrix> parse_matrix(std::string_view text);
 
-// The shortest text that parse_matrix() reads as this matrix; the devices behind the NICs' names and the notes are left out.
+// The shortest text that parse_matrix() reads as this matrix, without NICs' device names and notes.
 std::string format_matrix(const Matrix& matrix);
 
 }  // namespace ares::core::topology

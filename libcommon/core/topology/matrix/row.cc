@@ -6,10 +6,10 @@
 namespace ares::core::topology {
 namespace {
 
-constexpr std::uint32_t kMaxCpu = 65535;  // the kernel's own bound is 8192
+constexpr std::uint32_t kMaxCpu = 65535;  // the maximum of Linux is 8192
 constexpr std::size_t kMaxListLength = 1024;
 
-// What `nvidia-smi topo -p2p` prints in the place of links.
+// Codes that `nvidia-smi topo -p2p` prints instead of links.
 constexpr std::array<std::string_view, 6> kPeerCodes = {"OK", "CNS", "GNS", "TNS", "NS", "U"};
 
 class RowParser {
@@ -32,7 +32,7 @@ class RowParser {
     return fail_at({line_.number, column}, why);
   }
 
-  // Words hold one cell each, or several where wide ones ran together.
+  // A word holds one cell, or several if wide cells have no space between them.
   Status read_links() {
     std::size_t word = 1;
     std::string_view rest;
@@ -67,7 +67,7 @@ class RowParser {
                    ": the text was cut; give the whole output of nvidia-smi topo -m");
   }
   tl::unexpected<Error> too_long(std::size_t column, std::string_view found) const {
-    return bad(column, quoted(found) +
+    return bad(column, quote(found) +
                            " is one link more than the header has devices; give the "
                            "output as nvidia-smi topo -m prints it");
   }
@@ -76,10 +76,10 @@ class RowParser {
     const std::string_view code = found.substr(0, found.find_first_of(" \t"));
     const bool peers = std::find(kPeerCodes.begin(), kPeerCodes.end(), code) != kPeerCodes.end();
     if (peers)
-      return bad(column, quoted(code) +
+      return bad(column, quote(code) +
                              " tells whether GPUs can copy to each other, not how they "
                              "are linked; give the output of nvidia-smi topo -m");
-    return bad(column, quoted(code) + " is no link from " + name(row_.device) + " to " +
+    return bad(column, quote(code) + " is no link from " + name(row_.device) + " to " +
                            name(device) +
                            "; links are NV1 to NV64, PIX, PXB, PHB, NODE, SYS and SOC");
   }
@@ -103,8 +103,8 @@ class RowParser {
         return bad(cell.column, "a list longer than " + std::to_string(kMaxListLength) + " bytes");
       const Result<IntervalSet> list = parse_interval_set(cell.text, kMaxCpu);
       if (!list)
-        return bad(cell.column, quoted(cell.text) +
-                                    " is no list such as 0-15,32-47 of the processors or NUMA "
+        return bad(cell.column, quote(cell.text) +
+                                    " is not a list such as 0-15,32-47 of the processors or NUMA "
                                     "nodes near " +
                                     name(row_.device) + "; N/A or nothing where it is unknown");
       set = *list;
@@ -123,7 +123,7 @@ class RowParser {
                : by_tabs(cells_of(rest.substr(tab + 1), behind_ + tab + 2));
   }
 
-  // Empty cells are told apart here; but one too many of them stands before the last of three, or of two in older releases.
+  // Tabs delimit empty cells. Drivers print an extra one before the last affinity; it is skipped.
   std::vector<AffinityCell> by_tabs(const std::vector<Word>& cells) const {
     std::vector<AffinityCell> found;
     std::size_t cell = 0;
@@ -135,7 +135,7 @@ class RowParser {
     return found;
   }
 
-  // Without tabulators an empty cell shows by what stands under the next header.
+  // Without tabs an empty cell is detected by text below the next header.
   std::vector<AffinityCell> by_words(std::string_view rest) const {
     const std::vector<Word> cells = words_of(rest, behind_ + 1);
     const auto& columns = header_.affinities;
@@ -153,7 +153,7 @@ class RowParser {
   const Line& line_;
   const Header& header_;
   std::vector<Word> words_;
-  std::size_t behind_ = 0;  // where the affinities begin
+  std::size_t behind_ = 0;  // offset at which the affinities begin
   Row row_;
 };
 

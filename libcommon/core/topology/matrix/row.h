@@ -1,4 +1,4 @@
-// One line of the matrix: a device's links, and of a GPU the processors nearest to it.
+// One line of the matrix: a device's links, and for a GPU its nearest CPUs.
 // Plain values; any thread.
 #pragma once
 
@@ -16,10 +16,10 @@
 namespace ares::core::topology {
 
 struct Row {
-  std::size_t device = 0;  // of the header
+  std::size_t device = 0;  // position in the header
   std::size_t line = 0;
-  std::vector<std::optional<Link>> links;  // one for each device of the header; none = itself
-  std::vector<std::uint32_t> columns;      // where each stands
+  std::vector<std::optional<Link>> links;  // by device of the header; none = itself
+  std::vector<std::uint32_t> columns;      // column of each link
   IntervalSet cpus;
   IntervalSet numa;
   IntervalSet own_numa;

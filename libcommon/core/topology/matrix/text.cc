@@ -11,7 +11,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// Where the escape sequence at `begin` ends. ESC [ ... letter; any other is two bytes long.
+// End of the escape sequence at `begin`: "ESC [ ... letter", or two bytes for any other sequence.
 std::size_t end_of_escape(std::string_view line, std::size_t begin) {
   if (begin + 1 >= line.size() || line[begin + 1] != '[') return std::min(begin + 2, line.size());
   std::size_t end = begin + 2;
@@ -38,14 +38,6 @@ Word trimmed(std::string_view text, std::size_t column) {
 tl::unexpected<Error> fail_at(TextPosition place, const std::string& why) {
   return fail(ErrorCode::invalid_argument, "line " + std::to_string(place.line) + ", column " +
                                                std::to_string(place.column) + ": " + why);
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 40;
-  std::string shown(text.substr(0, kShown));
-  for (char& c : shown)
-    if (c < ' ' || c > '~') c = '?';
-  return '"' + shown + (text.size() > kShown ? "...\"" : "\"");
 }
 
 std::vector<Word> words_of(std::string_view text, std::size_t first_column) {

@@ -1,5 +1,5 @@
-// The lines and words of a text that people paste, with the columns that messages name.
-// Views into a text that the caller keeps; one thread.
+// Lines and words of a pasted text, with column numbers for error messages.
+// Views into a text that the caller owns; one thread.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/result.h"
 
 namespace ares::core::topology {
@@ -20,26 +21,23 @@ struct TextPosition {
 // invalid_argument: "line 3, column 9: ...".
 tl::unexpected<Error> fail_at(TextPosition place, const std::string& why);
 
-// `text` in quotes, at most 40 bytes of it, bytes that do not print as '?'.
-std::string quoted(std::string_view text);
-
 struct Word {
   std::string_view text;
   std::size_t column = 0;  // from 1
 };
 
-// What blanks and tabulators part. `first_column` is where `text` begins.
+// Words separated by blanks and tabs. `first_column` is the column of the start of `text`.
 std::vector<Word> words_of(std::string_view text, std::size_t first_column = 1);
 
-// The pieces between tabulators without the blanks around them; empty ones stay.
+// Cells separated by tabs, without surrounding blanks; empty cells are kept.
 std::vector<Word> cells_of(std::string_view text, std::size_t first_column);
 
 struct Line {
-  std::string text;  // as long as it was; escape sequences of terminals are blanks now
+  std::string text;  // original length; terminal escape sequences are replaced by blanks
   std::size_t number = 0;
 };
 
-// One line after the other, without its end.
+// Iterates over lines, without line ends.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
