@@ -221,8 +221,10 @@ void NodeAgent::note_position(const JournalPosition& position) {
 // The position of a command is one that was committed. A database without it is older, and what the
 // command did would stay.
 void NodeAgent::note_command(Lsn lsn) {
-  if (lsn <= identity_.highest_lsn) return;
-  identity_.highest_lsn = lsn;
+  if (lsn <= identity_.position.lsn) return;
+  identity_.position.lsn = lsn;
+  identity_.position.epoch = identity_.highest_epoch;  // of the message that brought it
+  identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
   (void)spool_.write_identity(encode(identity_));
 }
 

@@ -42,6 +42,14 @@ Error objected(const Command& command, const Objection& objection) {
   return {ErrorCode::unavailable, "the controller acknowledges nothing: " + objection.why};
 }
 
+// What a controller told a node is one record. The highest fence and the highest epoch are kept
+// apart, and the epoch may be older than the fence if the disk of the node was full.
+bool has_seen_more(const ClusterState& state, const Recovered& recovered, const Register& r) {
+  const HeardPosition told = compare_heard(state, recovered, r.position);
+  if (told != HeardPosition::covered) return told == HeardPosition::later;
+  return r.highest_lsn > state.lsn || r.highest_epoch > state.epoch;
+}
+
 const Reconfigure* reconfiguration(const Command& command) {
   const auto* user = std::get_if<UserCommand>(&command.body);
   return user ? std::get_if<Reconfigure>(&user->body) : nullptr;
@@ -108,8 +116,8 @@ std::optional<Objection> Engine::objection_of(const Command& command) const {
   const auto* node = std::get_if<NodeCommand>(&command.body);
   const auto* registers = node ? std::get_if<Register>(&node->message.body) : nullptr;
   if (objection_ || !registers || !state_.node_ids.find(node->message.node)) return std::nullopt;
+  if (!has_seen_more(state_, recovered_, *registers)) return std::nullopt;
   JournalPosition heard = heard_by(*registers);
-  if (compare_heard(state_, recovered_, heard) != HeardPosition::later) return std::nullopt;
   std::string why = describe_later(state_, node->message.node, heard);
   return Objection{std::move(heard), std::move(why)};
 }

@@ -143,6 +143,23 @@ TEST(Objection, WhatWasDecidedAndNotYetCommittedIsWithdrawn) {
   EXPECT_EQ(engine.state(), batch.after);
 }
 
+// Its disk was full when it heard of the epoch, and it restarted since.
+TEST(Objection, AFenceWithAnOlderEpochIsNoLaterPosition) {
+  Cluster before;
+  ClusterState loaded = before.state();
+  loaded.epoch = Epoch{2};
+  Engine engine(loaded, before.policy);
+  engine.handle(Command{Activate{Epoch{2}, "host"}}, before.now, 1);
+  Register r = register_at(1, {loaded.history, Epoch{1}, "before", loaded.lsn, JobId{1}});
+  r.highest_epoch = Epoch{1};
+  r.highest_lsn = engine.state().lsn;
+  ASSERT_GT(r.highest_lsn, loaded.lsn);
+  NodeCommand command;
+  command.message = {"n1", 1, r};
+  engine.handle(Command{command}, before.now, 2);
+  EXPECT_FALSE(engine.objection());
+}
+
 TEST(Objection, ANodeOfAnotherDatabaseIsRefusedAloneIfItHasComeFurther) {
   Cluster c;
   JournalPosition other{"other", Epoch{9}, "", Lsn{9'000'000}, JobId{1}};
