@@ -19,6 +19,7 @@
 #include "aresctld/accounting/usage_rebuild.h"
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/job_waiters.h"
+#include "aresctld/engine/mark_keeper.h"
 #include "aresctld/engine/scheduler_loop.h"
 #include "aresctld/engine/state_dir.h"
 #include "aresctld/engine/view.h"
@@ -79,6 +80,15 @@ void raise_descriptors() {
 
 void reopen_log_file() {
   if (auto reopened = reopen_log(); !reopened) spdlog::error("{}", reopened.error().message);
+}
+
+store::HighWaterMark mark_of(const store::Opened& opened) {
+  const ClusterState& state = opened.state;
+  store::HighWaterMark mark;
+  mark.system = opened.system;
+  mark.position = {state.history, opened.epoch, opened.holder, state.lsn, state.next_job_id};
+  mark.next_node_id = state.next_node_id;
+  return mark;
 }
 
 // Waits until the database is available. Empty: a stop signal arrived before that.
@@ -142,6 +152,12 @@ struct Controller::Parts {
 
   std::mutex database_mutex;
   std::string database_state = "active";
+  std::string objection;  // empty: none
+
+  std::string state() {
+    std::lock_guard lock(database_mutex);
+    return objection.empty() ? database_state : "acknowledges nothing: " + objection;
+  }
 };
 
 Controller::Controller(std::shared_ptr<const config::Config> config, bool accept_rollback)
@@ -179,13 +195,19 @@ Status Controller::run() {
   spdlog::info("recovered {} jobs and {} nodes at lsn {}, epoch {}", recovered.state.jobs.size(),
                recovered.state.nodes.size(), recovered.state.lsn.value(), recovered.epoch.value());
 
+  if (parts_->accept_rollback)
+    spdlog::warn("a rollback was accepted: history {} begins after event {}",
+                 recovered.state.history, recovered.state.lsn.value());
+
   const Epoch epoch = recovered.epoch;
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
+  MarkKeeper mark(state_dir->high_water());
+  if (auto begun = mark.begin(mark_of(recovered)); !begun) return fail(begun.error());
 
   Clock clock(recovered.state.now, [](const std::string& text) { spdlog::warn("{}", text); });
   ViewHolder views;
-  NodeHub nodes(journal, views, clock);
+  NodeHub nodes(journal, views, clock, recovered.holder);
   JobWaiters job_waiters(views, clock);
   Identity identity;
   store::PgOptions for_reports = pg_options(*config);
@@ -212,7 +234,13 @@ Status Controller::run() {
   sinks.notify = [&](std::vector<core::Notice> notices) { mailer.post(std::move(notices)); };
   sinks.durable = [&](const Committed& to) {
     commits_under = to.epoch.value();
-    state_dir->remember({system, to.epoch, to.lsn, to.next_job_id, to.next_node_id});
+    mark.committed(to.epoch, to.lsn, to.next_job_id, to.next_node_id);
+  };
+  sinks.object = [&](const core::Objection& objection) {
+    spdlog::critical("acknowledging nothing more: {}", objection.why);
+    mark.object(objection.heard);
+    std::lock_guard lock(parts_->database_mutex);
+    parts_->objection = objection.why;
   };
   sinks.fatal = [](const Error& error) {
     // End without destructors or threads: none of the uncommitted state may become visible.
@@ -228,6 +256,16 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
+  // Whether the database is the newest, only the nodes can say then.
+  if (!*seen && !parts_->accept_rollback) {
+    const std::size_t awaited = engine.hear_nodes_first();
+    if (awaited > 0)
+      spdlog::warn(
+          "{} has no record of the last position: waiting for {} nodes, at most {} s, before "
+          "anything is acknowledged",
+          config->controller.state_dir, awaited,
+          std::chrono::duration_cast<Seconds>(core::kRollCallPatience).count());
+  }
   Reconfigurer reconfigurer(config_holder, engine, views, &plugins);
   UsageRebuilder usage(pg_options(*config), views, engine, clock);
   SchedulerLoop scheduler(views, engine, clock, config_holder);
@@ -248,10 +286,7 @@ Status Controller::run() {
       {engine, clock, views, nodes, job_waiters, pool, config_holder, reconfigurer, dumps, plugins,
        journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        reports, rollup_worker, maintenance, usage, [] { kill(getpid(), SIGTERM); },
-       [&] {
-         std::lock_guard lock(parts_->database_mutex);
-         return parts_->database_state;
-       }},
+       [&] { return parts_->state(); }},
       identity);
   rpc::ServerOptions listening;
   listening.listen = config->controller.listen;

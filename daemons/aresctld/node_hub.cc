@@ -17,8 +17,8 @@ constexpr std::size_t kCacheBytes = 64 << 20;
 
 }  // namespace
 
-NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock)
-    : journal_(journal), views_(views), clock_(clock) {}
+NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder)
+    : journal_(journal), views_(views), clock_(clock), holder_(std::move(holder)) {}
 
 NodeHub::~NodeHub() {
   stop();
@@ -162,8 +162,15 @@ void NodeHub::deliver(Effect effect) {
     prepare->script = *script;
     prepare->environment = *environment;
   }
+  // What the view shows is committed.
+  const ClusterState& state = *view.state;
+  std::optional<JournalPosition> position;
+  if (std::holds_alternative<HeartbeatAck>(effect.body) ||
+      std::holds_alternative<Welcome>(effect.body))
+    position = {state.history, state.epoch, holder_, state.lsn, state.next_job_id};
   api::NodeDown message;
-  proto::to_api(ToNode{node->name, view.state->epoch, std::move(effect.body)}, &message);
+  proto::to_api(ToNode{node->name, state.epoch, std::move(effect.body), std::move(position)},
+                &message);
   session->send(std::move(message));
 }
 

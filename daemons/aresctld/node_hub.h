@@ -25,7 +25,8 @@ namespace ares::aresctld {
 
 class NodeHub : public rpc::AttachHandler {
  public:
-  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock);
+  // `holder` names this controller process to the nodes.
+  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder);
   ~NodeHub() override;
 
   void start(EngineLoop& engine);
@@ -59,6 +60,7 @@ class NodeHub : public rpc::AttachHandler {
   store::Journal& journal_;
   const ViewHolder& views_;
   Clock& clock_;
+  const std::string holder_;
   EngineLoop* engine_ = nullptr;
 
   mutable std::mutex mutex_;

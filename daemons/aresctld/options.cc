@@ -17,8 +17,8 @@ constexpr Row kRows[] = {
     {"--config", "FILE", "read FILE instead of $ARES_CONF or /etc/ares/ares.yaml"},
     {"--check", "", "check the configuration and exit"},
     {"--accept-rollback", "",
-     "start on a database that is older than what nodes and this machine have seen; raises epoch "
-     "and ids above all of it"},
+     "start once on a database that is older than what nodes and this machine have seen; begins a "
+     "new history and raises epoch and ids above all of it"},
     {"--help", "", "print this and exit"},
     {"--version", "", "print the version and exit"},
 };

@@ -9,6 +9,8 @@ constexpr std::size_t kForgottenKept = 20'000;
 // A controller that marked the node down ignores its heartbeats, although the session lives.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
+constexpr const char* kEndedBefore = "its end was reported and acknowledged before";
+
 bool jobs_fault(ErrorCode code) {
   return code == ErrorCode::not_found || code == ErrorCode::permission_denied ||
          code == ErrorCode::invalid_argument;
@@ -114,7 +116,8 @@ void NodeAgent::connected(Moment now) {
                 .version = setup_.version,
                 .highest_epoch = identity_.highest_epoch,
                 .highest_lsn = identity_.highest_lsn,
-                .attempts = attempts()});
+                .attempts = attempts(),
+                .position = identity_.position});
 }
 
 void NodeAgent::disconnected() {
@@ -126,6 +129,7 @@ void NodeAgent::disconnected() {
 void NodeAgent::receive(const ToNode& message, Moment now) {
   if (message.node != setup_.name || message.epoch < identity_.highest_epoch) return;
   note_position(message.epoch, Lsn());
+  if (message.position) note_position(*message.position);
   std::visit([&](const auto& body) { handle(body, now); }, message.body);
 }
 
@@ -203,6 +207,27 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   (void)spool_.write_identity(encode(identity_));
 }
 
+// The controller has compared the position that this node registered with, so a history that is not
+// ours followed it.
+void NodeAgent::note_position(const JournalPosition& position) {
+  JournalPosition& known = identity_.position;
+  if (position.history == known.history && position.lsn <= known.lsn) return;
+  known = position;
+  identity_.highest_lsn = std::max(identity_.highest_lsn, position.lsn);
+  // Also of jobs that never reach this node. Best effort, as above.
+  (void)spool_.write_identity(encode(identity_));
+}
+
+// The position of a command is one that was committed. A database without it is older, and what the
+// command did would stay.
+void NodeAgent::note_command(Lsn lsn) {
+  if (lsn <= identity_.position.lsn) return;
+  identity_.position.lsn = lsn;
+  identity_.position.epoch = identity_.highest_epoch;  // of the message that brought it
+  identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
+  (void)spool_.write_identity(encode(identity_));
+}
+
 // --- attempts -----------------------------------------------------------------------------------
 
 NodeAgent::Entry* NodeAgent::current(const AttemptKey& key, Fence fence) {
@@ -219,7 +244,13 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
     return;  // another fence is an older launch's or a restored database's: no answer
   }
   auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
-  if (forgotten_.contains(key)) return decline("the attempt has ended on this node already");
+  if (const auto ended = forgotten_.find(key); ended != forgotten_.end()) {
+    // Its own fence: the controller prepares an attempt that has run, because an older database was
+    // restored.
+    if (ended->second == fence)
+      return progress(bare_report(key, fence, AttemptPhase::lost, kEndedBefore));
+    return decline("the attempt has ended on this node already");
+  }
   if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome has yet to arrive
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
@@ -300,6 +331,10 @@ bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
 }
 
 void NodeAgent::handle(const Go& message, Moment now) {
+  // Only an attempt that was ready here is told to start: one that is not here any more has ended,
+  // and the controller has lost that.
+  if (!attempts_.contains(message.attempt))
+    return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
   Entry* entry = current(message.attempt, message.fence);
   if (!entry) return;
   if (entry->report.phase != AttemptPhase::ready || entry->kill_requested)
@@ -312,8 +347,8 @@ void NodeAgent::handle(const Kill& message, Moment now) {
   auto it = attempts_.find(message.attempt);
   if (it == attempts_.end()) {
     if (forgotten_.contains(message.attempt))
-      return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost,
-                                  "its end was reported and acknowledged before"));
+      return progress(
+          bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
     mark_cancelled(message.attempt, message.fence, "cancelled before it reached the node", now);
     return progress(attempts_.at(message.attempt).report);
   }
@@ -326,16 +361,19 @@ void NodeAgent::handle(const Kill& message, Moment now) {
 }
 
 void NodeAgent::handle(const Signal& message, Moment now) {
+  note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
   if (entry && !has_ended(entry->report.phase)) executor_->signal(message, now);
 }
 
 void NodeAgent::handle(const SetLimit& message, Moment now) {
+  note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
   if (entry && !has_ended(entry->report.phase)) executor_->set_limit(message, now);
 }
 
 void NodeAgent::handle(const SetSuspended& message, Moment now) {
+  note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
   if (entry && !has_ended(entry->report.phase)) executor_->set_suspended(message, now);
 }

@@ -91,6 +91,8 @@ class NodeAgent final : public ExecutorEvents {
   Entry* current(const AttemptKey& key, Fence fence);   // null when unknown or of another fence
   void launch(const StepSpec& step, Moment now);
   void note_position(Epoch epoch, Lsn lsn);
+  void note_position(const JournalPosition& position);
+  void note_command(Lsn lsn);
   void mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why, Moment now);
   void refuse(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
               Moment now);

@@ -48,6 +48,11 @@ std::string encode(const NodeIdentity& r) {
       .put("incarnation", r.incarnation)
       .put("highest_epoch", r.highest_epoch)
       .put("highest_lsn", r.highest_lsn)
+      .put("history", r.position.history)
+      .put("position_epoch", r.position.epoch)
+      .put("position_holder", r.position.holder)
+      .put("position_lsn", r.position.lsn)
+      .put("next_job_id", r.position.next_job_id)
       .take();
 }
 Result<NodeIdentity> decode_identity(std::string_view text) {
@@ -58,6 +63,11 @@ Result<NodeIdentity> decode_identity(std::string_view text) {
   r.incarnation = in.number<std::uint64_t>("incarnation");
   r.highest_epoch = in.id<Epoch>("highest_epoch");
   r.highest_lsn = in.id<Lsn>("highest_lsn");
+  r.position.history = in.text_or_empty("history");  // missing: written by release 0.1.0
+  r.position.epoch = Epoch(in.number_or<Epoch::rep>("position_epoch", 0));
+  r.position.holder = in.text_or_empty("position_holder");
+  r.position.lsn = Lsn(in.number_or<Lsn::rep>("position_lsn", 0));
+  r.position.next_job_id = JobId(in.number_or<JobId::rep>("next_job_id", 0));
   return checked(in, std::move(r));
 }
 

@@ -101,6 +101,7 @@ struct NodeIdentity {
   std::uint64_t incarnation = 0;
   Epoch highest_epoch;
   Lsn highest_lsn;
+  JournalPosition position{};  // the last one that a controller told
 };
 struct IntentRecord {
   AttemptKey attempt;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "model/engine/journal_position.h"
 #include "proto/api_reader.h"
 #include "proto/convert.h"
 
@@ -21,6 +22,24 @@ void read_attempt(Reader& read, const In& in, AttemptKey& attempt, Fence& fence)
   read.part("attempt", from_api(in.attempt()), attempt);
   fence = Fence(in.fence());
   if (in.fence() == 0) read.reject("fence", "is missing");
+}
+
+template <class Out>
+void put_position(const JournalPosition& position, Out* out) {
+  out->set_history(position.history);
+  out->set_epoch(position.epoch.value());
+  out->set_holder(position.holder);
+  out->set_lsn(position.lsn.value());
+  out->set_next_job_id(position.next_job_id.value());
+}
+
+template <class In>
+void read_position(Reader& read, const In& in, JournalPosition& out) {
+  read.text("history", in.history(), TextKind::name, out.history);
+  out.epoch = Epoch(in.epoch());
+  read.text("holder", in.holder(), TextKind::name, out.holder);
+  out.lsn = Lsn(in.lsn());
+  out.next_job_id = JobId(in.next_job_id());
 }
 
 inline void read_gpu_index(Reader& read, std::uint32_t in, GpuIndex& out) {

@@ -249,6 +249,7 @@ void to_api(const ToNode& message, api::NodeDown* out) {
   out->Clear();
   out->set_node(message.node);
   out->set_epoch(message.epoch.value());
+  if (message.position) put_position(*message.position, out->mutable_position());
   std::visit([out](const auto& body) { put(body, out); }, message.body);
 }
 
@@ -258,6 +259,7 @@ Result<ToNode> from_api(const api::NodeDown& in) {
   read.text("node", in.node(), TextKind::name, out.node);
   if (in.node().empty()) read.reject("node", "is missing");
   out.epoch = Epoch(in.epoch());
+  if (in.has_position()) read_position(read, in.position(), out.position.emplace());
   switch (in.body_case()) {
     case api::NodeDown::kPrepare: take<Prepare>(read, in.prepare(), out); break;
     case api::NodeDown::kGo: take<Go>(read, in.go(), out); break;

@@ -274,7 +274,9 @@ void Clients::answered(std::uint64_t number, const core::Reply& reply) {
     if (operation.answered) {
       // A refusal that changed nothing is not recorded: a repeated request may be granted.
       if (operation.reply.failed || reply.failed) return;
-      if (operation.reply.jobs != reply.jobs)
+      const std::vector<JobKey>& jobs = operation.reply.jobs;
+      const bool gone = !jobs.empty() && world_.observer().is_gone(jobs.front());
+      if (jobs != reply.jobs && !gone)
         throw Violation{"two answers to " + operation.command.request_id + " differ"};
       return;
     }

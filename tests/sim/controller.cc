@@ -20,7 +20,12 @@ constexpr core::Bounds kBounds{.notification_events = 1, .notification_records =
 }  // namespace
 
 Controller::Controller(Stage& stage, World& world, Life life, Clock clock)
-    : stage_(stage), world_(world), life_(life), clock_(clock), journal_(world.database(), life) {}
+    : stage_(stage),
+      world_(world),
+      life_(life),
+      clock_(clock),
+      journal_(world.database(), life, world.acceptance()),
+      holder_("controller-" + std::to_string(life.slot)) {}
 
 Controller::~Controller() = default;
 
@@ -33,6 +38,7 @@ void Controller::open() {
   boundary();
   auto opened = journal_.open();
   if (!opened) {
+    if (opened.error().code == ErrorCode::data_loss) world_.refused(opened.error().message);
     if (opened.error().code != ErrorCode::unavailable) throw Killed{life_};
     stage_.timeline.after(stage_.random.between(Duration(100ms), Duration(1s)), life_,
                           [this] { open(); });
@@ -41,6 +47,10 @@ void Controller::open() {
   journal_epoch_ = opened->epoch;
   planned_ = Lsn(0);
   committer_.emplace(journal_, journal_epoch_);
+  const bool knows_last_position = world_.acceptance().seen || world_.acceptance().accept_rollback;
+  if (!knows_last_position)
+    roll_call_ = core::RollCall(opened->state, clock_.wall(stage_.now()) + core::kRollCallPatience);
+  world_.opened(*opened, holder_);
   const Time start = std::max(opened->state.now, clock_.wall(stage_.now()));
   slewed_.emplace(start, clock_.boot(stage_.now()).time_since_epoch());
   engine_.emplace(std::move(opened->state), world_.policy(), kBounds);
@@ -106,7 +116,15 @@ void Controller::handle(const Command& command, core::Ticket ticket) {
   const Lsn before = engine_->state().lsn;
   engine_->handle(command, now(), ticket);
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
+  if (engine_->objection() && !std::exchange(objected_, true))
+    world_.objected(life_, *engine_->objection());
   boundary();
+}
+
+// Until the nodes were heard.
+bool Controller::must_wait(const PostedCommand& posted) const {
+  return (posted.operation || posted.plan) && !objected_ &&
+         !roll_call_.over(clock_.wall(stage_.now()));
 }
 
 void Controller::continue_notifications() {
@@ -118,9 +136,14 @@ void Controller::continue_notifications() {
 }
 
 void Controller::drain_inbox() {
+  std::deque<PostedCommand> held;
   while (!inbox_.empty() && !engine_->full()) {
     PostedCommand posted = std::move(inbox_.front());
     inbox_.pop_front();
+    if (must_wait(posted)) {
+      held.push_back(std::move(posted));
+      continue;
+    }
     core::Ticket ticket = 0;
     if (posted.operation || posted.registering || posted.plan) ticket = next_ticket_++;
     handle(posted.command, ticket);
@@ -129,9 +152,12 @@ void Controller::drain_inbox() {
       const NodeId* id = state.node_ids.find(from->message.node);
       const Node* node = id ? state.nodes.find(*id) : nullptr;
       if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, now());
+      if (id && std::holds_alternative<Register>(from->message.body)) roll_call_.heard(*id);
     }
     if (ticket != 0) waiting_.emplace(ticket, Waiting{std::move(posted), engine_->state().lsn});
   }
+  inbox_.insert(inbox_.begin(), std::make_move_iterator(held.begin()),
+                std::make_move_iterator(held.end()));
 }
 
 void Controller::tick() {
@@ -141,6 +167,7 @@ void Controller::tick() {
       handle(Command{silent}, 0);
     handle(Command{Tick{}}, 0);
   }
+  drain_inbox();
   advance();
   if (wake_ && *wake_ <= now()) plan();
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
@@ -198,6 +225,8 @@ void Controller::commit() {
   }
   boundary();
   if (!deferred_) world_.observer().batch_committed(*after_);
+  if (!deferred_ && !objected_)
+    world_.committed(std::get<store::Committer::Committed>(step).epoch, *after_);
   // The engine's thread wakes up a little later, or much later if the process is paused.
   stage_.timeline.after(
       Duration(20us), life_,
@@ -247,7 +276,10 @@ void Controller::answer(const Waiting& waiting, const core::Reply& reply) {
   }
   if (waiting.posted.registering) return registered(waiting.posted.registering, reply);
   const auto& command = std::get<UserCommand>(waiting.posted.command.body);
-  world_.observer().reply_leaves({command.who.uid, command.request_id}, waiting.relies_on, reply);
+  const RequestKey request{command.who.uid, command.request_id};
+  world_.observer().reply_leaves(request, waiting.relies_on, reply);
+  if (!reply.failed && std::holds_alternative<Submit>(command.body) && reply.jobs.size() == 1)
+    world_.observer().job_given(reply.jobs.front(), request);
   world_.answer(*waiting.posted.operation, reply);
   boundary();
 }
@@ -291,8 +323,13 @@ void Controller::deliver(Effect effect) {
     prepare->environment = *environment;
   }
   boundary();
-  world_.network().to_node(found->second.session,
-                           ToNode{node->name, view_->epoch, std::move(effect.body)});
+  std::optional<JournalPosition> position;
+  if (std::holds_alternative<HeartbeatAck>(effect.body) ||
+      std::holds_alternative<Welcome>(effect.body))
+    position = {view_->history, view_->epoch, holder_, view_->lsn, view_->next_job_id};
+  world_.network().to_node(
+      found->second.session,
+      ToNode{node->name, view_->epoch, std::move(effect.body), std::move(position)});
   boundary();
 }
 

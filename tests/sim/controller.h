@@ -11,6 +11,7 @@
 
 #include "base/slewed_clock.h"
 #include "core/cluster/lease_monitor.h"
+#include "core/cluster/roll_call.h"
 #include "core/engine/engine.h"
 #include "core/sched/pass/plan.h"
 #include "model/policy/policy.h"
@@ -68,6 +69,7 @@ class Controller {
   void plan();
   void tick();
   void handle(const Command& command, core::Ticket ticket);
+  bool must_wait(const PostedCommand& posted) const;
   void continue_notifications();
   Time now();
   void boundary() { stage_.boundaries.at(Actor::controller, life_, Boundaries::kNoMachine); }
@@ -81,6 +83,9 @@ class Controller {
   std::optional<core::Engine> engine_;
   std::optional<SlewedClock> slewed_;
   core::LeaseMonitor leases_;
+  core::RollCall roll_call_;
+  bool objected_ = false;
+  std::string holder_;
   std::deque<PostedCommand> inbox_;
   bool drain_scheduled_ = false;
   std::map<core::Ticket, Waiting> waiting_;

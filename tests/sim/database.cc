@@ -4,6 +4,7 @@
 
 #include "core/job/apply/apply.h"
 #include "core/state/indexes.h"
+#include "model/engine/history.h"
 #include "sim/observer.h"
 #include "store/journal/images.h"
 
@@ -17,7 +18,14 @@ tl::unexpected<Error> away() {
 }  // namespace
 
 Database::Database(Stage& stage) : stage_(stage) {
-  rows_.cluster = replayed_.cluster = ClusterId(1);
+  held_.rows.cluster = held_.replayed.cluster = ClusterId(1);
+  held_.rows.history = held_.replayed.history = "virtual";
+}
+
+void Database::restore(Contents backup) {
+  stage_.note("an older database is restored", backup.rows.lsn.value(), lsn().value());
+  ++generation_;
+  held_ = std::move(backup);
 }
 
 void Database::stop() {
@@ -41,79 +49,83 @@ void Database::cut_off(std::optional<Life> controller) {
 }
 
 void Database::remember(const Event& event) {
-  if (std::holds_alternative<Submitted>(event.body)) ++submissions_;
+  if (std::holds_alternative<Submitted>(event.body)) ++held_.submissions;
   // Includes jobs that end and are removed within one batch and therefore have no image.
-  if (const auto* e = std::get_if<Ended>(&event.body)) last_states_[e->key] = e->state;
-  if (const auto* e = std::get_if<Started>(&event.body)) started_.insert(e->attempt);
-  if (const auto* e = std::get_if<NodeFenced>(&event.body)) fenced_.insert(e->attempt);
+  if (const auto* e = std::get_if<Ended>(&event.body)) held_.last_states[e->key] = e->state;
+  if (const auto* e = std::get_if<Started>(&event.body)) held_.started.insert(e->attempt);
+  if (const auto* e = std::get_if<NodeFenced>(&event.body)) held_.fenced.insert(e->attempt);
 }
 
 void Database::write(const store::Batch& batch) {
+  Lsn last = lsn();
   for (const auto& event : batch.events) {
-    if (event->lsn != lsn().next()) throw Violation{"the journal would have a gap"};
-    events_.push_back(event);
-    core::apply(replayed_, *event);
+    if (event->lsn != last.next()) throw Violation{"the journal would have a gap"};
+    last = event->lsn;
+    held_.events.emplace(event->lsn, event);
+    core::apply(held_.replayed, *event);
     remember(*event);
-    stage_.observer->journaled(*event, replayed_);
+    stage_.observer->journaled(*event, held_.replayed);
     stage_.note("event", event->lsn.value(), event->body.index(),
                 [&] { return stage_.observer->describe(*event); });
   }
-  if (batch.last != lsn()) throw Violation{"a batch's last lsn is not that of its last event"};
+  if (batch.last != last) throw Violation{"a batch's last lsn is not that of its last event"};
   for (const auto& job : batch.jobs) {
-    rows_.jobs.set(job->key, job);
-    last_states_[job->key] = job->state;
+    held_.rows.jobs.set(job->key, job);
+    held_.last_states[job->key] = job->state;
   }
-  for (const JobKey& key : batch.forgotten) rows_.jobs.erase(key);
-  for (const Attempt& attempt : batch.attempts) attempts_.insert_or_assign(attempt.key, attempt);
+  for (const JobKey& key : batch.forgotten) held_.rows.jobs.erase(key);
+  for (const Attempt& attempt : batch.attempts)
+    held_.attempts.insert_or_assign(attempt.key, attempt);
   if (batch.replace_nodes) {
-    rows_.nodes = {};
-    rows_.node_ids = {};
+    held_.rows.nodes = {};
+    held_.rows.node_ids = {};
   }
   for (const NodeId id : batch.removed_nodes) {
-    if (const Node* node = rows_.nodes.find(id)) {
+    if (const Node* node = held_.rows.nodes.find(id)) {
       const std::string name = node->name;
-      rows_.node_ids.erase(name);
+      held_.rows.node_ids.erase(name);
     }
-    rows_.nodes.erase(id);
+    held_.rows.nodes.erase(id);
   }
   for (const auto& node : batch.nodes) {
-    rows_.nodes.set(node->id, node);
-    rows_.node_ids.set(node->name, node->id);
+    held_.rows.nodes.set(node->id, node);
+    held_.rows.node_ids.set(node->name, node->id);
   }
-  if (batch.replace_partitions) rows_.partitions = {};
-  for (const auto& partition : batch.partitions) rows_.partitions.set(partition->name, partition);
-  for (const RecordKey& key : batch.removed_records) rows_.accounting.erase(key);
-  for (const auto& record : batch.records) rows_.accounting.set(key_of(*record), record);
-  for (const AssociationId id : batch.removed_usage) rows_.usage.erase(id);
-  for (const auto& usage : batch.usage) rows_.usage.set(usage->id, usage);
-  store::put_evictions(batch, rows_);
-  for (const Tres& tres : batch.tres) rows_.tres.set(tres.name, tres.id);
-  for (const Request& request : batch.requests) rows_.requests.set(request.key, request);
-  for (const RequestKey& key : batch.expired) rows_.requests.erase(key);
-  for (const Blob& blob : batch.blobs) blobs_.emplace(blob.id, blob.content);
-  rows_.next_job_id = batch.next_job_id;
-  rows_.next_node_id = batch.next_node_id;
-  rows_.next_record_id = batch.next_record_id;
-  rows_.usage_since = batch.usage_since;
-  rows_.now = batch.now;
-  rows_.activated_at = batch.activated_at;
-  rows_.lease = batch.lease;
-  rows_.old_leases_end = batch.old_leases_end;
-  rows_.config_hash = batch.config_hash;
-  rows_.epoch = replayed_.epoch;
-  rows_.lsn = lsn();
+  if (batch.replace_partitions) held_.rows.partitions = {};
+  for (const auto& partition : batch.partitions)
+    held_.rows.partitions.set(partition->name, partition);
+  for (const RecordKey& key : batch.removed_records) held_.rows.accounting.erase(key);
+  for (const auto& record : batch.records) held_.rows.accounting.set(key_of(*record), record);
+  for (const AssociationId id : batch.removed_usage) held_.rows.usage.erase(id);
+  for (const auto& usage : batch.usage) held_.rows.usage.set(usage->id, usage);
+  store::put_evictions(batch, held_.rows);
+  for (const Tres& tres : batch.tres) held_.rows.tres.set(tres.name, tres.id);
+  for (const Request& request : batch.requests) held_.rows.requests.set(request.key, request);
+  for (const RequestKey& key : batch.expired) held_.rows.requests.erase(key);
+  for (const Blob& blob : batch.blobs) held_.blobs.emplace(blob.id, blob.content);
+  held_.rows.next_job_id = batch.next_job_id;
+  held_.rows.next_node_id = batch.next_node_id;
+  held_.rows.next_record_id = batch.next_record_id;
+  held_.rows.usage_since = batch.usage_since;
+  held_.rows.now = batch.now;
+  held_.rows.activated_at = batch.activated_at;
+  held_.rows.lease = batch.lease;
+  held_.rows.old_leases_end = batch.old_leases_end;
+  held_.rows.config_hash = batch.config_hash;
+  held_.rows.epoch = held_.replayed.epoch;
+  held_.rows.lsn = last;
 }
 
 ClusterState Database::load() const {
-  ClusterState state = rows_;
+  ClusterState state = held_.rows;
   rebuild_indexes(state);
   return state;
 }
 
 void Database::compare_rows() const {
-  if (!(load() == replayed_))
+  if (!(load() == held_.replayed))
     throw Violation{"the rows differ from what a replay of the journal gives: " +
-                    difference(load(), replayed_)};
+                    difference(load(), held_.replayed)};
 }
 
 void DatabaseLink::boundary() {
@@ -123,8 +135,8 @@ void DatabaseLink::boundary() {
 Result<store::Opened> DatabaseLink::take_epoch() {
   boundary();
   if (!reachable()) return away();
-  db_.epoch_ = db_.epoch_.next();
-  epoch_ = db_.epoch_;
+  db_.held_.epoch = db_.held_.epoch.next();
+  epoch_ = db_.held_.epoch;
   generation_ = db_.generation_;
   db_.stage_.note("epoch", epoch_.value());
   boundary();
@@ -136,7 +148,39 @@ Result<store::Opened> DatabaseLink::take_epoch() {
   return opened;
 }
 
+// As take_epoch() of PostgreSQL's does it.
+Status DatabaseLink::check_mark() {
+  ClusterState& rows = db_.held_.rows;
+  store::HighWaterMark found;
+  found.system = "virtual";
+  found.position = {rows.history, db_.held_.epoch, "", rows.lsn, rows.next_job_id};
+  found.next_node_id = rows.next_node_id;
+  if (!acceptance_.accept_rollback)
+    return acceptance_.seen ? store::check_not_behind(*acceptance_.seen, found, rows.past_histories)
+                            : Status();
+  const auto seen =
+      acceptance_.seen.value_or(store::with_reserve(found, store::kIdsBetweenHeartbeats));
+  const store::HighWaterMark raised = store::raised_above(seen, found);
+  rows.past_histories.push_back(rows.history);
+  if (seen.position.history != rows.history) rows.past_histories.push_back(seen.position.history);
+  rows.history = name_history("virtual", raised.position.lsn, "random");
+  db_.held_.epoch = raised.position.epoch;
+  rows.lsn = raised.position.lsn;
+  rows.next_job_id = raised.position.next_job_id;
+  rows.next_node_id = raised.next_node_id;
+  ClusterState& replayed = db_.held_.replayed;
+  replayed.past_histories = rows.past_histories;
+  replayed.history = rows.history;
+  replayed.lsn = rows.lsn;
+  replayed.next_job_id = rows.next_job_id;
+  replayed.next_node_id = rows.next_node_id;
+  db_.stage_.note("a rollback is accepted", rows.lsn.value());
+  return {};
+}
+
 Result<store::Opened> DatabaseLink::open() {
+  if (reachable())
+    if (Status newer = check_mark(); !newer) return fail(newer.error());
   auto opened = take_epoch();
   if (!opened) return opened;
   db_.holder_ = process_;
@@ -165,7 +209,7 @@ Result<store::CommitOutcome> DatabaseLink::commit(const store::Batch& batch) {
     generation_ = ~0u;
     return store::CommitOutcome::doubt;
   }
-  if (epoch_ != db_.epoch_) return fail(ErrorCode::stale, "another controller has taken over");
+  if (epoch_ != db_.held_.epoch) return fail(ErrorCode::stale, "another controller has taken over");
   db_.write(batch);
   boundary();
   if (db_.stage_.boundaries.reached(Actor::database)) {
@@ -183,14 +227,14 @@ Result<store::CommitOutcome> DatabaseLink::commit(const store::Batch& batch) {
 Result<bool> DatabaseLink::contains(Lsn lsn) {
   boundary();
   if (!connected()) return away();
-  if (epoch_ != db_.epoch_) return fail(ErrorCode::stale, "another controller has taken over");
+  if (epoch_ != db_.held_.epoch) return fail(ErrorCode::stale, "another controller has taken over");
   return lsn <= db_.lsn();
 }
 
 Result<std::shared_ptr<const std::string>> DatabaseLink::blob(const BlobId& id) {
   if (!connected()) return away();
-  const auto found = db_.blobs_.find(id);
-  if (found == db_.blobs_.end()) return fail(ErrorCode::not_found, "no such blob");
+  const auto found = db_.held_.blobs.find(id);
+  if (found == db_.held_.blobs.end()) return fail(ErrorCode::not_found, "no such blob");
   return found->second;
 }
 

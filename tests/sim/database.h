@@ -13,6 +13,7 @@
 
 #include "model/engine/state.h"
 #include "sim/stage.h"
+#include "store/journal/high_water.h"
 #include "store/journal/journal.h"
 
 namespace ares::sim {
@@ -31,16 +32,37 @@ class Database {
   // Probability that a connection breaks during a commit, in thousandths.
   void set_doubt(unsigned per_mille) { doubt_ = per_mille; }
 
-  Lsn lsn() const { return Lsn(events_.size()); }
-  Epoch epoch() const { return epoch_; }
-  const Event& event(Lsn lsn) const { return *events_[lsn.value() - 1]; }
+  // Everything durable. A copy is a backup.
+  struct Contents {
+    Epoch epoch;
+    std::map<Lsn, std::shared_ptr<const Event>> events;
+    ClusterState rows;
+    ClusterState replayed;
+    std::map<AttemptKey, Attempt> attempts;
+    std::map<BlobId, std::shared_ptr<const std::string>> blobs;
+    std::map<JobKey, JobState> last_states;
+    std::set<AttemptKey> started, fenced;
+    std::uint64_t submissions = 0;
+  };
+  Contents contents() const { return held_; }
+  // In place of what is there. No controller is connected.
+  void restore(Contents backup);
+
+  Lsn lsn() const { return held_.rows.lsn; }
+  Epoch epoch() const { return held_.epoch; }
+  // Null after an accepted rollback, which leaves positions out.
+  const Event* event(Lsn lsn) const {
+    const auto found = held_.events.find(lsn);
+    return found == held_.events.end() ? nullptr : found->second.get();
+  }
+  const std::map<Lsn, std::shared_ptr<const Event>>& events() const { return held_.events; }
   // The journal from its beginning, applied by apply().
-  const ClusterState& replayed() const { return replayed_; }
-  const std::map<AttemptKey, Attempt>& attempts() const { return attempts_; }
-  const std::map<JobKey, JobState>& last_states() const { return last_states_; }
-  bool started(const AttemptKey& key) const { return started_.contains(key); }
-  bool fenced(const AttemptKey& key) const { return fenced_.contains(key); }
-  std::uint64_t submissions() const { return submissions_; }
+  const ClusterState& replayed() const { return held_.replayed; }
+  const std::map<AttemptKey, Attempt>& attempts() const { return held_.attempts; }
+  const std::map<JobKey, JobState>& last_states() const { return held_.last_states; }
+  bool started(const AttemptKey& key) const { return held_.started.contains(key); }
+  bool fenced(const AttemptKey& key) const { return held_.fenced.contains(key); }
+  std::uint64_t submissions() const { return held_.submissions; }
 
   // The rows that a controller loads.
   ClusterState load() const;
@@ -55,22 +77,21 @@ class Database {
   bool up_ = true;
   std::uint32_t generation_ = 0;  // of connections
   unsigned doubt_ = 0;
-  Epoch epoch_;
   std::optional<Life> cut_off_;
   Life holder_;  // the controller that took the last epoch by open()
-  std::vector<std::shared_ptr<const Event>> events_;
-  ClusterState rows_;
-  ClusterState replayed_;
-  std::map<AttemptKey, Attempt> attempts_;
-  std::map<BlobId, std::shared_ptr<const std::string>> blobs_;
-  std::map<JobKey, JobState> last_states_;
-  std::set<AttemptKey> started_, fenced_;
-  std::uint64_t submissions_ = 0;
+  Contents held_;
+};
+
+// What a controller compares a database with before it takes it, as PgOptions has it.
+struct Acceptance {
+  std::optional<store::HighWaterMark> seen;
+  bool accept_rollback = false;
 };
 
 class DatabaseLink final : public store::Journal {
  public:
-  DatabaseLink(Database& database, Life controller) : db_(database), process_(controller) {}
+  DatabaseLink(Database& database, Life controller, Acceptance acceptance)
+      : db_(database), process_(controller), acceptance_(std::move(acceptance)) {}
 
   Result<store::Opened> open() override;
   Result<store::Opened> reopen() override;
@@ -80,12 +101,14 @@ class DatabaseLink final : public store::Journal {
 
  private:
   Result<store::Opened> take_epoch();
+  Status check_mark();
   void boundary();
   bool reachable() const { return db_.up_ && db_.cut_off_ != process_; }
   bool connected() const { return reachable() && generation_ == db_.generation_; }
 
   Database& db_;
   Life process_;
+  Acceptance acceptance_;
   std::uint32_t generation_ = ~0u;
   Epoch epoch_;
 };

@@ -176,14 +176,15 @@ void Machine::supervisor_died(Life life) {
 
 // --- user processes -----------------------------------------------------------------------------
 
-void Machine::spawn_gated(const AttemptKey& key, Life supervisor, Program program,
-                          std::uint32_t cpus) {
+void Machine::spawn_gated(const LaunchSpec& launch, Life supervisor, Program program) {
   UserTree tree;
   tree.supervisor = supervisor;
+  tree.fence = launch.fence;
   tree.program = program;
-  tree.cpus = cpus;
-  if (trees_.contains(key)) throw Violation{"two sets of processes of one attempt on one machine"};
-  trees_.emplace(key, tree);
+  tree.cpus = launch.share.cpus;
+  if (trees_.contains(launch.attempt))
+    throw Violation{"two sets of processes of one attempt on one machine"};
+  trees_.emplace(launch.attempt, tree);
 }
 
 void Machine::open_gate(const AttemptKey& key) {
@@ -194,7 +195,7 @@ void Machine::open_gate(const AttemptKey& key) {
   std::uint32_t cpus = 0;
   for (const auto& [other, t] : trees_)
     if (t.running && !stage_.observer->has_released_cpus(other)) cpus += t.cpus;
-  stage_.observer->user_started(key, index_, cpus, traits_.cpus);
+  stage_.observer->user_started(key, tree.fence, index_, cpus, traits_.cpus);
   plan_end(key, tree, stage_.now() + tree.program.runs, {.code = tree.program.exit_code});
 }
 

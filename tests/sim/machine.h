@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/engine/node_message.h"
 #include "model/job/job.h"
 #include "sim/clock.h"
 #include "sim/disk.h"
@@ -32,6 +33,7 @@ Program program_of(const JobSpec& spec);
 
 struct UserTree {
   Life supervisor;
+  Fence fence;
   Program program;
   std::uint32_t cpus = 0;
   bool running = false;  // its gate is open
@@ -85,7 +87,7 @@ class Machine {
   StepProcess* find_step(Life life);
   void step_exits(Life life);
 
-  void spawn_gated(const AttemptKey& key, Life supervisor, Program program, std::uint32_t cpus);
+  void spawn_gated(const LaunchSpec& launch, Life supervisor, Program program);
   void open_gate(const AttemptKey& key);
   void signal_tree(const AttemptKey& key, std::int32_t signal);
   bool freeze(const AttemptKey& key);

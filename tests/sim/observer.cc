@@ -29,28 +29,37 @@ bool is_live(SharePhase phase) {
 // No other attempt of the job may run at the same time.
 void Observer::check_alone(const AttemptKey& key, const char* what) const {
   const auto newest = newest_.find(key.job);
-  if (newest != newest_.end() && newest->second > key.attempt)
+  if (newest != newest_.end() && newest->second.first > key.attempt &&
+      !rolled_back(newest->second.second))
     throw Violation{text_of(key) + " " + what + " although a later attempt has started user code"};
   for (auto it = live_.lower_bound({AttemptKey{key.job, AttemptNo(0)}, 0});
        it != live_.end() && it->first.first.job == key.job; ++it) {
-    if (it->first.first != key && !it->second.frozen)
+    if (it->first.first != key && !it->second.frozen && !rolled_back(it->second.fence))
       throw Violation{text_of(key) + " " + what + " while " + text_of(it->first.first) +
                       " runs on machine " + std::to_string(it->first.second)};
   }
 }
 
-void Observer::user_started(const AttemptKey& key, std::uint32_t machine, std::uint32_t cpus_in_use,
-                            std::uint32_t cpus) {
+void Observer::user_started(const AttemptKey& key, Fence fence, std::uint32_t machine,
+                            std::uint32_t cpus_in_use, std::uint32_t cpus) {
   stage_.note("USER CODE STARTS", number_of(key), machine,
               [&] { return text_of(key) + " on machine " + std::to_string(machine); });
-  if (++starts_[key] > 1) throw Violation{text_of(key) + " started user code twice"};
-  if (!database_->started(key))
-    throw Violation{text_of(key) + " started user code before its Started was durable"};
-  check_alone(key, "started user code");
-  newest_[key.job] = key.attempt;
-  live_[{key, machine}] = {};
-  started_on_.insert({key, machine});
-  if (cpus_in_use > cpus)
+  // Of what a rollback took back the database knows nothing; it may be asked for again, which
+  // ares-backup(7) says.
+  const bool expected = !rolled_back(fence);
+  if (expected) {
+    if (++starts_[{key, fence}] > 1) throw Violation{text_of(key) + " started user code twice"};
+    if (!database_->started(key) && rollbacks_.empty())
+      throw Violation{text_of(key) + " started user code before its Started was durable"};
+    check_alone(key, "started user code");
+    newest_[key.job] = {key.attempt, fence};
+  }
+  const bool crowded = std::any_of(live_.begin(), live_.end(), [&](const auto& other) {
+    return other.first.second == machine && rolled_back(other.second.fence);
+  });
+  live_[{key, machine}] = {fence, false};
+  started_on_.insert({{key, machine}, fence});
+  if (cpus_in_use > cpus && expected && !crowded)
     throw Violation{"machine " + std::to_string(machine) + " runs " + std::to_string(cpus_in_use) +
                     " CPUs of work and has " + std::to_string(cpus)};
 }
@@ -80,15 +89,50 @@ void Observer::user_frozen(const AttemptKey& key, std::uint32_t machine) {
 
 void Observer::user_thawed(const AttemptKey& key, std::uint32_t machine) {
   stage_.note("thawed", number_of(key), machine, [&] { return text_of(key); });
-  check_alone(key, "was thawed");
-  live_[{key, machine}].frozen = false;
+  Live& live = live_[{key, machine}];
+  if (!rolled_back(live.fence)) check_alone(key, "was thawed");
+  live.frozen = false;
+}
+
+// --- restored databases -------------------------------------------------------------------------
+
+bool Observer::rolled_back(Fence fence) const {
+  return std::any_of(rollbacks_.begin(), rollbacks_.end(), [&](const Rollback& r) {
+    return fence.value() > r.copy.value() && fence.value() <= r.lost.value();
+  });
+}
+
+void Observer::database_restored(const Database::Contents& lost, bool must_refuse) {
+  rollbacks_.push_back({database_->lsn(), lost.rows.lsn});
+  std::set<JobKey> missing;
+  for (const auto& [key, request] : given_)
+    if (!database_->last_states().contains(key)) missing.insert(key);
+  for (const JobKey& key : missing) acknowledged_.erase(key), given_.erase(key);
+  gone_.insert(missing.begin(), missing.end());
+  // Without a record of them the numbers are given again.
+  (must_refuse ? missing_ : hidden_).insert(missing.begin(), missing.end());
+}
+
+void Observer::refused() {
+  ++refusals_;
+  missing_.clear();
+}
+
+void Observer::job_given(JobKey key, const RequestKey& request) {
+  if (!missing_.empty())
+    throw Violation{"job " + std::to_string(missing_.begin()->job.value()) +
+                    " was acknowledged and is gone, and without a word about it job " +
+                    std::to_string(key.job.value()) + " is acknowledged"};
+  const auto [given, is_new] = given_.emplace(key, request);
+  const bool repeated = !is_new && given->second == request;
+  if (!repeated && (!is_new || gone_.contains(key)) && !hidden_.contains(key))
+    throw Violation{"the number " + std::to_string(key.job.value()) + " is given twice"};
 }
 
 // Unsynced data is lost, and with it what the node can know.
 void Observer::power_lost(std::uint32_t machine) {
-  const auto here = [machine](const Place& place) { return place.second == machine; };
-  std::erase_if(ready_, here);
-  std::erase_if(started_on_, here);
+  std::erase_if(ready_, [&](const Place& place) { return place.second == machine; });
+  std::erase_if(started_on_, [&](const auto& start) { return start.first.second == machine; });
 }
 
 // --- messages -----------------------------------------------------------------------------------
@@ -103,7 +147,7 @@ void Observer::said(std::uint32_t machine, const AttemptReport& report) {
   if (report.phase == AttemptPhase::done) announced_[place] = report;
   if (report.phase == AttemptPhase::ready) ready_.insert(place);
   // Applies to the node that runs the script: other nodes of the job may never have started.
-  if (report.phase == AttemptPhase::never_ran && started_on_.contains(place))
+  if (report.phase == AttemptPhase::never_ran && started_on_.contains({place, report.fence}))
     throw Violation{"machine " + std::to_string(machine) + " says that " + text_of(report.attempt) +
                     " never ran, and it did"};
 }
@@ -128,7 +172,7 @@ void Observer::node_said(std::uint32_t machine, const FromNode& message) {
   if (const auto* m = std::get_if<Progress>(&message.body)) said(machine, m->report);
   if (const auto* m = std::get_if<LaunchRefused>(&message.body))
     // Allowed after Forget: a launch that was delayed for longer than the attempt existed.
-    if (starts_.contains(m->attempt) && ready_.contains({m->attempt, machine}) &&
+    if (starts_.contains({m->attempt, m->fence}) && ready_.contains({m->attempt, machine}) &&
         !forgotten_.contains({m->attempt, machine}))
       throw Violation{"a node refuses " + text_of(m->attempt) + ", which has run"};
 }
@@ -150,8 +194,8 @@ void Observer::effect_leaves(const Effect& effect) {
   const ClusterState& truth = database_->replayed();
   if (const auto* m = std::get_if<Prepare>(&effect.body)) {
     const Lsn at(m->launch.fence.value());
-    const Allocated* allocated =
-        at <= database_->lsn() ? std::get_if<Allocated>(&database_->event(at).body) : nullptr;
+    const Event* event = database_->event(at);
+    const Allocated* allocated = event ? std::get_if<Allocated>(&event->body) : nullptr;
     if (!allocated || allocated->key != m->launch.attempt.job ||
         allocated->attempt != m->launch.attempt.attempt)
       throw Violation{"Prepare under a fence that is not that of " + text_of(m->launch.attempt)};
@@ -194,7 +238,8 @@ void Observer::journaled(const Event& event, const ClusterState& after) const {
   if (began->ending.state == JobState::preempted && job && !job->spec->requeue)
     throw Violation{text_of(began->attempt) + " may not run again and is preempted to be requeued"};
   if (began->ending.state != JobState::node_fail) return;
-  if (job && !job->spec->requeue && starts_.contains(began->attempt))
+  const Fence fence = job && job->allocation ? job->allocation->fence : Fence{};
+  if (job && !job->spec->requeue && starts_.contains({began->attempt, fence}))
     throw Violation{text_of(began->attempt) +
                     " has run, may not run again and is requeued for a node's failure"};
 }
@@ -237,6 +282,7 @@ void Observer::regenerates(const Effect& effect, const ClusterState& state) {
 // --- clients ------------------------------------------------------------------------------------
 
 void Observer::acknowledged(JobKey key) {
+  if (gone_.contains(key)) return;  // its answer was on the way when the database was restored
   acknowledged_.insert(key);
   if (!database_->last_states().contains(key))
     throw Violation{"job " + std::to_string(key.job.value()) +
@@ -256,11 +302,14 @@ std::string Observer::unfinished() const {
 }
 
 void Observer::check_accounting() const {
-  for (const auto& [key, count] : starts_) {
+  for (const auto& [start, count] : starts_) {
+    const auto& [key, fence] = start;
+    if (rolled_back(fence)) continue;
     const auto row = database_->attempts().find(key);
     if (row == database_->attempts().end())
       throw Violation{"user code of " + text_of(key) + " ran and accounting has no row"};
-    if (!row->second.started)
+    const bool forgotten = !rollbacks_.empty() && !database_->started(key);
+    if (!row->second.started && !forgotten)
       throw Violation{"user code of " + text_of(key) + " ran and accounting says it never started"};
   }
   for (const auto& [key, row] : database_->attempts()) {

@@ -2,6 +2,8 @@
 // tried one by one.
 #include <algorithm>
 
+#include "core/cluster/heard_position.h"
+#include "node/records.h"
 #include "sim/controller.h"
 #include "sim/world.h"
 
@@ -81,6 +83,64 @@ void World::plan_takeover() {
   }
   stage_.timeline.at(when + random.between(Duration(50s), Duration(80s)), Timeline::world(),
                      [this] { heal(); });
+}
+
+// If the controller's mark or a node goes beyond the copy, it must be refused before anything is
+// acknowledged again.
+void World::restore(const Database::Contents& copy, bool with_mark) {
+  if (controllers_.empty() || healed_) return;
+  kill_controller(controllers_.back()->life());
+  const Database::Contents lost = database_.contents();
+  database_.restore(copy);
+  ClusterState state = database_.replayed();
+  state.epoch = copy.epoch.next();  // of the controller that opens it
+  if (!with_mark) mark_.reset();
+  bool known = with_mark && lost.rows.lsn > copy.rows.lsn;
+  for (const auto& machine : machines_) {
+    const auto identity = node::decode_identity(machine->disk().identity.value_or(""));
+    if (!identity || state.node_ids.find(machine->name()) == nullptr) continue;
+    const Node* node = state.nodes.find(*state.node_ids.find(machine->name()));
+    const bool called = node && node->contact != Contact::never;
+    known =
+        known || (called && core::compare_heard(state, {state.epoch, copy.rows.lsn},
+                                                identity->position) == core::HeardPosition::later);
+  }
+  observer_.database_restored(lost, known);
+}
+
+// Copies are taken while the cluster works, and restored later: with the directory that the
+// controller keeps its mark in or without it, once or twice.
+void World::plan_restores() {
+  Random& random = stage_.random;
+  const Instant copied = random.between(Duration(1s), Duration(12s));
+  const Instant restored =
+      copied + (random.percent(50) ? random.between(Duration(1ms), Duration(1s))
+                                   : random.between(Duration(1s), Duration(20s)));
+  const Instant again = restored + random.between(Duration(1s), Duration(60s));
+  const Instant end = again + 10s;
+  for (std::uint64_t i = 0; i < 6 + random.below(10); ++i)
+    clients_.plan_operation(random.between(Duration(0), end));
+  // Some right before and after it.
+  clients_.plan_operation(restored - random.between(Duration(1ms), Duration(900ms)));
+  clients_.plan_operation(restored + random.between(Duration(1ms), Duration(5s)));
+  if (random.percent(30)) network_.set_duplicates(static_cast<unsigned>(random.between(5, 60)));
+  const auto copy = std::make_shared<Database::Contents>();
+  const auto at = [this](Instant when, std::function<void()> what) {
+    stage_.timeline.at(when, Timeline::world(), std::move(what));
+  };
+  at(copied, [this, copy] { *copy = database_.contents(); });
+  at(restored, [this, copy, kept = random.percent(50)] { restore(*copy, kept); });
+  if (random.percent(30))
+    at(again, [this, copy, kept = random.percent(50)] { restore(*copy, kept); });
+  for (std::uint64_t i = 0; i < random.below(3); ++i) {
+    const auto m = static_cast<std::uint32_t>(random.below(machines_.size()));
+    const Instant when = random.between(Duration(1s), end);
+    if (random.percent(50))
+      at(when, [this, m] { machines_[m]->kill_aresd(); });
+    else
+      at(when, [this, m] { network_.break_session(m); });
+  }
+  at(end + 40s, [this] { heal(); });
 }
 
 void World::plan_faults(Instant end) {

@@ -88,7 +88,7 @@ void StepProcess::notice(node::StepNotice notice) {
 
 Result<node::TaskRecord> StepProcess::spawn_gated() {
   boundary();
-  machine_.spawn_gated(key_, life_, program_of(*spec_.launch.spec), spec_.launch.share.cpus);
+  machine_.spawn_gated(spec_.launch, life_, program_of(*spec_.launch.spec));
   boundary();
   node::TaskRecord task;
   task.pid = 1000 + life_.slot;

@@ -89,10 +89,9 @@ class UsageRecount {
 
 void Observer::check_usage() const {
   UsageRecount recount;
-  for (Lsn lsn{1}; lsn <= database_->lsn(); lsn = lsn.next()) {
-    const Event& event = database_->event(lsn);
-    recount.at(event.at);
-    std::visit(recount, event.body);
+  for (const auto& [lsn, event] : database_->events()) {
+    recount.at(event->at);
+    std::visit(recount, event->body);
   }
   double stored = 0, of_qos = 0;
   database_->replayed().usage.for_each([&](AssociationId id, const AssociationUsage& usage) {

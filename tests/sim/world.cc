@@ -143,6 +143,42 @@ Controller* World::endpoint() {
   return last;
 }
 
+// --- the controllers' host ----------------------------------------------------------------------
+
+void World::opened(const store::Opened& opened, const std::string& holder) {
+  const ClusterState& state = opened.state;
+  store::HighWaterMark mark;
+  mark.system = opened.system;
+  mark.position = {state.history, opened.epoch, holder, state.lsn, state.next_job_id};
+  mark.next_node_id = state.next_node_id;
+  mark_ = store::with_reserve(std::move(mark), store::kReservedIds);
+  accept_rollback_ = false;
+}
+
+void World::committed(Epoch epoch, const ClusterState& after) {
+  if (mark_) store::advance(*mark_, epoch, after.lsn, after.next_job_id, after.next_node_id);
+}
+
+void World::refused(const std::string& why) {
+  stage_.note("controller refuses the database", 0, 0, [&] { return why; });
+  observer_.refused();
+  accept_rollback_ = true;  // there is no newer copy
+}
+
+// One that was taken over from says so too, and ends by itself.
+void World::objected(Life controller, const core::Objection& objection) {
+  stage_.note("controller acknowledges nothing more", controller.slot, 0,
+              [&] { return objection.why; });
+  if (!options_.restores) return;
+  if (mark_) mark_ = store::raised_to(std::move(*mark_), objection.heard);
+  observer_.refused();
+  stage_.timeline.after(stage_.random.between(Duration(1s), Duration(20s)), Timeline::world(),
+                        [this, controller] {
+                          accept_rollback_ = true;
+                          kill_controller(controller);
+                        });
+}
+
 // --- faults -------------------------------------------------------------------------------------
 
 // Always the same entries: an outbox that loses them, without repetition.
@@ -242,7 +278,9 @@ Outcome World::run() {
     for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
     // In half of the schedules: early, or while jobs run.
     if (!options_.fixed_scenario && options_.seed % 2 == 0) found_account();
-    if (options_.fixed_scenario) {
+    if (options_.restores) {
+      plan_restores();
+    } else if (options_.fixed_scenario) {
       plan_fixed_scenario();
     } else if (const auto kind = stage_.random.below(100); kind < 10) {
       plan_silence();
@@ -275,7 +313,8 @@ Outcome World::run() {
   outcome.freezes = observer_.freezes();
   outcome.stopped_by_check = observer_.controllers_stopped_by_check();
   outcome.jobs = observer_.acknowledged_jobs();
-  outcome.events = database_.lsn().value();
+  outcome.refusals = observer_.refusals();
+  outcome.events = database_.events().size();
   for (std::size_t i = 0; i < kActors; ++i)
     outcome.boundaries[i] = stage_.boundaries.passed(static_cast<Actor>(i));
   outcome.trace.assign(stage_.trace.lines().begin(), stage_.trace.lines().end());

@@ -34,6 +34,7 @@ struct Options {
   Mutant mutant = Mutant::none;
   bool fixed_scenario = false;      // fixed events; only their durations are random
   std::vector<CrashPoint> crashes;  // of the fixed scenario
+  bool restores = false;            // of older copies of the database
 };
 
 struct Outcome {
@@ -44,7 +45,8 @@ struct Outcome {
   std::uint64_t freezes = 0;
   std::uint64_t stopped_by_check = 0;  // controllers that were superseded
   std::uint64_t jobs = 0;
-  std::uint64_t events = 0;  // journaled
+  std::uint64_t refusals = 0;  // of older copies of the database
+  std::uint64_t events = 0;    // journaled
   std::uint64_t boundaries[kActors] = {};
   std::vector<std::string> trace;  // if verbose
 };
@@ -73,6 +75,13 @@ class World {
     clients_.answered(operation, reply);
   }
 
+  // --- what the controllers' host remembers, and what its administrator does ---
+  Acceptance acceptance() const { return {mark_, accept_rollback_}; }
+  void opened(const store::Opened& opened, const std::string& holder);
+  void committed(Epoch epoch, const ClusterState& after);
+  void refused(const std::string& why);
+  void objected(Life controller, const core::Objection& objection);
+
   const std::shared_ptr<const Policy>& policy() const { return policy_; }
   // Whether jobs of a second partition preempt those of the first: in every fourth world, without a random draw.
   bool has_tiers() const { return options_.seed % 4 == 3; }
@@ -91,6 +100,8 @@ class World {
   void plan_silence();
   void plan_takeover();
   void take_over(Duration stands_still, Duration cut_off);
+  void plan_restores();
+  void restore(const Database::Contents& copy, bool with_mark);
   void plan_faults(Instant end);
   void plan_fault(Instant end);
   void plan_fixed_scenario();
@@ -113,6 +124,8 @@ class World {
   std::vector<std::unique_ptr<Controller>> graveyard_;    // destroyed once none of them runs
   Random clocks_;  // of its own, so that other worlds draw as before
   unsigned lost_calls_ = 0;
+  std::optional<store::HighWaterMark> mark_;  // as MarkKeeper keeps it
+  bool accept_rollback_ = false;              // at the next start
   bool healed_ = false;
   bool done_ = false;
   std::string unsettled_;

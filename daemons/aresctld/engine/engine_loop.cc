@@ -55,6 +55,12 @@ void EngineLoop::start() {
   journal_thread_ = std::thread([this] { run_journal(); });
 }
 
+std::size_t EngineLoop::hear_nodes_first() {
+  roll_call_ = core::RollCall(engine_.state(), clock_.now() + core::kRollCallPatience);
+  calling_roll_ = !roll_call_.over(clock_.now());
+  return roll_call_.awaited().size();
+}
+
 void EngineLoop::post(Command command, OnReply on_reply) {
   post(PostedCommand{std::move(command), std::move(on_reply)});
 }
@@ -90,6 +96,8 @@ void EngineLoop::stop() {
   if (journal_thread_.joinable()) journal_thread_.join();
   // Only if the database was unreachable: the outcome is unknown, and clients may retry.
   for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
+  for (const PostedCommand& posted : std::exchange(held_, {}))
+    if (posted.on_reply) posted.on_reply(shutting_down());
   while (!inbox_.empty())
     if (const PostedCommand posted = inbox_.pop(); posted.on_reply)
       posted.on_reply(shutting_down());
@@ -105,13 +113,13 @@ void EngineLoop::run_engine() {
       std::unique_lock lock(mutex_);
       engine_wake_.wait_until(lock, next_tick, [&] {
         return committed_ || stopping_ || abandoned_ ||
-               ((tick_due || engine_.has_notifications() || !inbox_.empty()) && !engine_.full());
+               ((tick_due || engine_.has_notifications() || command_waits()) && !engine_.full());
       });
       committed = std::exchange(committed_, false);
       if (committed) in_flight_ = false;
       new_epoch = std::exchange(new_epoch_, std::nullopt);
       if (abandoned_) return;
-      if (stopping_ && inbox_.empty() && !in_flight_ && !committed && !engine_.has_batch()) {
+      if (stopping_ && !command_waits() && !in_flight_ && !committed && !engine_.has_batch()) {
         engine_done_ = true;
         journal_wake_.notify_all();
         return;
@@ -134,7 +142,10 @@ void EngineLoop::run_engine() {
       const bool nodes_heard = drain_system_commands();
       tick(clock_.now(), nodes_heard);
     }
+    if (calling_roll_ && (engine_.objection() || roll_call_.over(clock_.now()))) end_roll_call();
     drain_inbox();
+    if (engine_.objection() && !std::exchange(objected_, true) && sinks_.object)
+      sinks_.object(*engine_.objection());
     if (engine_.has_notifications()) engine_.continue_notifications(clock_.now());
     bool free = false;
     {
@@ -164,9 +175,27 @@ void EngineLoop::drain_inbox() {
   std::size_t waiting = 0;
   {
     std::lock_guard lock(mutex_);
-    waiting = inbox_.size();
+    waiting = calling_roll_ ? inbox_.system_command_count() : inbox_.size();
   }
   drain_inbox(waiting);
+}
+
+// Under the lock: one that may be taken now.
+bool EngineLoop::command_waits() const {
+  return calling_roll_ ? inbox_.system_command_count() > 0 : !inbox_.empty();
+}
+
+void EngineLoop::end_roll_call() {
+  calling_roll_ = false;
+  for (PostedCommand& posted : std::exchange(held_, {})) handle_command(std::move(posted));
+}
+
+// The scheduler waits for the outcome of its plan, and makes no other meanwhile.
+void EngineLoop::hold_or_handle(PostedCommand posted) {
+  if (calling_roll_ && std::holds_alternative<TakePlan>(posted.command.body))
+    held_.push_back(std::move(posted));
+  else
+    handle_command(std::move(posted));
 }
 
 // Handles the commands that do not belong to a user. True if all of them were handled.
@@ -187,7 +216,7 @@ std::size_t EngineLoop::drain_inbox(std::size_t most) {
       std::lock_guard lock(mutex_);
       next = inbox_.pop();
     }
-    handle_command(std::move(*next));
+    hold_or_handle(std::move(*next));
   }
   return most;
 }
@@ -217,6 +246,7 @@ void EngineLoop::handle_command(PostedCommand posted) {
   if (!from_node) return;
   const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
   const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
+  if (id && std::holds_alternative<Register>(from_node->message.body)) roll_call_.heard(*id);
   if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
 }
 

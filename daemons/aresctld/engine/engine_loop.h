@@ -18,6 +18,7 @@
 #include "aresctld/engine/inbox.h"
 #include "base/result.h"
 #include "core/cluster/lease_monitor.h"
+#include "core/cluster/roll_call.h"
 #include "core/engine/engine.h"
 #include "model/engine/command.h"
 #include "model/policy/policy.h"
@@ -45,6 +46,8 @@ class EngineLoop {
     std::function<void(const Error&)> fatal;  // a commit that cannot be resolved; must not return
     std::function<void(bool waiting, const std::string& why)>
         database;  // the journal began or stopped waiting for the database
+    std::function<void(const core::Objection&)>
+        object{};  // once: the engine has stopped for this; on its thread
   };
 
   // `journal` is open and has returned `recovered`. start() first publishes it, then runs threads.
@@ -55,6 +58,12 @@ class EngineLoop {
   EngineLoop& operator=(const EngineLoop&) = delete;
 
   void start();
+
+  // Before start(): acknowledges nothing to users and starts no jobs until every node that was ever
+  // registered has been heard, or core::kRollCallPatience has passed. Returns how many nodes those
+  // are.
+  std::size_t hear_nodes_first();
+
   // If a user has too many commands queued the reply is `unavailable` at once. A command is dropped
   // if its caller disconnects before the engine handles it.
   void post(PostedCommand posted);
@@ -80,11 +89,18 @@ class EngineLoop {
   void tick(Time now, bool nodes_heard);
   void begin_usage_period(Time now);
   void defer(core::Outgoing outgoing);
+  void hold_or_handle(PostedCommand posted);
+  void end_roll_call();
+  bool command_waits() const;
 
   store::Journal& journal_;
   const Epoch first_epoch_;
-  core::Engine engine_;        // engine thread
-  core::LeaseMonitor leases_;  // engine thread
+  core::Engine engine_;              // engine thread
+  core::LeaseMonitor leases_;        // engine thread
+  core::RollCall roll_call_;         // engine thread
+  bool calling_roll_ = false;        // engine thread
+  std::vector<PostedCommand> held_;  // plans, until the roll call is over; engine thread
+  bool objected_ = false;            // engine thread
   std::vector<NextOccurrence>
       next_occurrences_;              // of recurring reservations; engine thread, during a tick
   std::optional<Time> usage_period_;  // start of the usage period at the last tick; engine thread

@@ -1,7 +1,6 @@
 #include "aresctld/engine/state_dir.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,30 +30,10 @@ Result<StateDir> StateDir::take(const std::string& path) {
 }
 
 StateDir::StateDir(StateDir&& other) noexcept
-    : lock_(std::exchange(other.lock_, -1)),
-      high_water_(std::move(other.high_water_)),
-      written_(other.written_),
-      unwritten_(std::move(other.unwritten_)) {}
+    : lock_(std::exchange(other.lock_, -1)), high_water_(std::move(other.high_water_)) {}
 
 StateDir::~StateDir() {
-  if (lock_ < 0) return;
-  // Without this an older copy, restored while the controller is stopped, might not be detected.
-  if (unwritten_)
-    if (auto saved = high_water_.save(*unwritten_); !saved)
-      spdlog::warn("{}", saved.error().message);
-  close(lock_);
-}
-
-void StateDir::remember(const store::HighWaterMark& mark) {
-  const auto now = std::chrono::steady_clock::now();
-  unwritten_ = mark;
-  if (now - written_ < std::chrono::seconds(1)) return;
-  written_ = now;
-  // A failure matters only if the database is rolled back too; even then the nodes know their lsn.
-  if (auto saved = high_water_.save(mark); saved)
-    unwritten_.reset();
-  else
-    spdlog::warn("{}", saved.error().message);
+  if (lock_ >= 0) close(lock_);
 }
 
 }  // namespace ares::aresctld

@@ -1,12 +1,10 @@
-// StateDir: the controller's directory: its lock file, and the highest database position seen.
-// Created by the main thread before anything else; the journal thread calls remember().
+// StateDir: the controller's directory: its lock file, and the file with the last database
+// position. Created by the main thread before anything else.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
-#include "base/ids.h"
 #include "base/result.h"
 #include "store/journal/high_water.h"
 
@@ -22,19 +20,16 @@ class StateDir {
   ~StateDir();
 
   // data_loss if the file is damaged.
-  Result<std::optional<store::HighWaterMark>> seen() const { return high_water_.load(); }
-
-  // Writes at most one mark a second, and the last one on destruction. After a crash the file may
-  // be behind; the margin for accepted rollbacks covers this.
-  void remember(const store::HighWaterMark& mark);
+  Result<std::optional<store::HighWaterMark>> seen() const {
+    return store::HighWater(high_water_).load();
+  }
+  const std::string& high_water() const { return high_water_; }
 
  private:
-  StateDir(int lock, std::string path) : lock_(lock), high_water_(std::move(path)) {}
+  StateDir(int lock, std::string high_water) : lock_(lock), high_water_(std::move(high_water)) {}
 
   int lock_;
-  store::HighWater high_water_;
-  std::chrono::steady_clock::time_point written_{};
-  std::optional<store::HighWaterMark> unwritten_;
+  std::string high_water_;
 };
 
 }  // namespace ares::aresctld

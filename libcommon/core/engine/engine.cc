@@ -36,6 +36,20 @@ const std::vector<Blob>* blobs_of(const Command& command) {
   return many ? &many->blobs : nullptr;
 }
 
+// Clients repeat what is unavailable; a node is told, so that its log says why it is not served.
+Error objected(const Command& command, const Objection& objection) {
+  if (std::holds_alternative<NodeCommand>(command.body)) return {ErrorCode::stale, objection.why};
+  return {ErrorCode::unavailable, "the controller acknowledges nothing: " + objection.why};
+}
+
+// What a controller told a node is one record. The highest fence and the highest epoch are kept
+// apart, and the epoch may be older than the fence if the disk of the node was full.
+bool has_seen_more(const ClusterState& state, const Recovered& recovered, const Register& r) {
+  const HeardPosition told = compare_heard(state, recovered, r.position);
+  if (told != HeardPosition::covered) return told == HeardPosition::later;
+  return r.highest_lsn > state.lsn || r.highest_epoch > state.epoch;
+}
+
 const Reconfigure* reconfiguration(const Command& command) {
   const auto* user = std::get_if<UserCommand>(&command.body);
   return user ? std::get_if<Reconfigure>(&user->body) : nullptr;
@@ -44,7 +58,10 @@ const Reconfigure* reconfiguration(const Command& command) {
 }  // namespace
 
 Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bounds bounds)
-    : state_(std::move(recovered)), policy_(std::move(policy)), bounds_(bounds) {
+    : state_(std::move(recovered)),
+      policy_(std::move(policy)),
+      bounds_(bounds),
+      recovered_{state_.epoch, state_.lsn} {
   rebuild_indexes(state_);
   batch_base_ = state_;
   committed_ = std::make_shared<const ClusterState>(state_);
@@ -53,7 +70,11 @@ Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bou
 void Engine::handle(const Command& command, Time now, Ticket ticket) {
   now = std::max(now, state_.now);
   Decision decision;
-  if (!active_ && !std::holds_alternative<Activate>(command.body)) {
+  if (auto objection = objection_of(command)) object(std::move(*objection));
+  if (objection_) {
+    decision.failed = true;
+    decision.error = objected(command, *objection_);
+  } else if (!active_ && !std::holds_alternative<Activate>(command.body)) {
     decision.failed = true;
     decision.error = Error{ErrorCode::unavailable, "the controller is not active yet; retry"};
   } else {
@@ -89,6 +110,47 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
     replies_.push_back({ticket, decision.failed, std::move(decision.error),
                         std::move(decision.jobs), std::move(decision.text), decision.repeated});
   }
+}
+
+std::optional<Objection> Engine::objection_of(const Command& command) const {
+  const auto* node = std::get_if<NodeCommand>(&command.body);
+  const auto* registers = node ? std::get_if<Register>(&node->message.body) : nullptr;
+  if (objection_ || !registers || !state_.node_ids.find(node->message.node)) return std::nullopt;
+  if (!has_seen_more(state_, recovered_, *registers)) return std::nullopt;
+  JournalPosition heard = heard_by(*registers);
+  std::string why = describe_later(state_, node->message.node, heard);
+  return Objection{std::move(heard), std::move(why)};
+}
+
+// What was decided on the state that is in doubt is never shown, also what is being committed.
+void Engine::object(Objection objection) {
+  objection_ = std::move(objection);
+  const Error why = objected({}, *objection_);
+  const auto withdraw = [&why](std::vector<Reply>& replies) {
+    for (Reply& reply : replies) {
+      if (reply.failed) continue;
+      const Ticket ticket = reply.ticket;
+      reply = Reply{};
+      reply.ticket = ticket;
+      reply.failed = true;
+      reply.error = why;
+    }
+  };
+  withdraw(replies_);
+  effects_.clear();
+  notices_.clear();
+  if (in_flight_) {
+    withdraw(in_flight_->replies);
+    in_flight_->effects.clear();
+    in_flight_->notices.clear();
+  }
+  state_ = batch_base_;
+  events_.clear();
+  blobs_.clear();
+  blob_bytes_ = 0;
+  touched_.clear();
+  finished_.clear();
+  notifications_.clear();
 }
 
 // Consequences are applied at once, so that the next one is computed from the state after it.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/accounts/limits/usage_totals.h"
+#include "core/cluster/heard_position.h"
 #include "core/job/effects/notices.h"
 #include "core/job/follow/dependency_notifications.h"
 #include "model/engine/command.h"
@@ -43,6 +44,13 @@ struct EngineBatch {
   ClusterState before, after;     // snapshots; the store reads changed records from `after`
 };
 
+// A node has heard of a later position than the state has: the database is an older copy, or
+// another controller has taken over.
+struct Objection {
+  JournalPosition heard;
+  std::string why;  // and what the administrator can do
+};
+
 // Output that may be sent once a batch has committed.
 struct Outgoing {
   std::vector<Reply> replies;
@@ -67,6 +75,11 @@ class Engine {
 
   // Whether Activate was accepted. All commands before it are refused.
   bool active() const { return active_; }
+
+  // None: nothing speaks against this state. Else nothing more is decided, committed or
+  // acknowledged, until another process starts on another state: what was not committed is dropped,
+  // and every command is answered with the objection.
+  const std::optional<Objection>& objection() const { return objection_; }
 
   // Decides and applies one command. `now`: the caller's clock, raised to state().now if earlier.
   void handle(const Command& command, Time now, Ticket ticket);
@@ -101,6 +114,8 @@ class Engine {
   void follow_from(std::size_t first_event, Time at);
   void process_notifications(std::size_t events, Time at);
   void save_row(const JobKey& key);
+  std::optional<Objection> objection_of(const Command& command) const;
+  void object(Objection objection);
   void send(const Command& command, Decision& decision, std::size_t first_effect);
   void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
 
@@ -110,6 +125,8 @@ class Engine {
   std::shared_ptr<const Policy> policy_;
   const Bounds bounds_;
   bool active_ = false;
+  const Recovered recovered_;
+  std::optional<Objection> objection_;
   std::deque<DependencyNotification> notifications_;  // first in, first out
   std::vector<std::shared_ptr<const Event>> events_;
   std::vector<Blob> blobs_;

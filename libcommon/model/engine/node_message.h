@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "model/cluster/node_layout.h"
 #include "model/cluster/resources.h"
+#include "model/engine/journal_position.h"
 #include "model/job/job.h"
 
 namespace ares {
@@ -99,6 +100,7 @@ struct ToNode {
   std::string node;
   Epoch epoch;
   ToNodeBody body;
+  std::optional<JournalPosition> position{};  // with Welcome and HeartbeatAck: the last commit
 };
 
 // --- node to controller -------------------------------------------------------------------------------------------------------
@@ -134,8 +136,9 @@ struct Register {
   bool can_freeze = false;
   std::string version;
   Epoch highest_epoch;                  // highest seen: an older controller is refused
-  Lsn highest_lsn;                      // highest fence seen: detects a restored old database
+  Lsn highest_lsn;                      // highest position heard of: an older database is noticed
   std::vector<AttemptReport> attempts;  // everything in the spool
+  JournalPosition position{};           // the last one that a controller told
 };
 struct Heartbeat {
   std::uint64_t sequence = 0;

@@ -60,6 +60,8 @@ inline constexpr Duration kEvictionsKept = std::chrono::hours(24);
 
 struct ClusterState {
   ClusterId cluster;
+  std::string history;                      // of the database: see JournalPosition
+  std::vector<std::string> past_histories;  // those before it, which rollbacks ended
   Epoch epoch;
   Lsn lsn;              // of the last event applied
   Time now{};           // of the last event applied; decide() never uses an earlier time

@@ -1,63 +1,67 @@
 #include "store/journal/high_water.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 namespace ares::store {
 namespace {
 
-// The file is written about once a second, so the database may be ahead of it.
-constexpr std::uint64_t kLsnMargin = 1'000'000;
-constexpr std::uint64_t kIdMargin = 10'000;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-tl::unexpected<Error> cannot(const char* what, const std::string& path) {
-  const int error = errno;
-  return fail(ErrorCode::unavailable,
-              std::string("cannot ") + what + " " + path + ": " + std::strerror(error));
-}
-
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
+constexpr std::uint64_t kReservedEvents = 1'000'000;
 
 std::string describe(const HighWaterMark& mark) {
-  return "epoch " + std::to_string(mark.epoch.value()) + ", event " +
-         std::to_string(mark.lsn.value());
+  return "epoch " + std::to_string(mark.position.epoch.value()) + ", event " +
+         std::to_string(mark.position.lsn.value());
 }
 
 }  // namespace
 
-Status check_not_behind(const HighWaterMark& seen, const HighWaterMark& found) {
+HighWaterMark with_reserve(HighWaterMark mark, std::uint64_t ids) {
+  mark.reserved_lsn = Lsn(mark.position.lsn.value() + kReservedEvents);
+  mark.reserved_job_id = JobId(mark.position.next_job_id.value() + ids);
+  return mark;
+}
+
+bool advance(HighWaterMark& mark, Epoch epoch, Lsn lsn, JobId next_job_id, NodeId next_node_id) {
+  mark.position.epoch = epoch;
+  mark.position.lsn = lsn;
+  mark.position.next_job_id = next_job_id;
+  mark.next_node_id = next_node_id;
+  if (lsn <= mark.reserved_lsn && next_job_id <= mark.reserved_job_id) return false;
+  mark = with_reserve(std::move(mark), kReservedIds);
+  return true;
+}
+
+HighWaterMark raised_to(HighWaterMark mark, const JournalPosition& heard) {
+  JournalPosition& position = mark.position;
+  if (!heard.history.empty()) position.history = heard.history;
+  if (!heard.holder.empty()) position.holder = heard.holder;
+  position.epoch = std::max(position.epoch, heard.epoch);
+  position.lsn = std::max(position.lsn, heard.lsn);
+  position.next_job_id = std::max(position.next_job_id, heard.next_job_id);
+  return with_reserve(std::move(mark), kIdsBetweenHeartbeats);
+}
+
+Status check_not_behind(const HighWaterMark& seen, const HighWaterMark& found,
+                        const std::vector<std::string>& past_histories) {
   if (seen.system != found.system)
     return fail(ErrorCode::failed_precondition,
                 "this is another database than the one this controller used before (it is " +
                     found.system + ", before it was " + seen.system +
                     "): check `database:` in ares.yaml; if the change is meant, start once with "
                     "--accept-rollback");
-  if (found.epoch < seen.epoch || found.lsn < seen.lsn)
+  const std::string& history = seen.position.history;
+  const auto& past = past_histories;
+  // Another controller has accepted a rollback.
+  if (std::find(past.begin(), past.end(), history) != past.end()) return {};
+  if (!history.empty() && history != found.position.history)
+    return fail(
+        ErrorCode::data_loss,
+        "the database stands at " + describe(found) +
+            ", in a history that a rollback has ended since: this controller has seen it at " +
+            describe(seen) +
+            " of the later one. An older copy was restored. Restore a newer copy; or "
+            "start once with --accept-rollback to go on without what is missing");
+  if (found.position.epoch < seen.position.epoch || found.position.lsn < seen.position.lsn)
     return fail(ErrorCode::data_loss,
                 "the database stands at " + describe(found) +
                     ", but this controller has seen it at " + describe(seen) +
@@ -67,60 +71,19 @@ Status check_not_behind(const HighWaterMark& seen, const HighWaterMark& found) {
 }
 
 HighWaterMark raised_above(const HighWaterMark& seen, const HighWaterMark& found) {
+  const JournalPosition& was = seen.position;
   HighWaterMark raised = found;
-  raised.epoch = std::max(seen.epoch, found.epoch);
-  raised.lsn = Lsn(std::max(seen.lsn, found.lsn).value() + kLsnMargin);
-  raised.next_job_id = JobId(std::max(seen.next_job_id, found.next_job_id).value() + kIdMargin);
+  JournalPosition& now = raised.position;
+  now.epoch = std::max(was.epoch, now.epoch);
+  now.lsn = std::max({seen.reserved_lsn, was.lsn, now.lsn}).next();
+  now.next_job_id = std::max({seen.reserved_job_id, was.next_job_id, now.next_job_id});
   raised.next_node_id = std::max(seen.next_node_id, found.next_node_id);
   return raised;
 }
 
-Result<std::optional<HighWaterMark>> HighWater::load() const {
-  errno = 0;
-  std::ifstream file(path_);
-  if (!file) {
-    if (errno == ENOENT) return std::nullopt;
-    return cannot("read", path_);
-  }
-  std::stringstream text;
-  text << file.rdbuf();
-  std::string heading, end;
-  std::uint64_t epoch = 0, lsn = 0, job = 0;
-  std::uint32_t node = 0;
-  HighWaterMark mark;
-  text >> heading >> mark.system >> epoch >> lsn >> job >> node >> end;
-  if (!text || heading != "ares-high-water-1" || end != "end")
-    return fail(ErrorCode::data_loss,
-                path_ +
-                    " is damaged: it cannot tell whether the database is the right one. Remove "
-                    "the file if you are sure that it is");
-  mark.epoch = Epoch(epoch);
-  mark.lsn = Lsn(lsn);
-  mark.next_job_id = JobId(job);
-  mark.next_node_id = NodeId(node);
-  return mark;
-}
-
-Status HighWater::save(const HighWaterMark& mark) const {
-  std::ostringstream text;
-  text << "ares-high-water-1 " << mark.system << ' ' << mark.epoch.value() << ' '
-       << mark.lsn.value() << ' ' << mark.next_job_id.value() << ' ' << mark.next_node_id.value()
-       << " end\n";
-  const std::string content = text.str();
-  const std::string fresh = path_ + ".new";
-  {
-    const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (file.get() < 0) return cannot("create", fresh);
-    const auto written = ::write(file.get(), content.data(), content.size());
-    if (written != static_cast<ssize_t>(content.size())) return cannot("write", fresh);
-    if (::fsync(file.get()) != 0) return cannot("sync", fresh);
-  }
-  if (::rename(fresh.c_str(), path_.c_str()) != 0) return cannot("replace", path_);
-  const std::string directory = directory_of(path_);
-  const Descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent.get() < 0) return cannot("open", directory);
-  if (::fsync(parent.get()) != 0) return cannot("sync", directory);
-  return {};
+JobId next_job_id_after(const HighWaterMark& seen, const HighWaterMark& found) {
+  const JobId next = found.position.next_job_id;
+  return seen.may_lack_last_moments ? std::max(seen.reserved_job_id, next) : next;
 }
 
 }  // namespace ares::store

@@ -74,6 +74,7 @@ struct Opened {
   std::string
       system;  // identifies the database, so that another database with the same name is detected
   ClusterState state;  // at the controller's lsn; after reopen() only epoch and lsn are meaningful
+  std::string holder{};  // names this controller process
 };
 
 class Journal {

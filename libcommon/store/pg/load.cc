@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -23,7 +24,8 @@ tl::unexpected<Error> unreadable(const std::string& which, Error error) {
 Status load_controller(PgConnection& connection, ClusterState& state) {
   auto rows = connection.query(
       "SELECT cluster_id, epoch, lsn, state_now, activated_at, next_job_id, next_node_id, "
-      "config_hash, lease, old_leases_end, next_record_id, usage_since FROM controller");
+      "config_hash, lease, old_leases_end, next_record_id, usage_since, history, "
+      "array_to_string(past_histories, ' ') FROM controller");
   if (!rows) return fail(rows.error());
   if (rows->size() != 1)
     return fail(ErrorCode::data_loss, "the table `controller` has no row: restore the database");
@@ -39,6 +41,9 @@ Status load_controller(PgConnection& connection, ClusterState& state) {
   state.old_leases_end = rows->time(0, 9);
   state.next_record_id = static_cast<std::uint64_t>(rows->bigint(0, 10));
   state.usage_since = rows->time(0, 11);
+  state.history = rows->text(0, 12);
+  std::istringstream past(rows->text(0, 13));
+  for (std::string one; past >> one;) state.past_histories.push_back(one);
   return {};
 }
 

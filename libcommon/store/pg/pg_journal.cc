@@ -2,7 +2,6 @@
 
 #include <mutex>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "store/pg/catalogue.h"
@@ -21,16 +20,6 @@ constexpr std::int64_t kPartitionsAhead = 3;  // days
 constexpr std::int64_t kMonthsAhead = 2;      // retried every day, because a report may block it
 constexpr Seconds kBlobGrace{24 * 3600};
 
-// A random UUID that identifies this process in the controller's row.
-std::string new_holder() {
-  std::random_device random;
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string uuid = "xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx";
-  for (char& c : uuid)
-    if (c == 'x') c = kHex[random() & 15];
-  return uuid;
-}
-
 // For open(): space may become free on a full disk, so the controller retries.
 Error while_opening(Error error) {
   if (error.code == ErrorCode::resource_exhausted) error.code = ErrorCode::unavailable;
@@ -41,7 +30,7 @@ Error while_opening(Error error) {
 
 class PgJournal::Session {
  public:
-  explicit Session(PgOptions options) : options_(std::move(options)), holder_(new_holder()) {}
+  explicit Session(PgOptions options) : options_(std::move(options)), holder_(random_uuid()) {}
 
   Result<Opened> open() {
     connection_.reset();
@@ -54,7 +43,7 @@ class PgJournal::Session {
     if (!mark) return fail(mark.error());
     auto state = load_state(*connection);
     if (!state) return fail(state.error());
-    if (state->epoch != mark->epoch)
+    if (state->epoch != mark->position.epoch)
       return fail(ErrorCode::stale, "another controller took over while this one was loading");
     catalogue_.remember(*state);
     stored_specs_.clear();
@@ -71,8 +60,8 @@ class PgJournal::Session {
     auto mark = retake_epoch(*connection, options_, holder_);
     if (!mark) return fail(mark.error());
     ClusterState state;
-    state.epoch = mark->epoch;
-    state.lsn = mark->lsn;
+    state.epoch = mark->position.epoch;
+    state.lsn = mark->position.lsn;
     return ready(std::move(*connection), *mark, std::move(state));
   }
 
@@ -140,9 +129,9 @@ class PgJournal::Session {
   Result<Opened> ready(PgConnection connection, const HighWaterMark& mark, ClusterState state) {
     if (auto known = connection.prepare(pg_statements()); !known) return fail(known.error());
     connection_.emplace(std::move(connection));
-    epoch_ = mark.epoch;
+    epoch_ = mark.position.epoch;
     doubt_.clear();
-    return Opened{mark.epoch, mark.system, std::move(state)};
+    return Opened{epoch_, mark.system, std::move(state), holder_};
   }
 
   CommitOutcome in_doubt(std::string why) {

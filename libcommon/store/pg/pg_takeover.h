@@ -10,12 +10,17 @@
 
 namespace ares::store {
 
-// failed_precondition if the server's settings may lose commits, its encoding lacks characters,
+// Names a controller process, or a history.
+std::string random_uuid();
+
+// failed_precondition if the server's settings may lose commits, its encoding cannot hold every
+// name,
 // or the database belongs to another cluster.
 Status check_server(PgConnection& connection, const PgOptions& options);
 
-// One more than the highest epoch, in a separate commit. `holder` identifies this process.
-// Refuses a database behind `options.seen`; if that was accepted, raises its position above `seen`.
+// One more than the highest epoch, in a commit of its own. `holder` names this process. Refuses a
+// database behind `options.seen`. With `options.accept_rollback` a new history begins, above
+// everything that was seen.
 Result<HighWaterMark> take_epoch(PgConnection& connection, const PgOptions& options,
                                  const std::string& holder);
 

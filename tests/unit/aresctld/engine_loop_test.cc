@@ -50,6 +50,17 @@ Command one_partition() {
   return Command{std::move(config)};
 }
 
+Command registration(JournalPosition heard = {}) {
+  Register body;
+  body.name = "n1";
+  body.incarnation_tag = "spool/boot";
+  body.incarnation = 1;
+  body.inventory.cpus = 4;
+  body.inventory.memory = Bytes::gib(4);
+  body.position = std::move(heard);
+  return Command{NodeCommand{{"n1", 1, std::move(body)}, "10.0.0.1", {}}};
+}
+
 // A loop with a database in memory, whose connection fails as `script` says.
 class EngineLoopTest : public ::testing::Test {
  protected:
@@ -72,10 +83,12 @@ class EngineLoopTest : public ::testing::Test {
     sinks.durable = [](const Committed&) {};
     sinks.fatal = [this](const Error&) { fatal_.set_value(); };
     sinks.database = [this](bool waiting, const std::string&) { waiting_ = waiting; };
+    sinks.object = [this](const core::Objection& objection) { objected_.set_value(objection); };
     epoch_ = opened->epoch;
     loop_ = std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
                                          std::make_shared<const Policy>(policy_), clock_,
                                          std::move(sinks));
+    if (hear_nodes_first_) loop_->hear_nodes_first();
     loop_->start();
     shown_at_start_ = views_->read().state;
   }
@@ -107,6 +120,8 @@ class EngineLoopTest : public ::testing::Test {
   std::unique_ptr<ViewHolder> views_ = std::make_unique<ViewHolder>();
   std::shared_ptr<const ClusterState> shown_at_start_;
   std::promise<void> fatal_;
+  std::promise<core::Objection> objected_;
+  bool hear_nodes_first_ = false;  // set it before start()
   std::atomic<bool> waiting_ = false;
   std::unique_ptr<EngineLoop> loop_;
 };
@@ -304,6 +319,62 @@ TEST_F(EngineLoopTest, IdleSupersededControllerStopsWithoutReplying) {
     repeats.push_back(post(submit(1)));  // known: a reply without a commit
   }
   EXPECT_EQ(repeats.back().wait_for(0s), std::future_status::timeout);
+}
+
+TEST_F(EngineLoopTest, WithoutAMarkNoUserIsAnsweredBeforeTheNodesWereHeard) {
+  const auto none = [](Operation, const store::Batch*) { return Fault::none; };
+  hear_nodes_first_ = true;
+  start(none);
+  ASSERT_FALSE(post(submit(1)).get().failed) << "a new cluster has no nodes to wait for";
+  ASSERT_FALSE(post(registration()).get().failed);
+  loop_->stop();
+
+  views_ = std::make_unique<ViewHolder>();  // another process
+  start(none);
+  auto waiting = post(submit(2));
+  auto plan = post(Command{TakePlan{}});
+  for (int i = 0; i < 3; ++i) post(Command{Tick{}}).get();
+  EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(plan.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(durable_jobs().size(), 1u);
+  ASSERT_FALSE(post(registration()).get().failed);
+  EXPECT_FALSE(waiting.get().failed);
+  plan.get();
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, WhoWaitsForTheNodesIsToldThatOneOfThemObjects) {
+  const auto none = [](Operation, const store::Batch*) { return Fault::none; };
+  start(none);
+  ASSERT_FALSE(post(registration()).get().failed);
+  loop_->stop();
+
+  hear_nodes_first_ = true;
+  views_ = std::make_unique<ViewHolder>();
+  start(none);
+  auto waiting = post(submit(1));
+  EXPECT_EQ(post(registration({"", Epoch(1), "", Lsn(1'000'000), JobId(7)})).get().error.code,
+            ErrorCode::stale);
+  EXPECT_EQ(objected_.get_future().get().heard.next_job_id, JobId(7));
+  EXPECT_EQ(waiting.get().error.code, ErrorCode::unavailable);
+  EXPECT_EQ(post(submit(2)).get().error.code, ErrorCode::unavailable);
+  EXPECT_TRUE(durable_jobs().empty());
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, AStopDuringTheRollCallAnswersWhoWaits) {
+  const auto none = [](Operation, const store::Batch*) { return Fault::none; };
+  start(none);
+  ASSERT_FALSE(post(registration()).get().failed);
+  loop_->stop();
+  hear_nodes_first_ = true;
+  views_ = std::make_unique<ViewHolder>();
+  start(none);
+  auto waiting = post(submit(1));
+  auto plan = post(Command{TakePlan{}});
+  loop_->stop();
+  EXPECT_EQ(waiting.get().error.code, ErrorCode::unavailable);
+  EXPECT_TRUE(plan.get().failed);
 }
 
 }  // namespace

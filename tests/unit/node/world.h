@@ -214,6 +214,11 @@ class World final : public StepTransport, private Uplink, private Users {
   void tell(ToNodeBody body, std::uint64_t epoch = 1) {
     guard([&] { agent_->receive({"n1", Epoch(epoch), std::move(body)}, now); });
   }
+  void tell(ToNodeBody body, JournalPosition position) {
+    guard([&] {
+      agent_->receive({"n1", position.epoch, std::move(body), std::move(position)}, now);
+    });
+  }
   void welcome(Seconds lease = Seconds(300)) {
     tell(Welcome{agent_->incarnation(), lease, Seconds(10)});
     tell(HeartbeatAck{last_heartbeat});

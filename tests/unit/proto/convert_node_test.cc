@@ -14,9 +14,9 @@ namespace ares {
 // Structured bindings name every member, so that a member added to the model does not compile here
 // until it is compared, and then fails the test until it is converted.
 static bool operator==(const Register& x, const Register& y) {
-  const auto& [a, b, c, d, e, f, g, h, i] = x;
-  const auto& [A, B, C, D, E, F, G, H, I] = y;
-  return std::tie(a, b, c, d, e, f, g, h, i) == std::tie(A, B, C, D, E, F, G, H, I);
+  const auto& [a, b, c, d, e, f, g, h, i, j] = x;
+  const auto& [A, B, C, D, E, F, G, H, I, J] = y;
+  return std::tie(a, b, c, d, e, f, g, h, i, j) == std::tie(A, B, C, D, E, F, G, H, I, J);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
   const auto& [a, b] = x;
@@ -97,9 +97,9 @@ static bool operator==(const Refused& x, const Refused& y) {
   return a == A;
 }
 static bool operator==(const ToNode& x, const ToNode& y) {
-  const auto& [a, b, c] = x;
-  const auto& [A, B, C] = y;
-  return std::tie(a, b, c) == std::tie(A, B, C);
+  const auto& [a, b, c, d] = x;
+  const auto& [A, B, C, D] = y;
+  return std::tie(a, b, c, d) == std::tie(A, B, C, D);
 }
 
 namespace proto {

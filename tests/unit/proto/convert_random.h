@@ -201,7 +201,8 @@ class RandomWire {
                           .version = word(),
                           .highest_epoch = Epoch(random_()),
                           .highest_lsn = Lsn(random_()),
-                          .attempts = list([this] { return report(); })};
+                          .attempts = list([this] { return report(); }),
+                          .position = flag() ? position() : JournalPosition{}};
         break;
       case 1:
         m.body = Heartbeat{.sequence = random_(), .attempts = list([this] { return report(); })};
@@ -252,8 +253,15 @@ class RandomWire {
     l.kill_wait = seconds();
     return l;
   }
+  JournalPosition position() {
+    JournalPosition p{word(), Epoch(random_()), word(), Lsn(random_()), JobId(random_())};
+    if (p.history.empty()) p.history = "some";
+    return p;
+  }
   ToNode to_node(std::size_t kind) {
-    ToNode m{.node = word(), .epoch = Epoch(random_()), .body = {}};
+    ToNode m{.node = word(), .epoch = Epoch(random_()), .body = {}, .position = maybe([this] {
+                                                                      return position();
+                                                                    })};
     const AttemptKey key = attempt_key();
     const Fence f = fence();
     switch (kind) {

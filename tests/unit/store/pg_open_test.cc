@@ -177,7 +177,12 @@ TEST_F(PgOpenTest, OlderCopyIsRefusedOrContinuesAboveTheMarkIfAccepted) {
     ASSERT_TRUE(opened);
     cluster.start_from(opened->state);
     ASSERT_TRUE(journal.commit(cluster.next(10)));
-    seen = {opened->system, Epoch(opened->epoch.value() + 5), Lsn(500), JobId(70), NodeId(8)};
+    EXPECT_EQ(opened->state.history, opened->system) << "the first history";
+    seen.system = opened->system;
+    seen.position = {opened->state.history, Epoch(opened->epoch.value() + 5), opened->holder,
+                     Lsn(500), JobId(70)};
+    seen.next_node_id = NodeId(8);
+    seen = with_reserve(seen, 100);
   }
   options_.seen = seen;
   expect_refused(options_, ErrorCode::data_loss, "--accept-rollback");
@@ -187,10 +192,13 @@ TEST_F(PgOpenTest, OlderCopyIsRefusedOrContinuesAboveTheMarkIfAccepted) {
   PgJournal journal(options_);
   const auto opened = journal.open();
   ASSERT_TRUE(opened) << opened.error().message;
-  EXPECT_GT(opened->epoch, seen.epoch);
-  EXPECT_GT(opened->state.lsn, seen.lsn);
-  EXPECT_GT(opened->state.next_job_id, seen.next_job_id);
+  EXPECT_GT(opened->epoch, seen.position.epoch);
+  EXPECT_GT(opened->state.lsn, seen.reserved_lsn);
+  EXPECT_GE(opened->state.next_job_id, seen.reserved_job_id);
   EXPECT_EQ(opened->state.jobs, cluster.state().jobs);
+  EXPECT_EQ(database_of(opened->state.history), opened->system);
+  EXPECT_NE(opened->state.history, seen.position.history) << "another history begins";
+  EXPECT_EQ(opened->state.past_histories, (std::vector{seen.position.history}));
 
   // The journal continues from there.
   cluster.start_from(opened->state);
@@ -198,11 +206,47 @@ TEST_F(PgOpenTest, OlderCopyIsRefusedOrContinuesAboveTheMarkIfAccepted) {
   ASSERT_TRUE(committed) << committed.error().message;
 }
 
+TEST_F(PgOpenTest, EveryAcceptedRollbackBeginsAnotherHistoryAboveAllThatMayHaveBeenGiven) {
+  const auto first = open(options_);
+  ASSERT_TRUE(first);
+  options_.accept_rollback = true;  // without a mark: how much is missing is not known
+  const auto second = open(options_);
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->state.next_job_id, JobId(kIdsBetweenHeartbeats));
+  const auto third = open(options_);
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->state.past_histories,
+            (std::vector{first->state.history, second->state.history}));
+
+  // A copy from before is known as such, whatever it has come to.
+  options_.accept_rollback = false;
+  options_.seen = with_reserve(
+      {third->system, {"another branch", Epoch(1), "", Lsn(1), JobId(1)}, NodeId(1), {}, {}}, 1);
+  expect_refused(options_, ErrorCode::data_loss, "older copy");
+  options_.seen->position.history = second->state.history;
+  EXPECT_TRUE(open(options_)) << "another controller has accepted the rollback";
+}
+
+TEST_F(PgOpenTest, NumbersSetAsideAreNotGivenAgainAfterAPowerLoss) {
+  const auto first = open(options_);
+  ASSERT_TRUE(first);
+  HighWaterMark seen{first->system,
+                     {first->state.history, first->epoch, "", first->state.lsn, JobId(1)},
+                     NodeId(1),
+                     {},
+                     {}};
+  options_.seen = with_reserve(seen, 100);
+  EXPECT_EQ(open(options_)->state.next_job_id, JobId(1));
+  options_.seen->may_lack_last_moments = true;
+  EXPECT_EQ(open(options_)->state.next_job_id, JobId(101));
+}
+
 TEST_F(PgOpenTest, OtherDatabaseOfTheSameNameIsRefused) {
   const auto first = open(options_);
   ASSERT_TRUE(first);
   PgOptions other = server_.new_database();
-  other.seen = HighWaterMark{first->system, first->epoch, Lsn(0), JobId(1), NodeId(1)};
+  other.seen =
+      HighWaterMark{first->system, {"", first->epoch, "", Lsn(0), JobId(1)}, NodeId(1), {}, {}};
   expect_refused(other, ErrorCode::failed_precondition, "another database");
 }
 

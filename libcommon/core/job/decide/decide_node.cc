@@ -1,6 +1,7 @@
 // Messages from nodes: registration, heartbeats, progress, refused launches.
 #include <algorithm>
 
+#include "core/cluster/heard_position.h"
 #include "core/cluster/inventory.h"
 #include "core/job/decide/report.h"
 #include "core/topology/parsed_topology.h"
@@ -28,20 +29,15 @@ void decide_reports(const DecisionContext& q, const Node& node,
 
 std::optional<Error> why_not_register(const DecisionContext& q, const Node& node, const Register& r,
                                       const NodeCommand& command) {
-  if (r.highest_epoch > q.state.epoch) {
-    return Error{ErrorCode::stale, "node " + node.name + " has served epoch " +
-                                       std::to_string(r.highest_epoch.value()) +
-                                       " and this controller has " +
-                                       std::to_string(q.state.epoch.value()) +
-                                       ": another controller took over, or an older database was "
-                                       "restored (see --accept-rollback)"};
-  }
-  if (r.highest_lsn > q.state.lsn) {
-    return Error{ErrorCode::stale, "node " + node.name + " has seen journal position " +
-                                       std::to_string(r.highest_lsn.value()) +
-                                       " and this controller is at " +
-                                       std::to_string(q.state.lsn.value()) +
-                                       ": an older database was restored (see --accept-rollback)"};
+  // Of this database the engine has compared it.
+  if (const JournalPosition heard = heard_by(r);
+      heard.epoch > q.state.epoch || heard.lsn > q.state.lsn) {
+    return Error{
+        ErrorCode::stale,
+        "node " + node.name + " has served another database of this cluster up to epoch " +
+            std::to_string(heard.epoch.value()) + ", event " + std::to_string(heard.lsn.value()) +
+            ", and this one is not as far. Give it an empty spool, or start the controller "
+            "once with --accept-rollback"};
   }
   if (r.inventory.gpu_topology != node.inventory.gpu_topology)
     if (const Status told = topology::check_gpu_topology(r.inventory.gpu_topology); !told)
@@ -147,7 +143,7 @@ struct NodeMessageHandler {
     Decision d;
     decide_report(q, node, p.report, d);
     // The end of an attempt that is settled already: the node may forget it.
-    if (d.events.empty() && is_over(p.report.phase))
+    if (d.events.empty() && is_over(p.report.phase) && !awaited(p.report))
       d.effects.push_back({node.id, Lsn{}, Forget{p.report.attempt, p.report.fence}});
     if (!d.events.empty() && std::holds_alternative<ChargeCleared>(d.events.back())) {
       d.effects.push_back({node.id, Lsn{}, Forget{p.report.attempt, p.report.fence}});
@@ -155,6 +151,13 @@ struct NodeMessageHandler {
     return d;
   }
   Decision operator()(const LaunchRefused& r) const { return decide_refused_launch(q, node, r); }
+
+  // The job still holds the node: the report has yet to count.
+  bool awaited(const AttemptReport& r) const {
+    const Job* job = q.state.jobs.find(r.attempt.job);
+    const NodeShare* share = job ? current_share(*job, r.attempt, r.fence, node.id) : nullptr;
+    return share && share->phase != SharePhase::released;
+  }
 };
 
 }  // namespace

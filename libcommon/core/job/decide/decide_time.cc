@@ -40,19 +40,24 @@ void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decis
   }
 }
 
+// A controller that has only just become active hears its nodes first: they may have come further
+// than it knows.
 void launches(const DecisionContext& q, Decision& d) {
+  const Duration active = q.now - q.state.activated_at;
   const std::string ready =
       "not ready within " + std::to_string(q.policy.prepare_timeout.count()) + " s";
-  each_due(q, TimerKind::preparing, q.policy.prepare_timeout, [&](const Job& job) {
-    fail_late(job, SharePhase::preparing, ready, d);
-    return d.events.size() < kMost;
-  });
+  if (active >= q.policy.prepare_timeout)
+    each_due(q, TimerKind::preparing, q.policy.prepare_timeout, [&](const Job& job) {
+      fail_late(job, SharePhase::preparing, ready, d);
+      return d.events.size() < kMost;
+    });
   const std::string running =
       "did not start the job within " + std::to_string(q.policy.start_barrier.count()) + " s";
-  each_due(q, TimerKind::starting, q.policy.start_barrier, [&](const Job& job) {
-    fail_late(job, SharePhase::ready, running, d);
-    return d.events.size() < kMost;
-  });
+  if (active >= q.policy.start_barrier)
+    each_due(q, TimerKind::starting, q.policy.start_barrier, [&](const Job& job) {
+      fail_late(job, SharePhase::ready, running, d);
+      return d.events.size() < kMost;
+    });
 }
 
 // A pending job that can no longer meet its deadline ends; a running job is ended at its deadline.

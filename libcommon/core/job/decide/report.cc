@@ -74,6 +74,14 @@ void late(const Node& node, const AttemptReport& r, Decision& d) {
   d.events.emplace_back(ChargeCleared{r.attempt, node.id});
 }
 
+// Its user code may have run. Of an attempt that was not told to start, only the database can have
+// forgotten that it was: an older copy was restored. The node is ready then, and repeats what it
+// reports until the attempt counts as started.
+bool passed_go(const AttemptReport& r) {
+  return r.phase == AttemptPhase::running || r.phase == AttemptPhase::lost ||
+         (r.phase == AttemptPhase::done && r.ran_since);
+}
+
 // Whether the time limit ends at the deadline, because it was cut to it.
 bool limit_is_deadline(const Job& job) {
   const auto end = limit_end(job);
@@ -121,6 +129,10 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
   if (!share) return late(node, r, d);
   if (share->phase == SharePhase::released) return;
 
+  if (job->state == JobState::configuring && passed_go(r)) {
+    if (share->phase == SharePhase::preparing) d.events.emplace_back(NodeReady{r.attempt, node.id});
+    return;
+  }
   const NodeReleased released{r.attempt, node.id, r.usage};
   switch (r.phase) {
     case AttemptPhase::accepted: break;

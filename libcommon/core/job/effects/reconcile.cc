@@ -3,6 +3,7 @@
 
 #include "core/job/decide/report.h"
 #include "core/job/effects/effects.h"
+#include "model/engine/history.h"
 
 namespace ares::core {
 namespace {
@@ -39,11 +40,20 @@ class Reconcile {
     });
   }
 
+  // The node keeps what has the latest position. What it was told by commits that a rollback took
+  // back had a later one than the record, so that an attempt from before the rollback is told
+  // everything again. 0: there is nothing to tell.
+  Lsn told_at(const Charge& charge, Lsn set) const {
+    const Lsn begin = begin_of(state_.history);
+    return charge.fence.value() < begin.value() ? std::max(set, begin) : set;
+  }
+
   // It is unknown what the node has applied, so the last setting is repeated; it keeps the newest.
   void tell_suspended(const Charge& charge, const Job& job) {
-    if (job.allocation->suspend_set == Lsn{}) return;
-    send(SetSuspended{charge.attempt, charge.fence, job.allocation->suspend_set,
-                      job.state == JobState::suspended, policy_.suspend_wait});
+    const Lsn at = told_at(charge, job.allocation->suspend_set);
+    if (at == Lsn{}) return;
+    send(SetSuspended{charge.attempt, charge.fence, at, job.state == JobState::suspended,
+                      policy_.suspend_wait});
   }
 
   void suspended(const Charge& charge) {
@@ -76,10 +86,8 @@ class Reconcile {
         const bool running = report && report->phase == AttemptPhase::running;
         if (!running) send(Go{charge.attempt, charge.fence});
         // It is unknown what the node applied, so a changed limit is repeated; it keeps the newest.
-        if (job->allocation->limit_set != Lsn{}) {
-          send(SetLimit{charge.attempt, charge.fence, job->allocation->limit_set,
-                        job->allocation->time_limit});
-        }
+        if (const Lsn at = told_at(charge, job->allocation->limit_set); at != Lsn{})
+          send(SetLimit{charge.attempt, charge.fence, at, job->allocation->time_limit});
         if (job->state == JobState::running) tell_suspended(charge, *job);
         return;
       }

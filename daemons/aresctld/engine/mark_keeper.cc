@@ -1,0 +1,74 @@
+#include "aresctld/engine/mark_keeper.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+namespace ares::aresctld {
+namespace {
+
+// Between the first write and the sync; with a slow disk's own time less than 100 ms.
+constexpr auto kUntilSync = std::chrono::milliseconds(50);
+
+}  // namespace
+
+MarkKeeper::~MarkKeeper() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  Status saved = file_.write(mark_, true);
+  if (saved) saved = file_.sync();
+  if (!saved) spdlog::warn("{}", saved.error().message);
+}
+
+Status MarkKeeper::begin(store::HighWaterMark opened) {
+  mark_ = store::with_reserve(std::move(opened), store::kReservedIds);
+  if (Status created = file_.create(mark_); !created) return created;
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void MarkKeeper::committed(Epoch epoch, Lsn lsn, JobId next_job_id, NodeId next_node_id) {
+  std::lock_guard lock(mutex_);
+  if (!objected_) write(store::advance(mark_, epoch, lsn, next_job_id, next_node_id));
+}
+
+void MarkKeeper::object(const JournalPosition& heard) {
+  std::lock_guard lock(mutex_);
+  objected_ = true;
+  mark_ = store::raised_to(std::move(mark_), heard);
+  write(true);
+}
+
+// Under the lock. A disk that fails is told once: nothing is lost by it unless an older database is
+// restored as well, and then the nodes remember.
+void MarkKeeper::write(bool now) {
+  Status saved = file_.write(mark_);
+  if (saved && now) saved = file_.sync();
+  if (!saved && !failing_) spdlog::error("{}", saved.error().message);
+  failing_ = !saved;
+  if (std::exchange(unsynced_, true)) return;
+  wake_.notify_one();
+}
+
+void MarkKeeper::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return unsynced_ || stopping_; });
+    // Commits that follow share the sync.
+    if (wake_.wait_for(lock, kUntilSync, [this] { return stopping_; })) return;
+    unsynced_ = false;
+    lock.unlock();
+    const Status synced = file_.sync();
+    lock.lock();
+    if (!synced && !failing_) spdlog::error("{}", synced.error().message);
+    failing_ = failing_ || !synced;
+  }
+}
+
+}  // namespace ares::aresctld

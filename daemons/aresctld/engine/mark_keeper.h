@@ -1,0 +1,52 @@
+// MarkKeeper: keeps the file of StateDir at the last commit: written before anything of the commit
+// is acknowledged, on disk within 100 ms. Owned by main; committed() is the journal thread's,
+// object() the engine's; a thread of its own syncs.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "store/journal/high_water.h"
+
+namespace ares::aresctld {
+
+class MarkKeeper {
+ public:
+  explicit MarkKeeper(std::string path) : file_(std::move(path)) {}
+  ~MarkKeeper();  // leaves the file synced, and marked as that of a clean end
+  MarkKeeper(const MarkKeeper&) = delete;
+  MarkKeeper& operator=(const MarkKeeper&) = delete;
+
+  // Writes and syncs where the database was when it was opened. First call; an error is one of the
+  // disk.
+  Status begin(store::HighWaterMark opened);
+
+  // A commit is durable, and what waits for it may leave when this returns. Numbers beyond those
+  // set aside are set aside first, which waits for the disk; else this is one write to the page
+  // cache.
+  void committed(Epoch epoch, Lsn lsn, JobId next_job_id, NodeId next_node_id);
+
+  // A node has heard of a later position: the next start finds it here. Synced when this returns;
+  // later commits are not written.
+  void object(const JournalPosition& heard);
+
+ private:
+  void write(bool now);
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  store::HighWater file_;
+  store::HighWaterMark mark_;
+  bool unsynced_ = false;
+  bool objected_ = false;
+  bool failing_ = false;  // told in the log
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,271 @@
+// Tests: heard_position, journal_position, roll_call, engine, decide_node, job/report
+// Restored databases: what nodes have heard, and attempts of which they know more than the database.
+#include "core/cluster/heard_position.h"
+#include "core/cluster/roll_call.h"
+#include "model/engine/history.h"
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+JournalPosition at(const ClusterState& state) {
+  return {state.history, state.epoch, "holder", state.lsn, state.next_job_id};
+}
+
+Register register_at(int node, JournalPosition position) {
+  Register r;
+  r.name = "n" + std::to_string(node);
+  r.incarnation = 1;
+  r.incarnation_tag = r.name + "/1";
+  r.inventory = Cluster::machine();
+  r.version = "test";
+  r.position = std::move(position);
+  return r;
+}
+
+ClusterState state_of(std::string history, std::vector<std::string> past = {}) {
+  ClusterState state;
+  state.history = std::move(history);
+  state.past_histories = std::move(past);
+  state.epoch = Epoch{4};
+  state.lsn = Lsn{100};
+  return state;
+}
+
+TEST(HeardPosition, OfOneHistoryTheLaterLsnOrEpochIsLater) {
+  const ClusterState state = state_of("db");
+  const auto compare = [&](std::uint64_t epoch, std::uint64_t lsn) {
+    return compare_heard(state, {Epoch{4}, Lsn{100}}, {"db", Epoch{epoch}, "", Lsn{lsn}, JobId{1}});
+  };
+  EXPECT_EQ(compare(4, 100), HeardPosition::covered);
+  EXPECT_EQ(compare(3, 40), HeardPosition::covered);
+  EXPECT_EQ(compare(4, 101), HeardPosition::later);
+  EXPECT_EQ(compare(5, 100), HeardPosition::later);
+}
+
+// A controller that goes on with an older copy commits events of its own at the positions that are
+// missing.
+TEST(HeardPosition, WhatAnEarlierControllerToldMustHaveBeenLoaded) {
+  const ClusterState state = state_of("db");
+  const Recovered loaded{Epoch{4}, Lsn{90}};
+  EXPECT_EQ(compare_heard(state, loaded, {"db", Epoch{3}, "", Lsn{90}, {}}),
+            HeardPosition::covered);
+  EXPECT_EQ(compare_heard(state, loaded, {"db", Epoch{3}, "", Lsn{91}, {}}), HeardPosition::later);
+  EXPECT_EQ(compare_heard(state, loaded, {"db", Epoch{4}, "", Lsn{91}, {}}),
+            HeardPosition::covered);
+}
+
+TEST(HeardPosition, OfTheFirstReleaseIsTakenForThisHistory) {
+  const ClusterState state = state_of("db/2", {"db"});
+  const Recovered loaded{Epoch{4}, Lsn{100}};
+  EXPECT_EQ(compare_heard(state, loaded, {"", Epoch{4}, "", Lsn{100}, {}}), HeardPosition::covered);
+  EXPECT_EQ(compare_heard(state, loaded, {"", Epoch{4}, "", Lsn{101}, {}}), HeardPosition::later);
+}
+
+TEST(HeardPosition, AHistoryThatARollbackEndedIsCoveredAndOneThatFollowsIsLater) {
+  const JournalPosition first{"db", Epoch{3}, "", Lsn{90}, {}};
+  const JournalPosition second{"db/2", Epoch{3}, "", Lsn{90}, {}};
+  const Recovered loaded{Epoch{4}, Lsn{100}};
+  EXPECT_EQ(compare_heard(state_of("db/2", {"db"}), loaded, first), HeardPosition::covered);
+  EXPECT_EQ(compare_heard(state_of("db"), loaded, second), HeardPosition::later)
+      << "however few events it has";
+}
+
+TEST(HeardPosition, AnotherDatabaseSaysNothingAboutThisOne) {
+  EXPECT_EQ(
+      compare_heard(state_of("db"), {Epoch{4}, Lsn{100}}, {"other/2", Epoch{9}, "", Lsn{999}, {}}),
+      HeardPosition::other_database);
+}
+
+TEST(RollCall, AwaitsEveryNodeThatWasEverRegistered) {
+  Cluster c(2);
+  RollCall call(c.state(), c.now + Seconds{30});
+  EXPECT_EQ(call.awaited().size(), 2u);
+  call.heard(c.id_of(1));
+  EXPECT_FALSE(call.over(c.now));
+  EXPECT_TRUE(call.over(c.now + Seconds{30}));
+  call.heard(c.id_of(2));
+  EXPECT_TRUE(call.over(c.now));
+  EXPECT_TRUE(RollCall(ClusterState{}, c.now + Seconds{30}).over(c.now)) << "a new cluster";
+}
+
+TEST(Objection, AfterALaterPositionNothingIsAcknowledgedOrCommittedAnyMore) {
+  Cluster c;
+  const JobKey before = c.submit();
+  JournalPosition later = at(c.state());
+  later.lsn = later.lsn.next();
+  const Reply refused = c.from_node(1, register_at(1, later));
+  EXPECT_EQ(refused.error.code, ErrorCode::stale);
+  EXPECT_NE(refused.error.message.find("node n1 has seen"), std::string::npos);
+  ASSERT_TRUE(c.engine.objection());
+  EXPECT_EQ(c.engine.objection()->heard.lsn, later.lsn);
+
+  const Lsn last = c.state().lsn;
+  c.forget_sent();
+  const Reply submitted = c.try_submit(Cluster::spec());
+  EXPECT_EQ(submitted.error.code, ErrorCode::unavailable);
+  EXPECT_NE(submitted.error.message.find("--accept-rollback"), std::string::npos);
+  EXPECT_EQ(c.cancel(before).error.code, ErrorCode::unavailable);
+  EXPECT_EQ(c.from_node(2, Heartbeat{1, {}}).error.code, ErrorCode::stale);
+  EXPECT_TRUE(c.plan({c.group(before, {2})}).failed);
+  c.tick(Seconds{86400});
+  EXPECT_TRUE(c.from_node(1, register_at(1, {})).failed) << "it does not outlive the objection";
+  EXPECT_EQ(c.state().lsn, last);
+  EXPECT_TRUE(c.out.empty()) << "no heartbeat is acknowledged";
+}
+
+TEST(Objection, WhatWasDecidedAndNotYetCommittedIsWithdrawn) {
+  Cluster c;
+  Engine& engine = c.engine;
+  const auto submit = [&](const char* request, Ticket ticket) {
+    UserCommand command;
+    command.who = {kAlice, GroupId{1000}, "alice", "login"};
+    command.request_id = request;
+    command.body = Submit{std::make_shared<const JobSpec>(Cluster::spec()), {}};
+    engine.handle(Command{command}, c.now, ticket);
+  };
+  submit("in flight", 101);
+  const EngineBatch batch = engine.take_batch();
+  submit("waiting", 102);
+  JournalPosition later = at(c.state());
+  later.lsn = Lsn{1'000'000};
+  NodeCommand command;
+  command.message = {"n1", 1, register_at(1, later)};
+  engine.handle(Command{command}, c.now, 103);
+  EXPECT_FALSE(engine.has_batch());
+  const Outgoing committed = engine.committed();
+  ASSERT_EQ(committed.replies.size(), 1u);
+  EXPECT_EQ(committed.replies[0].error.code, ErrorCode::unavailable);
+  const Outgoing rest = engine.take_ready();
+  ASSERT_EQ(rest.replies.size(), 2u);
+  EXPECT_EQ(rest.replies[0].error.code, ErrorCode::unavailable);
+  EXPECT_TRUE(rest.effects.empty());
+  EXPECT_EQ(engine.state(), batch.after);
+}
+
+// Its disk was full when it heard of the epoch, and it restarted since.
+TEST(Objection, AFenceWithAnOlderEpochIsNoLaterPosition) {
+  Cluster before;
+  ClusterState loaded = before.state();
+  loaded.epoch = Epoch{2};
+  Engine engine(loaded, before.policy);
+  engine.handle(Command{Activate{Epoch{2}, "host"}}, before.now, 1);
+  Register r = register_at(1, {loaded.history, Epoch{1}, "before", loaded.lsn, JobId{1}});
+  r.highest_epoch = Epoch{1};
+  r.highest_lsn = engine.state().lsn;
+  ASSERT_GT(r.highest_lsn, loaded.lsn);
+  NodeCommand command;
+  command.message = {"n1", 1, r};
+  engine.handle(Command{command}, before.now, 2);
+  EXPECT_FALSE(engine.objection());
+}
+
+TEST(Objection, ANodeOfAnotherDatabaseIsRefusedAloneIfItHasComeFurther) {
+  Cluster c;
+  JournalPosition other{"other", Epoch{9}, "", Lsn{9'000'000}, JobId{1}};
+  EXPECT_EQ(c.from_node(1, register_at(1, other)).error.code, ErrorCode::stale);
+  EXPECT_FALSE(c.engine.objection());
+  other.epoch = Epoch{1};
+  other.lsn = Lsn{1};
+  EXPECT_FALSE(c.from_node(1, register_at(1, other)).failed);
+}
+
+TEST(History, IsNamedForTheDatabaseAndThePositionAtWhichItBegan) {
+  const std::string name = name_history("db", Lsn{1'000'029}, "random");
+  EXPECT_EQ(begin_of(name), Lsn{1'000'029});
+  EXPECT_EQ(database_of(name), "db");
+  EXPECT_EQ(begin_of("db"), Lsn{}) << "the first one";
+}
+
+// The engine goes on as a controller does that accepted a rollback.
+TEST(AfterRollback, ANodeIsToldAgainWhatLaterCommitsMayHaveToldIt) {
+  Cluster before;
+  const JobKey key = before.submit();
+  before.start(key, {1});
+  ClusterState restored = before.state();
+  restored.lsn = Lsn{5'000};
+  restored.history = name_history("db", restored.lsn, "random");
+  Engine engine(restored, before.policy);
+  engine.handle(Command{Activate{Epoch{2}, "host"}}, before.now, 1);
+  NodeCommand beat;
+  beat.message = {"n1", 1, Heartbeat{1, {before.report(key, AttemptPhase::running)}}};
+  engine.handle(Command{beat}, before.now, 2);
+  engine.take_batch();
+  const Outgoing out = engine.committed();
+  const auto told = [&](auto kind) {
+    return std::count_if(out.effects.begin(), out.effects.end(), [](const Effect& e) {
+      const auto* m = std::get_if<decltype(kind)>(&e.body);
+      return m && m->lsn == Lsn{5'000};
+    });
+  };
+  EXPECT_EQ(told(SetSuspended{}), 1) << "it may be suspended by a command that is lost";
+  EXPECT_EQ(told(SetLimit{}), 1);
+}
+
+// What a node answers to Go if the attempt has ended there and its end was acknowledged, by commits
+// that the database lacks.
+TEST(AfterRollback, AnAttemptThatItsNodeHasForgottenEndsAsLost) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.requeue = false;
+  const JobKey once = c.submit(s), again = c.submit();
+  c.start(once, {1});
+  c.start(again, {1});
+  c.forget_sent();
+  c.register_node(1, {});
+  ASSERT_EQ(c.sent<Go>(1), 2u) << "the node is asked";
+  c.progress(1, once, AttemptPhase::lost);
+  c.progress(1, again, AttemptPhase::lost);
+  EXPECT_EQ(c.job(once).state, JobState::node_fail);
+  EXPECT_EQ(c.job(again).state, JobState::pending) << "requeued";
+  EXPECT_TRUE(c.node(1).charges.empty());
+}
+
+TEST(AfterRollback, AnAttemptThatTheDatabaseSawPreparedAndThatRunsIsTakenForStarted) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.register_node(1, {c.report(key, AttemptPhase::running)});
+  EXPECT_EQ(c.job(key).state, JobState::running);
+  EXPECT_EQ(c.job(key).attempt, AttemptNo{1});
+  c.progress(1, key, AttemptPhase::done, 3);
+  EXPECT_EQ(c.job(key).state, JobState::failed);
+  EXPECT_EQ(c.job(key).exit.code, 3);
+}
+
+TEST(AfterRollback, AnAttemptThatTheDatabaseSawPreparedAndThatHasEndedDoesNotRunAgain) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.requeue = false;
+  const JobKey ended = c.submit(s), forgotten = c.submit(s);
+  c.allocate(ended, {1});
+  c.allocate(forgotten, {2});
+  AttemptReport result = c.report(ended, AttemptPhase::done, 3);
+  result.ran_since = c.now;
+  for (int i = 0; i < 2; ++i) c.from_node(1, Heartbeat{1, {result}});
+  EXPECT_EQ(c.job(ended).state, JobState::failed);
+  EXPECT_EQ(c.job(ended).exit.code, 3);
+  for (int i = 0; i < 2; ++i) c.progress(2, forgotten, AttemptPhase::lost);
+  EXPECT_EQ(c.job(forgotten).state, JobState::node_fail);
+}
+
+TEST(AfterRollback, AResultIsNotForgottenWhileTheOtherNodesAreAwaited) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.min_nodes = s.max_nodes = 2;
+  const JobKey key = c.submit(s);
+  c.allocate(key, {1, 2});
+  c.forget_sent();
+  AttemptReport result = c.report(key, AttemptPhase::done, 3);
+  result.ran_since = c.now;
+  for (int i = 0; i < 2; ++i) c.from_node(1, Progress{result});
+  EXPECT_EQ(c.sent<Forget>(1), 0u);
+  c.progress(2, key, AttemptPhase::running);
+  c.from_node(1, Heartbeat{1, {result}});
+  c.progress(2, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::failed);
+  EXPECT_EQ(c.job(key).exit.code, 3);
+}
+
+}  // namespace
+}  // namespace ares::core
