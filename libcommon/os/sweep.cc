@@ -47,6 +47,25 @@ Result<std::string> pid_namespace_of(const std::string& pid) {
   return std::string(name, static_cast<std::size_t>(size));
 }
 
+// By cgroup.kill, which cgroup v2 has since Linux 5.14. It ends frozen processes too.
+void kill_group_v2(const std::string& directory) {
+  if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
+    (void)!::write(kill.get(), "1", 1);
+}
+
+// A process that the freezer of cgroup v1 holds gets its signals when it is thawed. They are sent first, so that it executes no more of
+// its program.
+void kill_frozen_group_v1(const std::string& directory) {
+  const Fd state(::open((directory + "/freezer.state").c_str(), O_WRONLY | O_CLOEXEC));
+  if (!state) return;
+  if (const Result<std::string> processes = read_file(directory + "/cgroup.procs"); processes) {
+    std::istringstream pids(*processes);
+    for (pid_t pid = 0; pids >> pid;)
+      if (pid > 1) ::kill(pid, SIGKILL);
+  }
+  (void)!::write(state.get(), "THAWED", 6);
+}
+
 }  // namespace
 
 bool namespace_gone(pid_t init, std::chrono::milliseconds at_most) {
@@ -88,9 +107,10 @@ void kill_marked(const std::string& variable) {
 }
 
 void kill_groups(const std::string& directories) {
-  for (const std::string& directory : split(directories))
-    if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
-      (void)!::write(kill.get(), "1", 1);
+  for (const std::string& directory : split(directories)) {
+    kill_group_v2(directory);
+    kill_frozen_group_v1(directory);
+  }
 }
 
 void remove_groups(const std::string& directories) {

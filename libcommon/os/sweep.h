@@ -22,8 +22,8 @@ bool process_gone(pid_t pid, std::uint64_t start_ticks);
 // Kills all processes with exactly this `NAME=value` in their initial environment, until none is left.
 void kill_marked(const std::string& variable);
 
-// Kills the processes in these groups (v2 only, by cgroup.kill); `directories` is
-// Cgroup::directories().
+// Kills the processes in these groups, frozen ones too (in groups of v2, and of the freezer of v1);
+// `directories` is Cgroup::directories().
 void kill_groups(const std::string& directories);
 
 // The same, and removes the groups.

@@ -35,7 +35,8 @@ Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
   const auto task = read_record(dir, Record::task, node::decode_task);
   if (task.pid == 0) return Remains::none;  // on another node of the job
   if (task.own_pid_namespace) {
-    // The kernel kills the namespace with its init, but not at once.
+    // The kernel kills the namespace with its init, but not at once, and what v1 has frozen only when it is thawed.
+    os::kill_groups(started.cgroups);
     const bool gone = os::namespace_gone(static_cast<pid_t>(task.pid), {});
     return gone ? Remains::none : Remains::dying;
   }

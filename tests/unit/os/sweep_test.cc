@@ -7,6 +7,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <sstream>
+#include <string>
+
+#include "os/cgroup.h"
+#include "os/file.h"
 
 namespace ares::os {
 namespace {
@@ -81,6 +86,33 @@ TEST(Sweep, OtherPidsAreNotWaitedFor) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(namespace_gone(child, 0ms));
+}
+
+// Regression: processes that the freezer of cgroup v1 held could not die, so that the group stayed and the attempt never ended.
+TEST(Sweep, ProcessesFrozenByCgroupV1AreKilled) {
+  std::string mounts;
+  std::istringstream lines(*read_file("/proc/self/mountinfo"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(" - cgroup ") != std::string::npos) mounts += line + "\n";
+  auto group = Cgroup::plan("ares-sweep-" + std::to_string(::getpid()), Bytes{}, mounts,
+                            *read_file("/proc/self/cgroup"));
+  if (!group || !group->create() || !group->can_freeze())
+    GTEST_SKIP() << "no freezer of cgroup v1 that we may use";
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  ASSERT_TRUE(group->attach(child));
+  ASSERT_TRUE(group->freeze());
+  const std::string directories = group->directories();
+  remove_groups(directories);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, WNOHANG), child)
+      << "it has ended before the group is removed";
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = directories.find(':', at);
+    EXPECT_NE(::access(directories.substr(at, end - at).c_str(), F_OK), 0);
+  }
 }
 
 }  // namespace
