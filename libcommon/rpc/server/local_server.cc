@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <deque>
 #include <fstream>
 #include <map>
@@ -17,6 +18,7 @@ namespace ares::rpc {
 namespace {
 
 constexpr int kAcceptedAtOnce = 64;
+constexpr std::chrono::microseconds kTurn{200};  // of a user who has more requests
 
 // In a user namespace that lacks some of the machine's users, the system gives them all the same uid. None: it lacks none.
 std::optional<UserId> uid_of_unknown_users() {
@@ -43,6 +45,7 @@ struct LocalServer::State {
     bool waits = false;  // is in its user's list
   };
   using Peers = std::map<std::uint64_t, Connected>;
+  using Clock = std::chrono::steady_clock;
 
   const CallContext call_context;
   const LocalLimits limits;
@@ -66,7 +69,8 @@ struct LocalServer::State {
   void serve(std::uint64_t id, std::uint32_t events);
   void add_turn(Peers::iterator found);
   bool take_turns();
-  void handle_one_of(UserId uid);
+  bool handle_one_of(UserId uid);
+  void handle_next(Peers::iterator found);
   bool count_partial(Peers::iterator found);
   void drop(Peers::iterator found);
 };
@@ -164,6 +168,7 @@ void LocalServer::State::welcome(Socket socket) {
 void LocalServer::State::serve(std::uint64_t id, std::uint32_t events) {
   const auto found = peers.find(id);
   if (found == peers.end()) return;
+  if (found->second.waits) found->second.peer->wait_for_turn(true);
   if (!found->second.peer->ready(events)) return drop(found);
   if (!count_partial(found)) return;
   if (!found->second.waits && found->second.peer->has_request(call_context)) add_turn(found);
@@ -190,34 +195,38 @@ void LocalServer::State::add_turn(Peers::iterator found) {
   found->second.waits = true;
 }
 
-// One request of each user in turn, so that one user's many requests do not delay those of others. True: there are more.
+// Each user has a short turn, so that one user's many requests do not delay those of others. True: there are more.
 bool LocalServer::State::take_turns() {
   for (std::size_t left = turns.size(); left > 0; --left) {
     const UserId uid = turns.front();
     turns.pop_front();
-    handle_one_of(uid);
-    const auto user = users.find(uid);
-    if (user != users.end() && !user->second.waiting.empty()) turns.push_back(uid);
+    const auto end = Clock::now() + kTurn;
+    bool more = true;
+    while (more && Clock::now() < end) more = handle_one_of(uid);
+    if (more) turns.push_back(uid);
   }
   return !turns.empty();
 }
 
-void LocalServer::State::handle_one_of(UserId uid) {
+// False: the user has no more.
+bool LocalServer::State::handle_one_of(UserId uid) {
   const auto user = users.find(uid);
-  if (user == users.end() || user->second.waiting.empty()) return;
+  if (user == users.end() || user->second.waiting.empty()) return false;
   const auto found = peers.find(user->second.waiting.front());
   user->second.waiting.pop_front();
-  if (found == peers.end()) return;
+  if (found != peers.end()) handle_next(found);
+  const auto after = users.find(uid);
+  return after != users.end() && !after->second.waiting.empty();
+}
+
+void LocalServer::State::handle_next(Peers::iterator found) {
   LocalPeer& peer = *found->second.peer;
   found->second.waits = false;
   if (!peer.handle_next(call_context)) return drop(found);
   if (!count_partial(found)) return;
-  const bool more = peer.has_request(call_context);
-  if (more) {
-    user->second.waiting.push_back(found->first);
-    found->second.waits = true;
-  }
-  peer.wait_for_turn(more);
+  if (!peer.has_request(call_context)) return peer.wait_for_turn(false);
+  users[peer.user()].waiting.push_back(found->first);
+  found->second.waits = true;
 }
 
 void LocalServer::State::drop(Peers::iterator found) {

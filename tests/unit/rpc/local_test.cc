@@ -419,6 +419,10 @@ TEST_F(LocalTest, UsersTakeTurns) {
   const auto go_on = all_sent.get_future().share();
   answer = [&](const api::Request&, const std::shared_ptr<Responder>& responder) {
     go_on.wait();
+    // Each request takes longer than a turn.
+    const auto end = std::chrono::steady_clock::now() + 500us;
+    while (std::chrono::steady_clock::now() < end) {
+    }
     responder->send({});
   };
   send(greedy, 200);
