@@ -152,11 +152,15 @@ struct Controller::Parts {
 
   std::mutex database_mutex;
   std::string database_state = "active";
-  std::string objection;  // empty: none
+  std::string objection;          // empty: none
+  std::size_t awaited_nodes = 0;  // before anything is acknowledged
 
   std::string state() {
     std::lock_guard lock(database_mutex);
-    return objection.empty() ? database_state : "acknowledges nothing: " + objection;
+    if (!objection.empty()) return "acknowledges nothing: " + objection;
+    if (awaited_nodes == 0) return database_state;
+    return "acknowledges nothing until it has heard its nodes, " + std::to_string(awaited_nodes) +
+           " at its start";
   }
 };
 
@@ -202,8 +206,13 @@ Status Controller::run() {
   const Epoch epoch = recovered.epoch;
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
+  // Whether the database is the newest one, only the nodes can tell then.
+  const bool hears_nodes_first = !*seen && !parts_->accept_rollback;
   MarkKeeper mark(state_dir->high_water());
-  if (auto begun = mark.begin(mark_of(recovered)); !begun) return fail(begun.error());
+  if (hears_nodes_first)
+    mark.await_nodes(mark_of(recovered));
+  else if (auto begun = mark.begin(mark_of(recovered)); !begun)
+    return fail(begun.error());
 
   Clock clock(recovered.state.now, [](const std::string& text) { spdlog::warn("{}", text); });
   ViewHolder views;
@@ -242,6 +251,12 @@ Status Controller::run() {
     std::lock_guard lock(parts_->database_mutex);
     parts_->objection = objection.why;
   };
+  const auto confirm = [&] {
+    if (auto confirmed = mark.confirm(); !confirmed) spdlog::error("{}", confirmed.error().message);
+    std::lock_guard lock(parts_->database_mutex);
+    parts_->awaited_nodes = 0;
+  };
+  sinks.nodes_heard = confirm;
   sinks.fatal = [](const Error& error) {
     // End without destructors or threads: none of the uncommitted state may become visible.
     spdlog::critical("stopping: {}", error.message);
@@ -256,10 +271,12 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
-  // Whether the database is the newest, only the nodes can say then.
-  if (!*seen && !parts_->accept_rollback) {
+  if (hears_nodes_first) {
     const std::size_t awaited = engine.hear_nodes_first();
-    if (awaited > 0)
+    parts_->awaited_nodes = awaited;
+    if (awaited == 0)
+      confirm();
+    else
       spdlog::warn(
           "{} has no record of the last position: waiting for {} nodes, at most {} s, before "
           "anything is acknowledged",

@@ -17,6 +17,11 @@ Status confirm_ended(const std::string& spool, const std::string& attempt) {
     return fail(ErrorCode::failed_precondition, "the supervisor of attempt " + attempt +
                                                     " lives; cancel the job with acancel " +
                                                     attempt.substr(0, attempt.find('.')));
+  if (!dir->has(node::Record::go) || dir->has(node::Record::exit))
+    return fail(ErrorCode::failed_precondition,
+                "attempt " + attempt +
+                    (dir->has(node::Record::exit) ? " has ended" : " has not started user code") +
+                    ": there is nothing to confirm");
   Status confirmed =
       dir->create(node::Record::gone, encode(node::GoneRecord{"operator", os::wall_now()}));
   if (!confirmed && confirmed.error().code == ErrorCode::already_exists) return {};

@@ -129,8 +129,11 @@ void NodeAgent::disconnected() {
 void NodeAgent::receive(const ToNode& message, Moment now) {
   if (message.node != setup_.name || message.epoch < identity_.highest_epoch) return;
   note_position(message.epoch, Lsn());
-  if (message.position) note_position(*message.position);
+  // A lease is renewed before the position is written, which waits for the disk.
+  const bool renews = std::holds_alternative<HeartbeatAck>(message.body);
+  if (message.position && !renews) note_position(*message.position);
   std::visit([&](const auto& body) { handle(body, now); }, message.body);
+  if (message.position && renews) note_position(*message.position);
 }
 
 void NodeAgent::tick(Moment now) {

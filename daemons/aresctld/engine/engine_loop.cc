@@ -144,8 +144,7 @@ void EngineLoop::run_engine() {
     }
     if (calling_roll_ && (engine_.objection() || roll_call_.over(clock_.now()))) end_roll_call();
     drain_inbox();
-    if (engine_.objection() && !std::exchange(objected_, true) && sinks_.object)
-      sinks_.object(*engine_.objection());
+    if (engine_.objection()) object(*engine_.objection());
     if (engine_.has_notifications()) engine_.continue_notifications(clock_.now());
     bool free = false;
     {
@@ -185,8 +184,25 @@ bool EngineLoop::command_waits() const {
   return calling_roll_ ? inbox_.system_command_count() > 0 : !inbox_.empty();
 }
 
+// What waits for a check of the epoch must not leave any more either.
+void EngineLoop::object(const core::Objection& objection) {
+  if (objected_ == objection.heard) return;
+  objected_ = objection.heard;
+  for (core::Outgoing& outgoing : deferred_) {
+    outgoing.effects.clear();
+    outgoing.notices.clear();
+    for (core::Reply& reply : outgoing.replies) {
+      const core::Ticket ticket = reply.ticket;
+      reply = unavailable(objection.why);
+      reply.ticket = ticket;
+    }
+  }
+  if (sinks_.object) sinks_.object(objection);
+}
+
 void EngineLoop::end_roll_call() {
   calling_roll_ = false;
+  if (sinks_.nodes_heard && !engine_.objection()) sinks_.nodes_heard();
   for (PostedCommand& posted : std::exchange(held_, {})) handle_command(std::move(posted));
 }
 

@@ -47,7 +47,8 @@ class EngineLoop {
     std::function<void(bool waiting, const std::string& why)>
         database;  // the journal began or stopped waiting for the database
     std::function<void(const core::Objection&)>
-        object{};  // once: the engine has stopped for this; on its thread
+        object{};  // the engine has stopped for this; again when a node has heard of more; on its thread
+    std::function<void()> nodes_heard{};  // the roll call is over, before anything is acknowledged
   };
 
   // `journal` is open and has returned `recovered`. start() first publishes it, then runs threads.
@@ -91,16 +92,17 @@ class EngineLoop {
   void defer(core::Outgoing outgoing);
   void hold_or_handle(PostedCommand posted);
   void end_roll_call();
+  void object(const core::Objection& objection);
   bool command_waits() const;
 
   store::Journal& journal_;
   const Epoch first_epoch_;
-  core::Engine engine_;              // engine thread
-  core::LeaseMonitor leases_;        // engine thread
-  core::RollCall roll_call_;         // engine thread
-  bool calling_roll_ = false;        // engine thread
-  std::vector<PostedCommand> held_;  // plans, until the roll call is over; engine thread
-  bool objected_ = false;            // engine thread
+  core::Engine engine_;                      // engine thread
+  core::LeaseMonitor leases_;                // engine thread
+  core::RollCall roll_call_;                 // engine thread
+  bool calling_roll_ = false;                // engine thread
+  std::vector<PostedCommand> held_;          // plans, until the roll call is over; engine thread
+  std::optional<JournalPosition> objected_;  // what the last objection named; engine thread
   std::vector<NextOccurrence>
       next_occurrences_;              // of recurring reservations; engine thread, during a tick
   std::optional<Time> usage_period_;  // start of the usage period at the last tick; engine thread

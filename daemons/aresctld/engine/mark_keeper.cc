@@ -19,7 +19,7 @@ MarkKeeper::~MarkKeeper() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (!thread_.joinable()) return;
+  if (!thread_.joinable()) return;  // nothing was created
   thread_.join();
   Status saved = file_.write(mark_, true);
   if (saved) saved = file_.sync();
@@ -27,31 +27,46 @@ MarkKeeper::~MarkKeeper() {
 }
 
 Status MarkKeeper::begin(store::HighWaterMark opened) {
-  mark_ = store::with_reserve(std::move(opened), store::kReservedIds);
+  std::lock_guard lock(mutex_);
+  mark_ = std::move(opened);
+  return create();
+}
+
+Status MarkKeeper::confirm() {
+  std::lock_guard lock(mutex_);
+  return created_ ? Status() : create();
+}
+
+Status MarkKeeper::create() {
+  mark_ = store::with_reserve(std::move(mark_), store::kReservedIds);
   if (Status created = file_.create(mark_); !created) return created;
+  created_ = true;
   thread_ = std::thread([this] { run(); });
   return {};
 }
 
 void MarkKeeper::committed(Epoch epoch, Lsn lsn, JobId next_job_id, NodeId next_node_id) {
   std::lock_guard lock(mutex_);
-  if (!objected_) write(store::advance(mark_, epoch, lsn, next_job_id, next_node_id));
+  if (objected_) return;
+  const bool reserved = store::advance(mark_, epoch, lsn, next_job_id, next_node_id);
+  if (created_) write(reserved);
 }
 
 void MarkKeeper::object(const JournalPosition& heard) {
   std::lock_guard lock(mutex_);
   objected_ = true;
   mark_ = store::raised_to(std::move(mark_), heard);
-  write(true);
+  if (created_) return write(true);
+  if (const Status created = create(); !created) spdlog::error("{}", created.error().message);
 }
 
-// Under the lock. A disk that fails is told once: nothing is lost by it unless an older database is
-// restored as well, and then the nodes remember.
+// Under the lock. A disk that fails is reported once and acknowledging goes on: nothing is lost by it
+// unless an older database is restored as well, and then the nodes remember.
 void MarkKeeper::write(bool now) {
   Status saved = file_.write(mark_);
   if (saved && now) saved = file_.sync();
-  if (!saved && !failing_) spdlog::error("{}", saved.error().message);
-  failing_ = !saved;
+  if (!saved && !write_failed_) spdlog::error("{}", saved.error().message);
+  write_failed_ = !saved;
   if (std::exchange(unsynced_, true)) return;
   wake_.notify_one();
 }
@@ -66,8 +81,10 @@ void MarkKeeper::run() {
     lock.unlock();
     const Status synced = file_.sync();
     lock.lock();
-    if (!synced && !failing_) spdlog::error("{}", synced.error().message);
-    failing_ = failing_ || !synced;
+    if (!synced && !sync_failed_) spdlog::error("{}", synced.error().message);
+    sync_failed_ = !synced;
+    // After a failure the kernel forgets what it could not write.
+    if (!synced) write(false);
   }
 }
 

@@ -21,9 +21,15 @@ class MarkKeeper {
   MarkKeeper(const MarkKeeper&) = delete;
   MarkKeeper& operator=(const MarkKeeper&) = delete;
 
-  // Writes and syncs where the database was when it was opened. First call; an error is one of the
-  // disk.
+  // Writes and syncs where the database was when it was opened. First call, or await_nodes(); an error
+  // is one of the disk.
   Status begin(store::HighWaterMark opened);
+
+  // First call in place of begin() where only the nodes can tell whether the database is the newest
+  // one: nothing is written until confirm(), so that a controller that is restarted before asks them
+  // again.
+  void await_nodes(store::HighWaterMark opened) { mark_ = std::move(opened); }
+  Status confirm();
 
   // A commit is durable, and what waits for it may leave when this returns. Numbers beyond those
   // set aside are set aside first, which waits for the disk; else this is one write to the page
@@ -35,6 +41,7 @@ class MarkKeeper {
   void object(const JournalPosition& heard);
 
  private:
+  Status create();
   void write(bool now);
   void run();
 
@@ -42,9 +49,11 @@ class MarkKeeper {
   std::condition_variable wake_;
   store::HighWater file_;
   store::HighWaterMark mark_;
+  bool created_ = false;
   bool unsynced_ = false;
   bool objected_ = false;
-  bool failing_ = false;  // told in the log
+  bool write_failed_ = false;  // both: told in the log
+  bool sync_failed_ = false;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -18,11 +18,15 @@ JournalPosition heard_by(const Register& r) {
   return heard;
 }
 
+bool is_known_history(const ClusterState& state, const std::string& history) {
+  const auto& past = state.past_histories;
+  return history.empty() || history == state.history ||
+         std::find(past.begin(), past.end(), history) != past.end();
+}
+
 HeardPosition compare_heard(const ClusterState& state, const Recovered& recovered,
                             const JournalPosition& heard) {
-  const auto& past = state.past_histories;
-  const bool known = heard.history.empty() || heard.history == state.history ||
-                     std::find(past.begin(), past.end(), heard.history) != past.end();
+  const bool known = is_known_history(state, heard.history);
   if (!known && database_of(heard.history) != database_of(state.history))
     return HeardPosition::other_database;
   // A rollback that was accepted continued above everything that was known then.
@@ -37,8 +41,10 @@ std::string describe_later(const ClusterState& state, const std::string& node,
   return "node " + node + " has seen the database at " + describe(heard.epoch, heard.lsn) +
          (same ? "" : " of a later history") + ", and this controller is at " +
          describe(state.epoch, state.lsn) +
-         ": another controller took over, or an older database was restored. Restore a newer copy; "
-         "or start the controller once with --accept-rollback to go on without what is missing";
+         ": another controller took over, or an older database was restored" +
+         (heard.history.empty() ? ", or the spool of the node is of another database" : "") +
+         ". Restore a newer copy; or start the controller once with --accept-rollback to go on "
+         "without what is missing";
 }
 
 }  // namespace ares::core

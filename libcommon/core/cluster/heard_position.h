@@ -26,6 +26,10 @@ struct Recovered {
 // that it was told.
 JournalPosition heard_by(const Register& r);
 
+// Whether it is the state's history or one that an accepted rollback ended; none at all counts as the
+// state's.
+bool is_known_history(const ClusterState& state, const std::string& history);
+
 // A position without a history is taken for one of this history. What an earlier controller told
 // must have been loaded: what this one has committed since has the same positions as what is
 // missing.

@@ -50,6 +50,13 @@ bool has_seen_more(const ClusterState& state, const Recovered& recovered, const 
   return r.highest_lsn > state.lsn || r.highest_epoch > state.epoch;
 }
 
+// The next start has to be above what all nodes have heard.
+void raise(JournalPosition& highest, const JournalPosition& heard) {
+  highest.epoch = std::max(highest.epoch, heard.epoch);
+  highest.lsn = std::max(highest.lsn, heard.lsn);
+  highest.next_job_id = std::max(highest.next_job_id, heard.next_job_id);
+}
+
 const Reconfigure* reconfiguration(const Command& command) {
   const auto* user = std::get_if<UserCommand>(&command.body);
   return user ? std::get_if<Reconfigure>(&user->body) : nullptr;
@@ -70,7 +77,12 @@ Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bou
 void Engine::handle(const Command& command, Time now, Ticket ticket) {
   now = std::max(now, state_.now);
   Decision decision;
-  if (auto objection = objection_of(command)) object(std::move(*objection));
+  if (auto objection = objection_of(command)) {
+    if (objection_)
+      raise(objection_->heard, objection->heard);
+    else
+      object(std::move(*objection));
+  }
   if (objection_) {
     decision.failed = true;
     decision.error = objected(command, *objection_);
@@ -115,10 +127,13 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
 std::optional<Objection> Engine::objection_of(const Command& command) const {
   const auto* node = std::get_if<NodeCommand>(&command.body);
   const auto* registers = node ? std::get_if<Register>(&node->message.body) : nullptr;
-  if (objection_ || !registers || !state_.node_ids.find(node->message.node)) return std::nullopt;
+  if (!registers || !state_.node_ids.find(node->message.node)) return std::nullopt;
   if (!has_seen_more(state_, recovered_, *registers)) return std::nullopt;
   JournalPosition heard = heard_by(*registers);
   std::string why = describe_later(state_, node->message.node, heard);
+  // A history that the database knows is one of its own. What the next start is compared with must not
+  // be of an ended one, or it would pass.
+  if (is_known_history(state_, heard.history)) heard.history = state_.history;
   return Objection{std::move(heard), std::move(why)};
 }
 

@@ -124,6 +124,7 @@ bool LocalPeer::ready(std::uint32_t events) {
     }
     if (paused_) paused_ = full();
     reads = !paused_ && !waits_for_turn_;
+    update_epoll();
   }
   if (!reads) return (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0;
   return (events & ~std::uint32_t{EPOLLOUT}) == 0 || read();
@@ -135,6 +136,7 @@ bool LocalPeer::has_request(const CallContext& call_context) {
   {
     const std::lock_guard lock(mutex_);
     paused_ = full();
+    update_epoll();
     if (paused_) return false;
   }
   const auto head = read_head(input);

@@ -79,6 +79,32 @@ TEST_F(MarkKeeperTest, ANodeThatTellsNoHistoryMeansThisOne) {
   EXPECT_EQ(seen().position, (JournalPosition{"sys", Epoch(3), "holder", Lsn(900), JobId(4)}));
 }
 
+// A controller that is restarted while it waits for its nodes must wait for them again.
+TEST_F(MarkKeeperTest, NothingIsWrittenBeforeTheNodesWereHeard) {
+  {
+    MarkKeeper keeper(path());
+    keeper.await_nodes(opened_);
+    keeper.committed(Epoch(3), Lsn(12), JobId(4), NodeId(2));
+    EXPECT_FALSE(fs::exists(path()));
+  }
+  EXPECT_FALSE(fs::exists(path()));
+  MarkKeeper keeper(path());
+  keeper.await_nodes(opened_);
+  keeper.committed(Epoch(3), Lsn(12), JobId(4), NodeId(2));
+  ASSERT_TRUE(keeper.confirm());
+  EXPECT_EQ(seen().position.lsn, Lsn(12));
+  EXPECT_GT(seen().reserved_job_id, JobId(4));
+  keeper.committed(Epoch(3), Lsn(13), JobId(5), NodeId(2));
+  EXPECT_EQ(seen().position.lsn, Lsn(13));
+}
+
+TEST_F(MarkKeeperTest, WhatANodeHasHeardMeanwhileIsWritten) {
+  MarkKeeper keeper(path());
+  keeper.await_nodes(opened_);
+  keeper.object({"sys", Epoch(3), "other", Lsn(900), JobId(70)});
+  EXPECT_EQ(seen().position.lsn, Lsn(900));
+}
+
 TEST_F(MarkKeeperTest, TheDirectoryIsOneControllers) {
   auto first = StateDir::take((directory_ / "state").string());
   ASSERT_TRUE(first);

@@ -221,6 +221,38 @@ TEST(AfterRollback, AnAttemptThatItsNodeHasForgottenEndsAsLost) {
   EXPECT_TRUE(c.node(1).charges.empty());
 }
 
+// Regression: a node that was restarted while it prepared an attempt reports `lost` as well, without a
+// rollback; it was taken for ready, and the job began on the other nodes.
+TEST(AfterRollback, ANodeThatWasRestartedWhileItPreparedAnAttemptHasNotRunIt) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.requeue = false;
+  s.min_nodes = s.max_nodes = s.tasks = 2;
+  s.tasks_per_node = 1;
+  const JobKey key = c.submit(s);
+  c.allocate(key, {1, 2});
+  c.progress(2, key, AttemptPhase::ready);
+  c.forget_sent();
+  c.incarnation[1] = 2;
+  c.register_node(1, {c.report(key, AttemptPhase::lost)});
+  EXPECT_EQ(c.sent<Go>(2), 0u);
+  c.progress(2, key, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(key).state, JobState::pending) << "it never ran, so it may start elsewhere";
+}
+
+TEST(Objection, TheNextStartHasToBeAboveWhatEveryNodeHasHeard) {
+  Cluster c;
+  JournalPosition one = at(c.state()), two = one;
+  one.lsn = Lsn{one.lsn.value() + 5};
+  two.lsn = Lsn{two.lsn.value() + 50};
+  two.next_job_id = JobId{77};
+  c.from_node(1, register_at(1, one));
+  c.from_node(2, register_at(2, two));
+  ASSERT_TRUE(c.engine.objection());
+  EXPECT_EQ(c.engine.objection()->heard.lsn, two.lsn);
+  EXPECT_EQ(c.engine.objection()->heard.next_job_id, two.next_job_id);
+}
+
 TEST(AfterRollback, AnAttemptThatTheDatabaseSawPreparedAndThatRunsIsTakenForStarted) {
   Cluster c;
   const JobKey key = c.submit();
@@ -245,8 +277,16 @@ TEST(AfterRollback, AnAttemptThatTheDatabaseSawPreparedAndThatHasEndedDoesNotRun
   for (int i = 0; i < 2; ++i) c.from_node(1, Heartbeat{1, {result}});
   EXPECT_EQ(c.job(ended).state, JobState::failed);
   EXPECT_EQ(c.job(ended).exit.code, 3);
-  for (int i = 0; i < 2; ++i) c.progress(2, forgotten, AttemptPhase::lost);
-  EXPECT_EQ(c.job(forgotten).state, JobState::node_fail);
+
+  ClusterState restored = c.state();
+  restored.lsn = Lsn{5'000};
+  restored.history = name_history("db", restored.lsn, "random");
+  Engine engine(restored, c.policy);
+  engine.handle(Command{Activate{Epoch{2}, "host"}}, c.now, 1);
+  NodeCommand said;
+  said.message = {"n2", 1, Progress{c.report(forgotten, AttemptPhase::lost)}};
+  for (Ticket ticket : {2u, 3u}) engine.handle(Command{said}, c.now, ticket);
+  EXPECT_EQ(engine.state().jobs.find(forgotten)->state, JobState::node_fail);
 }
 
 TEST(AfterRollback, AResultIsNotForgottenWhileTheOtherNodesAreAwaited) {

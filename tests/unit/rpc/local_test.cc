@@ -219,6 +219,24 @@ TEST_F(LocalTest, StopsReadingFromAClientThatDoesNotRead) {
   EXPECT_EQ(answered, kCalls);
 }
 
+// Regression: the rest of a request that had begun before the pause was never read.
+TEST_F(LocalTest, ReadsOnAfterTheAnswersThatStoppedIt) {
+  start();
+  answer = [](const api::Request&, std::shared_ptr<Responder> responder) {
+    api::Response response;
+    response.mutable_acted()->set_text(std::string(6 << 20, 'x'));
+    responder->send(std::move(response));
+  };
+  const Socket client = open_socket();
+  const std::string second = frame(2, kSealedFrame, sealed(ping()));
+  say(client, frame(1, kSealedFrame, sealed(ping())) + second.substr(0, second.size() / 2));
+  ASSERT_TRUE(hear(client));
+  say(client, std::string_view(second).substr(second.size() / 2));
+  const auto heard = hear(client);
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->first.call, 2u);
+}
+
 TEST_F(LocalTest, RefusesAUserWithTooManyConnections) {
   Authenticator authenticator(munged.socket(), 1, {});
   auth::SessionTable sessions({16, 16, 60s});

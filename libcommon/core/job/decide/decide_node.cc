@@ -32,12 +32,11 @@ std::optional<Error> why_not_register(const DecisionContext& q, const Node& node
   // Of this database the engine has compared it.
   if (const JournalPosition heard = heard_by(r);
       heard.epoch > q.state.epoch || heard.lsn > q.state.lsn) {
-    return Error{
-        ErrorCode::stale,
-        "node " + node.name + " has served another database of this cluster up to epoch " +
-            std::to_string(heard.epoch.value()) + ", event " + std::to_string(heard.lsn.value()) +
-            ", and this one is not as far. Give it an empty spool, or start the controller "
-            "once with --accept-rollback"};
+    return Error{ErrorCode::stale, "node " + node.name +
+                                       " has served another database of this cluster up to epoch " +
+                                       std::to_string(heard.epoch.value()) + ", event " +
+                                       std::to_string(heard.lsn.value()) +
+                                       ", and this one is not as far. Give it an empty spool"};
   }
   if (r.inventory.gpu_topology != node.inventory.gpu_topology)
     if (const Status told = topology::check_gpu_topology(r.inventory.gpu_topology); !told)

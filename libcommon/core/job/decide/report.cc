@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/state/timers.h"
+#include "model/engine/history.h"
 
 namespace ares::core {
 namespace {
@@ -76,10 +77,13 @@ void late(const Node& node, const AttemptReport& r, Decision& d) {
 
 // Its user code may have run. Of an attempt that was not told to start, only the database can have
 // forgotten that it was: an older copy was restored. The node is ready then, and repeats what it
-// reports until the attempt counts as started.
-bool passed_go(const AttemptReport& r) {
-  return r.phase == AttemptPhase::running || r.phase == AttemptPhase::lost ||
-         (r.phase == AttemptPhase::done && r.ran_since);
+// reports until the attempt counts as started. `lost` alone proves nothing: a node that was restarted
+// while it prepared the attempt reports the same.
+bool passed_go(const DecisionContext& q, const AttemptReport& r) {
+  if (r.phase == AttemptPhase::running) return true;
+  if (r.phase != AttemptPhase::lost && r.phase != AttemptPhase::done) return false;
+  const bool before_rollback = r.fence.value() < begin_of(q.state.history).value();
+  return r.ran_since || (r.phase == AttemptPhase::lost && before_rollback);
 }
 
 // Whether the time limit ends at the deadline, because it was cut to it.
@@ -129,7 +133,7 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
   if (!share) return late(node, r, d);
   if (share->phase == SharePhase::released) return;
 
-  if (job->state == JobState::configuring && passed_go(r)) {
+  if (job->state == JobState::configuring && passed_go(q, r)) {
     if (share->phase == SharePhase::preparing) d.events.emplace_back(NodeReady{r.attempt, node.id});
     return;
   }
