@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/clip.h"
-#include "base/printable.h"
 
 namespace ares::proto {
 namespace {
@@ -25,6 +24,15 @@ constexpr TextRule kTextRules[] = {
 constexpr std::int64_t kMaxMicroseconds = std::int64_t{1} << 60;
 constexpr std::int64_t kMaxSeconds = std::int64_t{1} << 40;
 
+// Fewer than check_text() refuses at submission: messages to nodes also carry jobs that an earlier release
+// accepted.
+bool may_contain(const TextRule& rule, char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (rule.any_but_nul) return byte != 0;
+  return (byte >= 0x20 && byte != 0x7f) ||
+         (byte != 0 && rule.allowed_controls.find(c) != std::string_view::npos);
+}
+
 }  // namespace
 
 void Reader::reject(std::string_view field, std::string_view why) {
@@ -39,17 +47,16 @@ void Reader::text(std::string_view field, const std::string& in, TextKind kind, 
   if (in.size() > rule.max)
     return reject(field, "has " + std::to_string(in.size()) + " bytes; at most " +
                              std::to_string(rule.max) + " are allowed");
-  if (rule.any_but_nul) {
-    if (in.find('\0') != std::string::npos) return reject(field, "contains a NUL byte");
-  } else if (has_control(in, rule.allowed_controls)) {
-    return reject(field, "contains a control character");
-  }
+  if (!std::all_of(in.begin(), in.end(), [&](char c) { return may_contain(rule, c); }))
+    return reject(field, rule.any_but_nul ? "contains a NUL byte" : "contains a control character");
   out = in;
 }
 
 void Reader::cleaned_text(const std::string& in, std::string& out) {
   const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
-  out = printable(clip(in), rule.allowed_controls);
+  out = clip(in);
+  std::replace_if(
+      out.begin(), out.end(), [&](char c) { return !may_contain(rule, c); }, '?');
 }
 
 void Reader::bytes(std::string_view field, std::int64_t in, Bytes& out) {

@@ -255,7 +255,7 @@ TEST_F(Baremetal, EndWhileTheDaemonIsDownIsReportedLater) {
   EXPECT_FALSE(std::filesystem::exists(work / "spool/jobs/1.1"));
   node.tell(prepare);  // delayed in the network for longer than the attempt existed
   EXPECT_FALSE(node.knows(key));
-  ASSERT_EQ(node.refusals.size(), 1u);
+  EXPECT_TRUE(node.refusals.empty()) << "a refusal would say that it never ran";
 }
 
 TEST_F(Baremetal, SecondDaemonOnTheSameSpoolIsRefused) {
