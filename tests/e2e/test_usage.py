@@ -134,7 +134,7 @@ def test_rebuild_usage_finds_and_corrects_differences_from_the_records(cluster):
     restart(cluster, meanwhile=lambda: cluster.psql("DELETE FROM association_usage"))
     assert usage(cluster) == 0
     said = check(cluster)
-    assert said.returncode == 1 and f"user {ME} in account physics, cpu: 0.000 kept" in said.stdout
+    assert said.returncode == 1 and f"user {ME} in account physics, cpu: 0.000 stored" in said.stdout
     assert "wckey moon of user" in said.stdout and "license/matlab" in said.stdout
     assert usage(cluster) == 0, "it only looked"
     said = mgr(cluster, "rebuild-usage")
