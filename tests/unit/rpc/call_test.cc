@@ -38,7 +38,7 @@ TEST_F(RpcTest, UserNameComesFromTheConfiguredLookup) {
   EXPECT_EQ(seen()[0].caller.user, "user" + std::to_string(getuid()));
 }
 
-TEST_F(RpcTest, ManyCallsUseOneCredential) {
+TEST_F(TcpTest, ManyCallsUseOneCredential) {
   start_on_tcp();
   Client client = connect();
   ASSERT_TRUE(client.call(ping()));
@@ -58,7 +58,7 @@ TEST_F(RpcTest, EveryRequestGetsItsOwnId) {
   EXPECT_FALSE(ids.contains(""));
 }
 
-TEST_F(RpcTest, WorksOverTcp) {
+TEST_F(TcpTest, WorksOverTcp) {
   server_options.listen = {socket, "tcp:127.0.0.1:0"};
   start();
   ASSERT_EQ(server->addresses().size(), 2u);
@@ -209,7 +209,7 @@ TEST_F(RpcTest, CallsSucceedAfterAServerRestart) {
   EXPECT_EQ(seen()[1].request.request_id(), "same");
 }
 
-TEST_F(RpcTest, ALostSessionIsReopenedWithoutARetryMessage) {
+TEST_F(TcpTest, ALostSessionIsReopenedWithoutARetryMessage) {
   server_options.max_sessions = 1;
   start_on_tcp();
   Client one = connect(), two = connect();
@@ -292,7 +292,7 @@ class SizesOfMessages final : public api::Ares::Service {
   std::vector<std::size_t> sizes_;
 };
 
-TEST_F(RpcTest, ALargeRequestDoesNotTravelInTheFirstMessage) {
+TEST_F(TcpTest, ALargeRequestDoesNotTravelInTheFirstMessage) {
   SizesOfMessages controller(munged.socket());
   grpc::ServerBuilder builder;
   int port = 0;
@@ -323,7 +323,7 @@ TEST_F(RpcTest, ALargeRequestDoesNotTravelInTheFirstMessage) {
   EXPECT_EQ(controller.sizes().size(), 1u) << "a small one is one round trip";
 }
 
-TEST_F(RpcTest, CarriesEightMegabytesByTcp) {
+TEST_F(TcpTest, CarriesEightMegabytesByTcp) {
   start_on_tcp();
   api::Request request;
   request.mutable_submit()->set_script(std::string((8 << 20) - 1000, 'x'));
@@ -414,7 +414,7 @@ TEST_F(RpcTest, TheClientsDestructorWaitsForItsCalls) {
   server->stop();  // some calls may arrive only now
 }
 
-TEST_F(RpcTest, ReportsAMissingMungedOnTheClientsHost) {
+TEST_F(TcpTest, ReportsAMissingMungedOnTheClientsHost) {
   start_on_tcp();
   client_options.munge_socket += ".nowhere";
   client_options.timeout = 300ms;
@@ -424,7 +424,7 @@ TEST_F(RpcTest, ReportsAMissingMungedOnTheClientsHost) {
   EXPECT_NE(response.error().message.find("start the munge service"), std::string::npos);
 }
 
-TEST_F(RpcTest, ReportsAMissingMungedOnTheServersHost) {
+TEST_F(TcpTest, ReportsAMissingMungedOnTheServersHost) {
   server_options.munge_socket += ".nowhere";
   start_on_tcp();
   auto response = connect().call(ping(), Retry::never);

@@ -435,7 +435,7 @@ TEST_F(LocalTest, UsersTakeTurns) {
   }
   std::promise<void> all_sent;
   const auto go_on = all_sent.get_future().share();
-  answer = [&](const api::Request&, const std::shared_ptr<Responder>& responder) {
+  answer = [go_on](const api::Request&, const std::shared_ptr<Responder>& responder) {
     go_on.wait();
     // Each request takes longer than a turn.
     const auto end = std::chrono::steady_clock::now() + 500us;
