@@ -47,6 +47,32 @@ TEST(Life, LateReportKeepsTheTimeOfTheEnd) {
   EXPECT_EQ(c.row(key, 1)->ended, ended);
 }
 
+// A controller that goes on from a recorded time that is ahead of all clocks. Regression: jobs took no time.
+TEST(Life, NodeWhoseClockIsBehindReportsHowLongTheJobRan) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  const Time started = *c.job(key).started;
+  AttemptReport r = c.report(key, AttemptPhase::done);
+  r.ran_since = started - Seconds{600};
+  r.ended_at = *r.ran_since + Seconds{30};
+  c.now += Seconds{32};
+  c.from_node(1, Progress{r});
+  EXPECT_EQ(*c.row(key, 1)->ended - started, Seconds{30});
+}
+
+TEST(Life, NodeThatWasToldLateReportsWhenTheJobEnded) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  AttemptReport r = c.report(key, AttemptPhase::done);
+  r.ran_since = *c.job(key).started + Seconds{20};
+  r.ended_at = *r.ran_since + Seconds{5};
+  c.now += Seconds{100};
+  c.from_node(1, Progress{r});
+  EXPECT_EQ(c.row(key, 1)->ended, r.ended_at);
+}
+
 struct Exit {
   std::string name;
   ExitStatus status;

@@ -31,6 +31,15 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
   if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
 }
 
+// When the job ended, by the controller's clock. The node's clock may be wrong: a job ends neither before
+// its start nor in the future. A node whose clock shows that it began before the controller started it
+// is behind by at least that much (the other way round it may have been told late).
+Time end_of(const DecisionContext& q, const Job& job, const AttemptReport& r) {
+  const Time started = job.started.value_or(q.now);
+  const Duration behind = r.ran_since ? std::max(started - *r.ran_since, Duration{0}) : Duration{0};
+  return r.ended_at ? std::clamp(*r.ended_at + behind, started, q.now) : q.now;
+}
+
 void done(const DecisionContext& q, const Job& job, const AttemptReport& r, NodeId node,
           Decision& d) {
   const bool batch = job.allocation->nodes.front().node == node;
@@ -43,10 +52,8 @@ void done(const DecisionContext& q, const Job& job, const AttemptReport& r, Node
     return;
   }
   if (batch) {
-    // The node's clock may be wrong: a job ends neither before its start nor in the future.
-    const Time ended = std::clamp(r.ended_at.value_or(q.now), job.started.value_or(q.now), q.now);
     d.events.emplace_back(
-        BatchFinished{r.attempt, r.exit, ended, ending_of(job, r.exit), r.detail});
+        BatchFinished{r.attempt, r.exit, end_of(q, job, r), ending_of(job, r.exit), r.detail});
     d.events.emplace_back(released);
     return;
   }
