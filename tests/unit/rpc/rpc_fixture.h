@@ -72,6 +72,9 @@ class RpcTest : public ::testing::Test {
     client_options.max_delay = 100ms;
   }
 
+  // Its threads use what the test owns.
+  ~RpcTest() override { server.reset(); }
+
   Client connect() { return Client::open(client_options).value(); }
 
   std::vector<Seen> seen() {
