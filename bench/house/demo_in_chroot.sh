@@ -35,12 +35,11 @@ rm -f "$root.log"
 # Use the apt configuration of this machine, with its proxies and certificates.
 cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-for what in proc sys dev dev/pts; do
+for what in proc sys dev dev/pts dev/shm; do
   mkdir -p "$root/$what"
   mount --bind "/$what" "$root/$what"
   mounted="$root/$what $mounted"
 done
-mkdir -p "$root/dev/shm"
 
 # A fresh clone of the commits, without build folders.
 git clone -q --no-hardlinks "$top" "$root/srv/ares"
