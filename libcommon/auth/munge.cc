@@ -1,8 +1,10 @@
 #include "auth/munge.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,6 +20,32 @@ struct Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context() { munge_ctx_destroy(ctx); }
+};
+
+// libmunge writes with writev(): a munged that closes the connection, because too many are open, would
+// end a command by SIGPIPE.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+  ~WithoutSigpipe() {
+    const timespec now{};
+    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
 };
 
 struct Free {
@@ -84,6 +112,7 @@ Result<std::string> munge_encode(std::string_view payload, const std::string& so
     error = munge_ctx_set(context.ctx, MUNGE_OPT_UID_RESTRICTION,
                           static_cast<uid_t>(only_for->value()));
   char* text = nullptr;
+  const WithoutSigpipe without_sigpipe;
   if (error == EMUNGE_SUCCESS)
     error = ::munge_encode(&text, context.ctx, payload.data(), static_cast<int>(payload.size()));
   const std::unique_ptr<char, Free> owned(text);
@@ -103,6 +132,7 @@ Result<Decoded> munge_decode(const std::string& credential, const std::string& s
   int size = 0;
   uid_t uid = 0;
   gid_t gid = 0;
+  const WithoutSigpipe without_sigpipe;
   error = ::munge_decode(credential.c_str(), context.ctx, &data, &size, &uid, &gid);
   const std::unique_ptr<void, Free> owned(data);  // set for some refused credentials as well
   if (error != EMUNGE_SUCCESS) return explain(kWhat, error, context.ctx);

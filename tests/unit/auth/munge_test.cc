@@ -1,9 +1,12 @@
 #include "auth/munge.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <random>
+#include <thread>
 
 #include "unit/auth/munged.h"
 
@@ -95,6 +98,28 @@ TEST_F(MungeTest, MissingMungedIsReportedWithItsSocket) {
   auto decoded = munge_decode(credential, nowhere);
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().code, ErrorCode::unavailable);
+}
+
+// Regression: the signal of a broken pipe ended the command.
+TEST(Munge, ThatClosesTheConnectionIsReported) {
+  const testing::TemporaryDirectory directory;
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const std::string path = directory.path() + "/munged";
+  path.copy(name.sun_path, sizeof name.sun_path - 1);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  ASSERT_EQ(::listen(listener, 8), 0);
+  std::thread closing([listener] {
+    for (int client; (client = ::accept(listener, nullptr, nullptr)) >= 0;) ::close(client);
+  });
+  // Does not fit into the socket, so writing goes on after the connection was closed.
+  const auto encoded = munge_encode(std::string(900'000, 'x'), path);
+  ::shutdown(listener, SHUT_RDWR);
+  closing.join();
+  ::close(listener);
+  ASSERT_FALSE(encoded);
+  EXPECT_EQ(encoded.error().code, ErrorCode::unavailable);
 }
 
 }  // namespace
