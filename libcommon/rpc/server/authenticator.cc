@@ -51,16 +51,17 @@ Authenticator::~Authenticator() {
 }
 
 void Authenticator::authenticate(std::string credential, const std::string& source,
-                                 std::size_t bytes, Done done) {
-  enqueue({source, bytes,
+                                 std::size_t bytes, Gone gone, Done done) {
+  enqueue({source, bytes, std::move(gone),
            [this, credential = std::move(credential), done = std::move(done)](const Status& may) {
              done(may ? check(credential) : fail(may.error()));
            }});
 }
 
-void Authenticator::identify(UserId uid, GroupId gid, std::size_t bytes, Identified done) {
+void Authenticator::identify(UserId uid, GroupId gid, std::size_t bytes, Gone gone,
+                             Identified done) {
   if (auto name = known_name(uid)) return done(local_identity(uid, gid, std::move(*name)));
-  enqueue({"uid " + std::to_string(uid.value()), bytes,
+  enqueue({"uid " + std::to_string(uid.value()), bytes, std::move(gone),
            [this, uid, gid, done = std::move(done)](const Status& may) {
              if (!may) return done(fail(may.error()));
              done(local_identity(uid, gid, name_of(uid)));
@@ -120,7 +121,8 @@ void Authenticator::run() {
       const auto same = waiting_of_.find(next.source);
       if (--same->second == 0) waiting_of_.erase(same);
     }
-    next.work({});
+    const bool gone = next.gone && next.gone();
+    next.work(gone ? fail(ErrorCode::unavailable, "the caller has gone") : Status{});
   }
 }
 

@@ -31,6 +31,7 @@ class Authenticator {
  public:
   using Done = std::function<void(Result<AuthenticatedPeer>)>;
   using Identified = std::function<void(Result<auth::Identity>)>;
+  using Gone = std::function<bool()>;  // true: nobody waits for the answer; any thread
   using UserName = std::function<std::string(UserId)>;
 
   // Empty `user_name`: ask the name service.
@@ -38,12 +39,13 @@ class Authenticator {
   ~Authenticator();  // stop()
 
   // `done` runs once, on a thread of the authenticator; on this one if it is refused a place in the queue or the
-  // authenticator has stopped. The place counts for `source`; `bytes` are kept for the caller meanwhile.
-  void authenticate(std::string credential, const std::string& source, std::size_t bytes,
+  // authenticator has stopped. The place counts for `source`; `bytes` are kept for the caller meanwhile. A caller that is
+  // gone when its turn comes is not looked up; empty `gone`: it always waits.
+  void authenticate(std::string credential, const std::string& source, std::size_t bytes, Gone gone,
                     Done done);
 
   // The same for a caller on this machine, whose uid the system has named. On this thread if the user's name is known.
-  void identify(UserId uid, GroupId gid, std::size_t bytes, Identified done);
+  void identify(UserId uid, GroupId gid, std::size_t bytes, Gone gone, Identified done);
 
   // Callers that wait are refused. Nothing runs afterwards.
   void stop();
@@ -52,6 +54,7 @@ class Authenticator {
   struct Waiting {
     std::string source;
     std::size_t bytes;
+    Gone gone;
     std::function<void(const Status& may_run)> work;
   };
   void enqueue(Waiting waiting);

@@ -126,6 +126,7 @@ void CallContext::handle(const std::shared_ptr<Answer>& answer, const api::Seale
   authenticator->authenticate(
       request.credential(), answer->source(),
       request.credential().size() + request.payload().size(),
+      [answer] { return answer->abandoned(); },
       [call_context = *this, answer, sequence = request.sequence(), payload = request.payload(),
        mac = request.mac()](Result<AuthenticatedPeer> authenticated) {
         open_session(call_context, answer, std::move(authenticated), sequence, payload, mac);
@@ -136,7 +137,7 @@ void CallContext::handle_local(const std::shared_ptr<Answer>& answer, UserId uid
                                const api::Sealed& request) const {
   if (!fits(*answer, request)) return;
   authenticator->identify(
-      uid, gid, request.payload().size(),
+      uid, gid, request.payload().size(), [answer] { return answer->abandoned(); },
       [call_context = *this, answer, payload = request.payload()](Result<auth::Identity> identity) {
         if (answer->abandoned()) return;
         if (!identity) return answer->refuse(std::move(identity.error()));

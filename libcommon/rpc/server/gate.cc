@@ -146,6 +146,7 @@ void Gate::State::take_local(Socket socket) {
   if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return;
   const auto& users = options.local_users;
   if (std::find(users.begin(), users.end(), UserId(who.uid)) == users.end()) return;
+  unwatch_received(socket.fd());
   hand_over(socket.release());
 }
 

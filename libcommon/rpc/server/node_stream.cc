@@ -125,9 +125,15 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     }
     attach_context_.authenticator->authenticate(
         in_.credential(), machine_of(peer_), in_.credential().size() + in_.payload().size(),
+        [stream = self_] { return stream->closing(); },
         [stream = self_](Result<AuthenticatedPeer> authenticated) {
           stream->on_authenticated(std::move(authenticated));
         });
+  }
+
+  bool closing() {
+    const std::lock_guard lock(mutex_);
+    return closing_;
   }
 
   void on_authenticated(Result<AuthenticatedPeer> authenticated) {

@@ -30,6 +30,11 @@ std::string number_text(int family, const void* address) {
   return text;
 }
 
+std::string network_text(in6_addr address) {
+  std::fill(address.s6_addr + 8, address.s6_addr + 16, std::uint8_t{0});
+  return number_text(AF_INET6, &address) + "/64";
+}
+
 }  // namespace
 
 std::string peer_text(const sockaddr_storage& peer) {
@@ -46,13 +51,11 @@ std::string peer_text(const sockaddr_storage& peer) {
 }
 
 std::string machine_text(const sockaddr_storage& peer) {
-  sockaddr_storage plain = unmapped(peer);
+  const sockaddr_storage plain = unmapped(peer);
   if (plain.ss_family == AF_INET)
     return number_text(AF_INET, &reinterpret_cast<const sockaddr_in&>(plain).sin_addr);
   if (plain.ss_family != AF_INET6) return {};
-  auto& address = reinterpret_cast<sockaddr_in6&>(plain).sin6_addr;
-  std::fill(address.s6_addr + 8, address.s6_addr + 16, std::uint8_t{0});
-  return number_text(AF_INET6, &address) + "/64";
+  return network_text(reinterpret_cast<const sockaddr_in6&>(plain).sin6_addr);
 }
 
 std::string plain_peer(std::string_view peer) {
@@ -73,7 +76,16 @@ std::string plain_peer(std::string_view peer) {
 }
 
 std::string machine_of(std::string_view plain_peer) {
-  return std::string(plain_peer.substr(0, plain_peer.rfind(':')));
+  constexpr std::string_view kIpv4 = "ipv4:", kIpv6 = "ipv6:[";
+  const std::string_view host = plain_peer.substr(0, plain_peer.rfind(':'));
+  if (host.starts_with(kIpv4)) return std::string(host.substr(kIpv4.size()));
+  in6_addr address{};
+  if (host.starts_with(kIpv6) && host.ends_with(']') &&
+      ::inet_pton(AF_INET6,
+                  std::string(host.substr(kIpv6.size(), host.size() - kIpv6.size() - 1)).c_str(),
+                  &address) == 1)
+    return network_text(address);
+  return std::string(host);
 }
 
 }  // namespace ares::rpc

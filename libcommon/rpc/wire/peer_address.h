@@ -17,7 +17,7 @@ std::string machine_text(const sockaddr_storage& peer);
 // What gRPC says, without escapes (%5B for a bracket) and without the zone of a link-local address, as peer_text() writes it.
 std::string plain_peer(std::string_view peer);
 
-// Its part without the port.
+// Its machine, as machine_text() writes it.
 std::string machine_of(std::string_view plain_peer);
 
 }  // namespace ares::rpc

@@ -42,6 +42,18 @@ bool show(ReceiveWatch& watch, const msghdr& message, std::size_t size) {
   return true;
 }
 
+// Null `watch`: any.
+void remove(int fd, const ReceiveWatch* watch) {
+  Watches& all = watches();
+  std::shared_ptr<ReceiveWatch> gone;  // goes after the lock
+  const std::unique_lock lock(all.mutex);
+  const auto found = all.by_fd.find(fd);
+  if (found == all.by_fd.end() || (watch && found->second.get() != watch)) return;
+  gone = std::move(found->second);
+  all.by_fd.erase(found);
+  all.count.store(all.by_fd.size(), std::memory_order_release);
+}
+
 }  // namespace
 
 void watch_received(int fd, std::shared_ptr<ReceiveWatch> watch) {
@@ -52,14 +64,11 @@ void watch_received(int fd, std::shared_ptr<ReceiveWatch> watch) {
 }
 
 void unwatch_received(int fd, const ReceiveWatch* watch) {
-  Watches& all = watches();
-  std::shared_ptr<ReceiveWatch> gone;  // goes after the lock
-  const std::unique_lock lock(all.mutex);
-  const auto found = all.by_fd.find(fd);
-  if (found == all.by_fd.end() || found->second.get() != watch) return;
-  gone = std::move(found->second);
-  all.by_fd.erase(found);
-  all.count.store(all.by_fd.size(), std::memory_order_release);
+  remove(fd, watch);
+}
+
+void unwatch_received(int fd) {
+  remove(fd, nullptr);
 }
 
 }  // namespace ares::rpc

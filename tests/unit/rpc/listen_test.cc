@@ -1,4 +1,4 @@
-// Tests: gate, event_loop, received_bytes, listen
+// Tests: gate, event_loop, listen
 #include <grpcpp/client_context.h>
 
 #include <atomic>
