@@ -206,8 +206,10 @@ Status Controller::run() {
   const Epoch epoch = recovered.epoch;
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
-  // Whether the database is the newest one, only the nodes can tell then.
-  const bool hears_nodes_first = !*seen && !parts_->accept_rollback;
+  // The mark ends where another controller took over. Whether the database is the newest one, only the
+  // nodes can tell then.
+  const bool mark_is_newest = *seen && (*seen)->position.epoch.next() == epoch;
+  const bool hears_nodes_first = !mark_is_newest && !parts_->accept_rollback;
   MarkKeeper mark(state_dir->high_water());
   if (hears_nodes_first)
     mark.await_nodes(mark_of(recovered));
@@ -278,8 +280,8 @@ Status Controller::run() {
       confirm();
     else
       spdlog::warn(
-          "{} has no record of the last position: waiting for {} nodes, at most {} s, before "
-          "anything is acknowledged",
+          "{} has no record of the last position, or another controller has gone on since: waiting "
+          "for {} nodes, at most {} s, before anything is acknowledged",
           config->controller.state_dir, awaited,
           std::chrono::duration_cast<Seconds>(core::kRollCallPatience).count());
   }

@@ -71,8 +71,23 @@ class Restored:
     def ping(self):
         return self.cluster.run("actl", "ping", check=False).stdout
 
-    def forget_mark(self):
-        (self.cluster.dir / "state" / "high-water").unlink()
+    @property
+    def mark(self):
+        return self.cluster.dir / "state" / "high-water"
+
+    def signal_nodes(self, number):
+        for node in range(1, 5):
+            os.kill(self.cluster.pid(f"aresd@n{node}"), number)
+
+    def wait_until_a_node_heard(self):
+        """Of the last commit."""
+        lsn = int(self.cluster.psql("SELECT lsn FROM controller"))
+        until(lambda: any(f"position_lsn {n}" in p.read_text() for p in (self.cluster.dir / "spool").glob("*/identity")
+                          for n in range(lsn, lsn + 100)))
+
+    def submit(self):
+        return subprocess.Popen([BIN / "asub", "-H", "--parsable", "--wrap", "true"], cwd=self.cluster.work, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.cluster.environment())
 
     def close(self):
         self.log.close()
@@ -160,17 +175,13 @@ def test_without_the_state_directory_the_nodes_object_for_good(restored):
     running = cluster.wrap(f"while true; do echo x >> {beats}; sleep 0.1; done", "-o", "/dev/null")
     held = [int(cluster.wrap("true", "-H")) for _ in range(3)]
     until(beats.exists)
-    # Until a node has heard of the last of them.
-    lsn = int(cluster.psql("SELECT lsn FROM controller"))
-    until(lambda: any(f"position_lsn {n}" in p.read_text() for p in (cluster.dir / "spool").glob("*/identity")
-                      for n in range(lsn, lsn + 100)))
+    r.wait_until_a_node_heard()
     r.kill()
     r.restore(file)
-    r.forget_mark()
+    r.mark.unlink()
     r.start()
     until(lambda: "acknowledges nothing" in r.ping(), 60)
-    submitting = subprocess.Popen([BIN / "asub", "-H", "--parsable", "--wrap", "true"], cwd=cluster.work, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=cluster.environment())
+    submitting = r.submit()
     try:
         said = submitting.stderr.readline()
         assert "--accept-rollback" in said, said
@@ -192,3 +203,36 @@ def test_without_the_state_directory_the_nodes_object_for_good(restored):
     assert cluster.account(running, "State") == ""
     until(lambda: not processes_naming(str(beats)))
     cluster.completed(cluster.wrap("true", "-o", "/dev/null"))
+
+
+def test_a_controller_that_another_has_succeeded_hears_the_nodes_first(restored):
+    """Its own mark ends where the other one began, and says nothing about how old the database is."""
+    r = restored()
+    mark = r.mark.read_bytes()
+    r.kill()
+    r.start()
+    until(lambda: "4 of 4 nodes answer" in r.ping(), 60)
+    r.cluster.wrap("true", "-H")
+    file = r.dump()
+    held = [int(r.cluster.wrap("true", "-H")) for _ in range(3)]
+    r.wait_until_a_node_heard()
+    r.signal_nodes(signal.SIGSTOP)
+    r.kill()
+    r.restore(file)
+    r.mark.write_bytes(mark)
+    r.start()
+    until(lambda: "until it has heard its nodes" in r.ping(), 20)
+    submitting = r.submit()
+    try:
+        r.signal_nodes(signal.SIGCONT)
+        assert "--accept-rollback" in submitting.stderr.readline()
+        r.kill()
+        assert "--accept-rollback" in r.refusal()
+        r.start("--accept-rollback")
+        out, err = submitting.communicate(timeout=60)
+        assert submitting.returncode == 0, err
+        assert int(out) > max(held), "no number is given twice"
+    finally:
+        r.signal_nodes(signal.SIGCONT)
+        submitting.kill()
+        submitting.wait()

@@ -42,9 +42,19 @@ Error objected(const Command& command, const Objection& objection) {
   return {ErrorCode::unavailable, "the controller acknowledges nothing: " + objection.why};
 }
 
+// Whether the node has registered with this spool before.
+bool is_known_spool(const Node& node, const Register& r) {
+  const auto spool = [](std::string_view tag) { return tag.substr(0, tag.find('/')); };
+  return spool(node.incarnation_tag) == spool(r.incarnation_tag);
+}
+
 // What a controller told a node is one record. The highest fence and the highest epoch are kept
 // apart, and the epoch may be older than the fence if the disk of the node was full.
-bool has_seen_more(const ClusterState& state, const Recovered& recovered, const Register& r) {
+// A spool of release 0.1.0 does not say of which database it is: one that this database does not know
+// may be another cluster's.
+bool has_seen_more(const ClusterState& state, const Recovered& recovered, const Node& node,
+                   const Register& r) {
+  if (r.position.history.empty() && !is_known_spool(node, r)) return false;
   const HeardPosition told = compare_heard(state, recovered, r.position);
   if (told != HeardPosition::covered) return told == HeardPosition::later;
   return r.highest_lsn > state.lsn || r.highest_epoch > state.epoch;
@@ -127,8 +137,9 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
 std::optional<Objection> Engine::objection_of(const Command& command) const {
   const auto* node = std::get_if<NodeCommand>(&command.body);
   const auto* registers = node ? std::get_if<Register>(&node->message.body) : nullptr;
-  if (!registers || !state_.node_ids.find(node->message.node)) return std::nullopt;
-  if (!has_seen_more(state_, recovered_, *registers)) return std::nullopt;
+  const NodeId* id = registers ? state_.node_ids.find(node->message.node) : nullptr;
+  if (!id || !has_seen_more(state_, recovered_, *state_.nodes.find(*id), *registers))
+    return std::nullopt;
   JournalPosition heard = heard_by(*registers);
   std::string why = describe_later(state_, node->message.node, heard);
   // A history that the database knows is one of its own. What the next start is compared with must not

@@ -170,6 +170,21 @@ TEST(Objection, ANodeOfAnotherDatabaseIsRefusedAloneIfItHasComeFurther) {
   EXPECT_FALSE(c.from_node(1, register_at(1, other)).failed);
 }
 
+// Release 0.1.0 kept no history. Regression: a machine moved here from another cluster stopped this one.
+TEST(Objection, ASpoolThatNamesNoDatabaseCountsIfThisDatabaseKnowsIt) {
+  Cluster c;
+  Register r = register_at(1, {});
+  r.highest_epoch = Epoch{1};
+  r.highest_lsn = Lsn{9'000'000};
+  r.incarnation = 2;
+  r.incarnation_tag = "foreign/1";
+  EXPECT_EQ(c.from_node(1, r).error.code, ErrorCode::stale);
+  EXPECT_FALSE(c.engine.objection());
+  r.incarnation_tag = "n1/2";  // it was booted since
+  EXPECT_EQ(c.from_node(1, r).error.code, ErrorCode::stale);
+  EXPECT_TRUE(c.engine.objection());
+}
+
 TEST(History, IsNamedForTheDatabaseAndThePositionAtWhichItBegan) {
   const std::string name = name_history("db", Lsn{1'000'029}, "random");
   EXPECT_EQ(begin_of(name), Lsn{1'000'029});
