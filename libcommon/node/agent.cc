@@ -214,21 +214,26 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
 // ours followed it.
 void NodeAgent::note_position(const JournalPosition& position) {
   JournalPosition& known = identity_.position;
-  if (position.history == known.history && position.lsn <= known.lsn) return;
+  if (position.history == known.history && position.lsn < known.lsn) return;
+  if (position == known) return;
   known = position;
   identity_.highest_lsn = std::max(identity_.highest_lsn, position.lsn);
   // Also of jobs that never reach this node. Best effort, as above.
   (void)spool_.write_identity(encode(identity_));
 }
 
-// The position of a command is one that was committed. A database without it is older, and what the
-// command did would stay.
-void NodeAgent::note_command(Lsn lsn) {
-  if (lsn <= identity_.position.lsn) return;
+// The position of a message is one that was committed. False: a later one is known.
+bool NodeAgent::raise_position(Lsn lsn) {
+  if (lsn <= identity_.position.lsn) return false;
   identity_.position.lsn = lsn;
   identity_.position.epoch = identity_.highest_epoch;  // of the message that brought it
   identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
-  (void)spool_.write_identity(encode(identity_));
+  return true;
+}
+
+// A database without the command is older, and what the command did would stay.
+void NodeAgent::note_command(Lsn lsn) {
+  if (raise_position(lsn)) (void)spool_.write_identity(encode(identity_));
 }
 
 // --- attempts -----------------------------------------------------------------------------------
@@ -258,7 +263,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
-  note_position(Epoch(), Lsn(fence.value()));
+  raise_position(Lsn(fence.value()));  // on disk with the attempt's records
 
   Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
   if (!user) return refuse(key, fence, !jobs_fault(user.error().code), user.error().message, now);

@@ -92,6 +92,7 @@ class NodeAgent final : public ExecutorEvents {
   void launch(const StepSpec& step, Moment now);
   void note_position(Epoch epoch, Lsn lsn);
   void note_position(const JournalPosition& position);
+  bool raise_position(Lsn lsn);
   void note_command(Lsn lsn);
   void mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why, Moment now);
   void refuse(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,

@@ -89,6 +89,24 @@ TEST(Agent, TellsThePositionOfTheLastCommandToo) {
   EXPECT_EQ(sent<Register>(world).back().highest_lsn, Lsn(70));
 }
 
+// A launch is later than what the node heard with its last heartbeat.
+TEST(Agent, TellsThePositionOfALaunchToo) {
+  World world;
+  world.welcome();
+  const JournalPosition heard{"db", Epoch(1), "holder", Lsn(40), JobId(12)};
+  world.tell(HeartbeatAck{1}, heard);
+  world.tell(make_prepare(world));
+  world.settle();
+  world.agent().disconnected();
+  world.agent().connected(world.now);
+  EXPECT_EQ(sent<Register>(world).back().position.lsn, Lsn(50));
+  const JournalPosition next{"db", Epoch(1), "holder", Lsn(50), JobId(13)};
+  world.welcome();
+  world.tell(HeartbeatAck{2}, next);
+  world.restart_daemon();
+  EXPECT_EQ(sent<Register>(world).back().position, next);
+}
+
 TEST(Agent, AnswersGoForWhatHasEndedHereThatItIsLost) {
   World world;
   world.welcome();
