@@ -31,7 +31,7 @@ class Authenticator {
  public:
   using Done = std::function<void(Result<AuthenticatedPeer>)>;
   using Identified = std::function<void(Result<auth::Identity>)>;
-  using Gone = std::function<bool()>;  // true: nobody waits for the answer; any thread
+  using Gone = std::function<bool()>;  // true: no caller waits for the answer; any thread
   using UserName = std::function<std::string(UserId)>;
 
   // Empty `user_name`: ask the name service.

@@ -22,7 +22,7 @@ void watch_received(int fd, std::shared_ptr<ReceiveWatch> watch);
 // Does nothing if the number has another watch by now.
 void unwatch_received(int fd, const ReceiveWatch* watch);
 
-// For a descriptor that nobody watches: its number may have been that of a connection whose end was not noticed yet.
+// For a descriptor without a watch: its number may have been that of a connection whose end was not noticed yet.
 void unwatch_received(int fd);
 
 }  // namespace ares::rpc

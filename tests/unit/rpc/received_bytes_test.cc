@@ -44,19 +44,19 @@ TEST_F(ReceivedBytes, AreSeenByTheLastWatchOfTheNumber) {
   watch_received(here.fd(), first);
   receive("one");
   watch_received(here.fd(), second);
-  unwatch_received(here.fd(), first.get());  // too late: the number has another watch
+  unwatch_received(here.fd(), first.get());  // the number has another watch
   receive("three");
   unwatch_received(here.fd(), second.get());
-  receive("nobody");
+  receive("unseen");
   EXPECT_EQ(first->bytes, 3u);
   EXPECT_EQ(second->bytes, 5u);
 }
 
 // Regression: a local connection was counted for the ended one that had its number before.
-TEST_F(ReceivedBytes, AreSeenByNobodyWhereANumberIsUsedWithoutAWatch) {
+TEST_F(ReceivedBytes, AreNotCountedForTheConnectionThatHadTheNumberBefore) {
   watch_received(here.fd(), first);
   unwatch_received(here.fd());
-  receive("nobody");
+  receive("unseen");
   EXPECT_EQ(first->bytes, 0u);
 }
 
