@@ -54,6 +54,11 @@ target_compile_definitions(ares_options INTERFACE ARES_VERSION="${PROJECT_VERSIO
 find_program(ARES_MOLD mold)
 if(ARES_MOLD)
   add_link_options(-fuse-ld=mold)
+  if(NOT ARES_SANITIZE)
+    # First, so that members of archives are not taken for functions of the standard library that they happen to contain: with them
+    # the server's part of the archives, and the descriptors of all messages, came into every command.
+    add_link_options(-lstdc++)
+  endif()
 endif()
 
 find_program(ARES_CCACHE ccache)
