@@ -21,7 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const std::string kEnvironment("PATH=/usr/bin:/bin\0HOME=/\0", 24);
+constexpr char kVariables[] = "PATH=/usr/bin:/bin\0HOME=/";  // each ends with a NUL
+const std::string kEnvironment(kVariables, sizeof kVariables);
 
 void fill(ares::api::JobSpec* spec) {
   spec->set_name("bench");
