@@ -7,15 +7,10 @@
 #include <iostream>
 #include <string>
 
-#include "sim/world.h"
+#include "sim/schedules.h"
 
 namespace ares::sim {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 Mutant planted() {
   const char* name = std::getenv("ARES_SIM_MUTANT");
@@ -24,38 +19,23 @@ Mutant planted() {
   return Mutant::none;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSchedules = 150;
-#elif defined(__OPTIMIZE__)
-constexpr std::uint64_t kSchedules = 10'000;
-#else
-constexpr std::uint64_t kSchedules = 500;
-#endif
+constexpr std::uint64_t kSchedules = schedules_of_build(150, 10'000, 500);
 
 class Schedules : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Schedules, ViolateNoInvariant) {
-  const std::uint64_t count = from_environment("ARES_SIM_SCHEDULES", kSchedules);
-  const std::uint64_t first = from_environment("ARES_SIM_SEED", 1 + GetParam() * 1'000'000'000);
-  std::uint64_t starts = 0, steps = 0, jobs = 0, freezes = 0, checks = 0, failed = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Options options;
-    options.seed = first + i;
-    options.mutant = planted();
-    const Outcome outcome = run(options);
-    starts += outcome.user_starts, steps += outcome.steps, jobs += outcome.jobs;
-    freezes += outcome.freezes, checks += outcome.stopped_by_check;
-    if (!outcome.violation) continue;
-    ADD_FAILURE() << report(options, outcome);
-    if (++failed == from_environment("ARES_SIM_FAILURES", 1)) return;
-  }
+  Options options;
+  options.mutant = planted();
+  const Totals all = run_schedules(options, 1 + GetParam() * 1'000'000'000, kSchedules);
+  if (HasFailure()) return;
   // The test is void if these never happen.
-  EXPECT_GT(jobs, count);
-  EXPECT_GT(starts, count / 2);
-  EXPECT_TRUE(checks > 0 || count < 100);
-  std::cout << count << " schedules from seed " << first << ": " << steps << " steps, " << jobs
-            << " jobs acknowledged, " << starts << " starts of user code, " << freezes
-            << " freezes, " << checks << " controllers stopped by a check\n";
+  EXPECT_GT(all.jobs, all.schedules);
+  EXPECT_GT(all.starts, all.schedules / 2);
+  EXPECT_TRUE(all.checks > 0 || all.schedules < 100);
+  std::cout << all.schedules << " schedules from seed " << all.first << ": " << all.steps
+            << " steps, " << all.jobs << " jobs acknowledged, " << all.starts
+            << " starts of user code, " << all.freezes << " freezes, " << all.checks
+            << " controllers stopped by a check\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Schedules, testing::Values(0, 1, 2, 3));
