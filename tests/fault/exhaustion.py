@@ -71,6 +71,9 @@ class Target(Cluster):
         text = pathlib.Path(f"/proc/{self.controller.pid}/status").read_text()
         return int(re.search(key + r":\s+(\d+)", text).group(1)) >> 10
 
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.controller.pid}/fd"))
+
     def close(self):
         if self.controller:
             self.controller.terminate()
@@ -140,14 +143,15 @@ def main():
             continue
         target = Target()
         try:
-            before = target.memory()
+            before, open_before = target.memory(), target.descriptors()
             idle = commands(target, given.commands, user="daemon")
             with attackers(*words(target), core=os.cpu_count() - 1) as running:
                 begin = time.monotonic()
                 busy = commands(target, given.commands, user="daemon")
                 while time.monotonic() - begin < given.seconds:
                     busy = sorted(busy + commands(target, 10, user="daemon"))
-            time.sleep(2)
+            # It has noticed the end of the connections. It may have opened some to its database meanwhile.
+            until(lambda: target.descriptors() <= open_before + 10)
             print(f"{name:34} {before:9} {target.memory('VmHWM'):6} {target.memory():6} {p(idle, .5) * 1e3:7.1f}ms"
                   f" {p(idle, .99) * 1e3:5.1f}ms {p(busy, .5) * 1e3:11.1f}ms {p(busy, .99) * 1e3:5.1f}ms   {running[0].last}",
                   flush=True)
