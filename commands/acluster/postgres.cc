@@ -201,6 +201,9 @@ Status ensure_database(const Postgres&, const Layout& layout) {
   PQsetNoticeProcessor(
       connection.get(), [](void*, const char*) {}, nullptr);
   if (auto done = execute(connection.get(), "CREATE ROLE ares LOGIN", true); !done) return done;
+  // May read the views of accounting. The controller's role may not create it.
+  if (auto done = execute(connection.get(), "CREATE ROLE ares_reader NOLOGIN", true); !done)
+    return done;
   return execute(connection.get(), "CREATE DATABASE ares OWNER ares", true);
 }
 

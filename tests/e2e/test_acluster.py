@@ -68,6 +68,15 @@ def test_without_supervision_daemons_are_not_restarted(fresh):
     cluster.completed(cluster.wrap("true"))
 
 
+def test_the_role_that_reads_the_views_of_accounting_exists(fresh):
+    cluster = fresh("--nodes", "1")
+    cluster.completed(cluster.wrap("true", "-o", "/dev/null"))
+    words = cluster.database()
+    assert cluster.postgres("psql", "-XAtq", *words[:4], "-U", "postgres", *words[6:], "-c",
+                            "SET ROLE ares_reader; SELECT count(*) FROM ares_views.job") == "1"
+    assert "ares_reader" not in cluster.acluster("logs", "--lines=1000", "aresctld").stdout
+
+
 def test_two_clusters_run_independently(fresh):
     one, two = fresh("--nodes=1"), fresh("--nodes=2")
     a, b = one.wrap("echo one"), two.wrap("echo two")
