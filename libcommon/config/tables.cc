@@ -241,6 +241,13 @@ std::vector<Field<Policy>> policy_fields() {
                "Time for all nodes of a job to start it once they have been told to."),
       duration("prepare_timeout", &Policy::prepare_timeout,
                "Time for all nodes of a job to prepare it."),
+      duration("dead_node_timeout", &Policy::dead_node_timeout,
+               "How long a node may not answer before it counts as dead, and jobs do not wait for "
+               "its word any longer. Those without a lease (--no-requeue, or no freezer on the "
+               "node) end as NODE_FAIL, or as what had ended them before, such as CANCELLED. If "
+               "the node comes back it kills what is left of them. Jobs with a lease are requeued "
+               "earlier, and nodes count as dead no earlier than that. 0: never. An operator may "
+               "declare a node dead sooner: actl update node NODE state=down reason=TEXT."),
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),

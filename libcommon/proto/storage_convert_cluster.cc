@@ -79,6 +79,7 @@ void put(const Node& from, storage::Node& to) {
   put_messages(from.charges, to.mutable_charges());
   to.set_version(from.version.value());
   to.set_leaving(from.leaving);
+  if (from.silent_since) to.set_silent_since(micros(*from.silent_since));
 }
 
 Node get(const storage::Node& from, DecodeErrors& errors) {
@@ -101,6 +102,7 @@ Node get(const storage::Node& from, DecodeErrors& errors) {
   to.charges = get_messages<Charge>(from.charges(), errors);
   to.version = Lsn(from.version());
   to.leaving = from.leaving();
+  if (from.has_silent_since()) to.silent_since = to_time(from.silent_since());
   return to;
 }
 

@@ -81,9 +81,10 @@ NodeAdminSet get(const storage::NodeAdminSet& from, DecodeErrors& errors) {
 
 void put(const NodeLost& from, storage::NodeLost& to) {
   to.set_id(from.id.value());
+  to.set_since(micros(from.since));
 }
 NodeLost get(const storage::NodeLost& from, DecodeErrors&) {
-  return {NodeId(from.id())};
+  return {NodeId(from.id()), to_time(from.since())};
 }
 
 void put(const LateResult& from, storage::LateResult& to) {

@@ -189,9 +189,10 @@ NodeReleased get(const storage::NodeReleased& from, DecodeErrors& errors) {
 void put(const NodeFenced& from, storage::NodeFenced& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_node(from.node.value());
+  to.set_cause(from.cause);
 }
 NodeFenced get(const storage::NodeFenced& from, DecodeErrors& errors) {
-  return {get(from.attempt(), errors), NodeId(from.node())};
+  return {get(from.attempt(), errors), NodeId(from.node()), from.cause()};
 }
 
 void put(const ChargeCleared& from, storage::ChargeCleared& to) {

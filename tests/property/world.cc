@@ -16,6 +16,7 @@ std::shared_ptr<const Policy> short_policy(bool limited) {
   p->kill_allowance = Seconds{2};
   p->start_barrier = Seconds{60};
   p->prepare_timeout = Seconds{40};
+  p->dead_node_timeout = Seconds{45};
   p->min_job_age = Seconds{120};
   p->request_retention = Seconds{300};
   p->launch_backoff_max = Seconds{20};

@@ -60,6 +60,8 @@ struct Node {
   std::vector<Charge> charges;  // ascending attempt key
   bool leaving = false;         // no longer configured: removed when nothing is charged to it
   Lsn version;
+  // Of a lost node: when it was last heard. None in records of older releases.
+  std::optional<Time> silent_since{};
 
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -160,7 +160,8 @@ struct NodeCommand {  // a message of a node, from an authenticated session
   // session. Distinguishes a second machine with the name of a live node from a node that rebooted.
   std::optional<Time> rival_heard;
 };
-// Made by the lease monitor: nothing was received since `last_heard`, or since activation.
+// Made by the lease monitor: nothing was received since `last_heard`, or since activation. The node
+// is lost, or, if it was lost before, dead.
 struct NodeSilent {
   NodeId node;
   Time last_heard{};

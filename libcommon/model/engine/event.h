@@ -129,10 +129,12 @@ struct NodeReleased {  // nothing of the attempt is left on the node
   NodeId node;
   Usage usage;
 };
-// The attempt's lease on this node has certainly expired; charged until the node registers clean.
+// The node's word about the attempt is not waited for: its lease has certainly expired, or the node
+// was declared dead. Charged until the node registers clean.
 struct NodeFenced {
   AttemptKey attempt;
   NodeId node;
+  std::string cause{};  // for the user, if nothing proves that the attempt does not run
 };
 struct ChargeCleared {  // the node registered without the attempt or with a new incarnation
   AttemptKey attempt;
@@ -200,6 +202,7 @@ struct NodeAdminSet {
 };
 struct NodeLost {  // silent for longer than every lease that it may hold
   NodeId id;
+  Time since{};  // when it was last heard; zero in records of older releases
 };
 struct LateResult {  // a report under an old fence; recorded only
   AttemptKey attempt;

@@ -62,7 +62,9 @@ struct Policy {
   Seconds kill_allowance{10};    // time a node needs to freeze or kill after a lease expired
   Seconds start_barrier{600};    // maximum time from Started until every node of the job runs it
   Seconds prepare_timeout{300};  // maximum time from Allocated until every node is ready
-  Seconds min_job_age{300};      // how long a finished job stays in memory
+  // From a node's last message until it counts as dead; 0 = never.
+  Seconds dead_node_timeout{4 * 3600};
+  Seconds min_job_age{300};  // how long a finished job stays in memory
   Seconds request_retention{24 * 3600};
   Seconds launch_backoff{5};  // after a node's fault; doubles, at most launch_backoff_max
   Seconds launch_backoff_max{300};

@@ -131,6 +131,19 @@ TEST(Config, HashCoversOnlyWhatNodesMustAgreeOn) {
   EXPECT_EQ(hash(good(kSmall + "log: {level: debug}\n")), hash(config));
 }
 
+TEST(Config, DeadNodesAreWaitedForHoursUnlessTheSiteSaysOtherwise) {
+  EXPECT_EQ(good(kSmall).policy.dead_node_timeout, std::chrono::hours(4));
+  const auto timeout = [](const std::string& text) {
+    const Config config = good(kSmall + "policy: {dead_node_timeout: " + text + "}\n");
+    EXPECT_EQ(good(to_yaml(config)).policy, config.policy);
+    return config.policy.dead_node_timeout;
+  };
+  EXPECT_EQ(timeout("1-00:00:00"), std::chrono::hours(24));
+  EXPECT_EQ(timeout("0"), Seconds(0)) << "never";
+  EXPECT_THAT(refusal(kSmall + "policy: {dead_node_timeout: soon}\n"),
+              testing::HasSubstr("not a duration"));
+}
+
 TEST(Config, NumbersAreSecondsInPolicyAndMinutesInPartitions) {
   const Config config = good(
       "nodes: [{name: n1}]\npartitions: [{name: p, nodes: n1, max_time: 90}]\n"

@@ -191,7 +191,8 @@ void apply_attempt(ClusterState& state, const NodeReleased& e, Stamp s) {
 }
 
 void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s) {
-  change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
+    if (!e.cause.empty()) job.cause = told_by(state, e.node, e.cause);
     change_share(
         allocation, e.node, [](SharePhase was) { return was != SharePhase::released; },
         [](NodeShare& share) { share.phase = SharePhase::fenced; });

@@ -14,6 +14,7 @@ void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s) {
     node.address = e.address;
     node.contact = Contact::registered;
     node.registered_at = s.at;
+    node.silent_since.reset();
   });
 }
 
@@ -27,7 +28,10 @@ void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s) {
 }
 
 void apply_node(ClusterState& state, const NodeLost& e, Stamp s) {
-  change_node(state, e.id, s.lsn, [](Node& node) { node.contact = Contact::lost; });
+  change_node(state, e.id, s.lsn, [&](Node& node) {
+    node.contact = Contact::lost;
+    if (e.since != Time{}) node.silent_since = e.since;
+  });
 }
 
 void apply_node(ClusterState& state, const PartitionModified& e, Stamp) {

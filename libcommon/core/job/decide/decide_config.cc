@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/job/decide/decision_context.h"
-#include "core/job/decide/report.h"
+#include "core/job/decide/end_jobs.h"
 
 namespace ares::core {
 namespace {
@@ -12,32 +12,6 @@ constexpr std::pair<TresId, std::string_view> kBaseTres[] = {{kTresCpu, "cpu"},
                                                              {kTresNode, "node"},
                                                              {kTresBilling, "billing"},
                                                              {kTresGpu, "gres/gpu"}};
-
-// A node that is set down ends its jobs: they fail with node_fail once the node has released them.
-// A lost node cannot answer. Its attempts with a lease were fenced when it was lost; the others are
-// fenced here on the administrator's word and are not requeued.
-void end_jobs_of(const DecisionContext& q, const Node& node, Decision& d) {
-  const bool gone = node.contact == Contact::lost;
-  for (const Charge& charge : node.charges) {
-    const Job* job = q.state.jobs.find(charge.attempt.job);
-    if (!job || !current_share(*job, charge.attempt, charge.fence, node.id)) continue;
-    const AttemptKey attempt = charge.attempt;
-    const bool ending = job->state == JobState::completing;
-    if (job->state == JobState::configuring) {
-      d.events.emplace_back(
-          LaunchFailed{attempt, node.id, true, "node " + node.name + " was set down"});
-    } else if (!ending || (gone && job->ending->requeue)) {
-      const bool again = job->spec->requeue && !gone;
-      d.events.emplace_back(EndingBegan{attempt, Ending{JobState::node_fail,
-                                                        Reason::node_down,
-                                                        {},
-                                                        again,
-                                                        again ? job->hold : Hold::none,
-                                                        true}});
-    }
-    if (gone) d.events.emplace_back(NodeFenced{attempt, node.id});
-  }
-}
 
 }  // namespace
 
@@ -71,7 +45,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
     const std::string reason = admin == AdminState::up ? std::string{} : c.reason;
     if (node->admin == admin && node->reason == reason) continue;
     d.events.emplace_back(NodeAdminSet{node->id, admin, reason, who.uid});
-    if (c.admin == AdminState::down) end_jobs_of(q, *node, d);
+    if (c.admin == AdminState::down) end_jobs_of(q, *node, "was set down: " + c.reason, d);
   }
   return d;
 }

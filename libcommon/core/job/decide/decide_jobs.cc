@@ -1,4 +1,5 @@
 // Cancel, signal, hold, release and requeue.
+#include "core/cluster/dead_node.h"
 #include "core/job/decide/bulk_action.h"
 #include "core/job/transitions.h"
 
@@ -102,6 +103,12 @@ void requeue(BulkAction& action, const Target& t, const RequeueJobs& c) {
     if (is_array(t)) return action.refuse_target(t, "none of its tasks ever ran; submit it again");
     if (job.spec->gang && job.attempt == AttemptNo{0})
       return action.refuse_target(t, "it never started with its gang; submit the gang again");
+    if (const Node* node = may_still_run_on(action.context().state, job))
+      return action.refuse_target(
+          t, "its last attempt may still run on " + node->name +
+                 ", which has not answered since; requeue it when the node is back, or when an "
+                 "operator has declared it dead: " +
+                 declare_dead_command({node}));
     return action.add_event(t, Requeued{t.key, false, held, Time{}});
   }
   if (job.ending && job.ending->requeue) return action.mark_done(t);

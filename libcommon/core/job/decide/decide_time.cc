@@ -4,8 +4,11 @@
 #include <chrono>
 #include <set>
 
+#include "base/duration.h"
+#include "core/cluster/dead_node.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/job/decide/decision_context.h"
+#include "core/job/decide/end_jobs.h"
 #include "core/job/gang.h"
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
@@ -137,11 +140,23 @@ void reservations(const DecisionContext& q, Decision& d) {
 }
 
 // Whether the attempt can be fenced on a silent node: its lease ran out, or it was never started.
-// An attempt without a lease waits until an administrator sets the node down. What counts is the
-// lease it was started with, not what the node reports now.
+// An attempt without a lease waits until an administrator sets the node down, or it counts as dead.
+// What counts is the lease it was started with, not what the node reports now.
 bool can_fence(const Node& node, const Job& job, const NodeShare& share) {
   if (!job.started || share.leased) return true;
   return node.admin == AdminState::down && job.ending && !job.ending->requeue;
+}
+
+// As if an operator had declared it dead.
+Decision give_up(const DecisionContext& q, const NodeSilent& c, const Node& node) {
+  Decision d;
+  const auto dead = dead_at(q.state, q.policy, node, c.last_heard);
+  if (!dead || q.now < *dead) return d;
+  end_jobs_of(
+      q, node,
+      "did not answer for " + format_duration(q.policy.dead_node_timeout) + " (dead_node_timeout)",
+      d);
+  return d;
 }
 
 }  // namespace
@@ -161,7 +176,8 @@ Decision decide_time(const DecisionContext& q, const Tick&) {
 Decision decide_time(const DecisionContext& q, const NodeSilent& c) {
   Decision d;
   const Node* node = q.state.nodes.find(c.node);
-  if (!node || node->contact != Contact::registered) return d;
+  if (!node || node->contact == Contact::never) return d;
+  if (node->contact == Contact::lost) return give_up(q, c, *node);
   if (q.now < silent_at(q.state, q.policy, *node, c.last_heard)) return d;
   for (const Charge& charge : node->charges) {
     const Job* job = q.state.jobs.find(charge.attempt.job);
@@ -174,7 +190,9 @@ Decision decide_time(const DecisionContext& q, const NodeSilent& c) {
       return s.node == node->id && s.phase != SharePhase::released && s.phase != SharePhase::fenced;
     });
     if (share == shares.end() || !can_fence(*node, *job, *share)) continue;
-    d.events.emplace_back(NodeFenced{charge.attempt, node->id});
+    const bool proven = !job->started || share->leased;
+    d.events.emplace_back(
+        NodeFenced{charge.attempt, node->id, proven ? "" : "was set down: " + node->reason});
     if (job->state == JobState::configuring) {
       d.events.emplace_back(
           LaunchFailed{charge.attempt, node->id, true, "node " + node->name + " is silent"});
@@ -184,7 +202,7 @@ Decision decide_time(const DecisionContext& q, const NodeSilent& c) {
       d.events.emplace_back(EndingBegan{charge.attempt, ending});
     }
   }
-  d.events.emplace_back(NodeLost{node->id});
+  d.events.emplace_back(NodeLost{node->id, heard_at(q.state, *node, c.last_heard)});
   return d;
 }
 
