@@ -44,6 +44,38 @@ void World::plan_silence() {
   stage_.timeline.at(until + 1s, Timeline::world(), [this] { heal(); });
 }
 
+// A node is cut off, so that its jobs run on, or is without power. It stays away until no job waits
+// for its word, and comes back then.
+void World::plan_dead_node() {
+  Random& random = stage_.random;
+  const Instant end = random.between(Duration(10s), Duration(30s));
+  for (std::uint64_t i = 0; i < 4 + random.below(8); ++i)
+    clients_.plan_operation(random.between(Duration(0), end));
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    JobSpec spec = Clients::plain_job();
+    spec.requeue = random.percent(40);
+    spec.cpus_per_task = static_cast<std::uint32_t>(random.between(1, 2));
+    clients_.submit(random.between(Duration(0), Duration(4s)), spec,
+                    {.runs = random.between(Duration(5s), Duration(150s))});
+  }
+  const auto m = static_cast<std::uint32_t>(random.below(machines_.size()));
+  const Instant when = random.between(Duration(2s), end);
+  stage_.timeline.at(when, Timeline::world(), [this, m, runs_on = random.percent(50)] {
+    away_ = m;
+    if (runs_on)
+      network_.cut(m, true);
+    else
+      machines_[m]->lose_power();
+  });
+  if (random.percent(40))
+    stage_.timeline.at(when + random.between(Duration(1s), Duration(60s)), Timeline::world(),
+                       [this] {
+                         if (!controllers_.empty()) kill_controller(controllers_.back()->life());
+                       });
+  stage_.timeline.at(end + random.between(Duration(1s), Duration(45s)), Timeline::world(),
+                     [this] { heal(); });
+}
+
 // A standby takes over from a controller that keeps running: it may be paused meanwhile, or cut off
 // from the database. Nodes stay with it until it is silent or their session breaks.
 void World::take_over(Duration stands_still, Duration cut_off) {

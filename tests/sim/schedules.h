@@ -30,7 +30,8 @@ inline constexpr std::uint64_t schedules_of_build(std::uint64_t sanitized, std::
 
 struct Totals {
   std::uint64_t first = 0, schedules = 0;
-  std::uint64_t steps = 0, jobs = 0, starts = 0, freezes = 0, checks = 0, refusals = 0;
+  std::uint64_t steps = 0, jobs = 0, starts = 0, freezes = 0, checks = 0, refusals = 0,
+                given_up = 0;
 };
 
 // Fails the test for each violation. `options.seed` is set here.
@@ -45,6 +46,7 @@ inline Totals run_schedules(Options options, std::uint64_t first, std::uint64_t 
     totals.steps += outcome.steps, totals.jobs += outcome.jobs;
     totals.starts += outcome.user_starts, totals.freezes += outcome.freezes;
     totals.checks += outcome.stopped_by_check, totals.refusals += outcome.refusals;
+    totals.given_up += outcome.given_up;
     if (!outcome.violation) continue;
     ADD_FAILURE() << report(options, outcome);
     if (++failed == from_environment("ARES_SIM_FAILURES", 1)) break;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Instant kPatience = 300s;  // time after the last fault within which everything must end
 
-std::shared_ptr<const Policy> make_policy(Random& random, bool limited) {
+std::shared_ptr<const Policy> make_policy(Random& random, const Options& options, bool limited) {
   Policy policy;
   policy.cluster_name = "sim";
   policy.config_hash = 7;
@@ -25,6 +25,9 @@ std::shared_ptr<const Policy> make_policy(Random& random, bool limited) {
   policy.request_retention = Seconds(24 * 3600);
   policy.start_barrier = Seconds(20);
   policy.prepare_timeout = Seconds(15);
+  // Shorter than some outages, and never in a third of the worlds.
+  const bool never = options.seed % 3 == 0 && !options.dead_node;
+  policy.dead_node_timeout = Seconds(never ? 0 : 36 + options.seed % 25);
   policy.launch_backoff = Seconds(1);
   policy.launch_backoff_max = Seconds(8);
   auto shares = std::make_shared<Fairness>();
@@ -40,7 +43,7 @@ std::shared_ptr<const Policy> make_policy(Random& random, bool limited) {
 World::World(const Options& options)
     : options_(options),
       stage_(options.seed, options.verbose, options.mutant),
-      policy_(make_policy(stage_.random, has_limits())),
+      policy_(make_policy(stage_.random, options, has_limits())),
       observer_(stage_, *policy_),
       database_(stage_),
       network_(stage_, *this),
@@ -206,6 +209,7 @@ void World::heal() {
   database_.start();
   database_.cut_off({});
   for (auto& machine : machines_) {
+    if (machine->index() == away_) continue;
     network_.cut(machine->index(), false);
     network_.stall(machine->index(), true, true, stage_.now());
     machine->disk().full = false;
@@ -214,8 +218,15 @@ void World::heal() {
   look_whether_done();
 }
 
+bool World::has_jobs_on_nodes() const {
+  const auto& states = database_.last_states();
+  return std::any_of(states.begin(), states.end(),
+                     [](const auto& job) { return holds_resources(job.second); });
+}
+
 std::string World::unsettled() const {
   if (!clients_.all_answered()) return "a request has no answer";
+  if (away_) return "jobs wait for the word of " + machines_[*away_]->name();
   if (std::string text = observer_.unfinished(); !text.empty()) return text;
   for (const auto& [key, state] : database_.last_states())
     if (!is_terminal(state)) return "job " + std::to_string(key.job.value()) + " has not ended";
@@ -234,6 +245,11 @@ std::string World::unsettled() const {
 
 void World::look_whether_done() {
   clients_.tidy_up();
+  if (away_ && !has_jobs_on_nodes()) {
+    network_.cut(*away_, false);
+    machines_[*away_]->power_on();
+    away_.reset();
+  }
   unsettled_ = unsettled();
   if (unsettled_.empty()) {
     done_ = true;
@@ -280,6 +296,8 @@ Outcome World::run() {
     if (!options_.fixed_scenario && options_.seed % 2 == 0) found_account();
     if (options_.restores) {
       plan_restores();
+    } else if (options_.dead_node) {
+      plan_dead_node();
     } else if (options_.fixed_scenario) {
       plan_fixed_scenario();
     } else if (const auto kind = stage_.random.below(100); kind < 10) {
@@ -315,6 +333,9 @@ Outcome World::run() {
   outcome.jobs = observer_.acknowledged_jobs();
   outcome.refusals = observer_.refusals();
   outcome.events = database_.events().size();
+  for (const auto& [lsn, event] : database_.events())
+    if (const auto* fenced = std::get_if<NodeFenced>(&event->body))
+      outcome.given_up += fenced->cause.empty() ? 0 : 1;
   for (std::size_t i = 0; i < kActors; ++i)
     outcome.boundaries[i] = stage_.boundaries.passed(static_cast<Actor>(i));
   outcome.trace.assign(stage_.trace.lines().begin(), stage_.trace.lines().end());

@@ -35,6 +35,7 @@ struct Options {
   bool fixed_scenario = false;      // fixed events; only their durations are random
   std::vector<CrashPoint> crashes;  // of the fixed scenario
   bool restores = false;            // of older copies of the database
+  bool dead_node = false;           // one stays away until all jobs have ended without it
 };
 
 struct Outcome {
@@ -46,6 +47,7 @@ struct Outcome {
   std::uint64_t stopped_by_check = 0;  // controllers that were superseded
   std::uint64_t jobs = 0;
   std::uint64_t refusals = 0;  // of older copies of the database
+  std::uint64_t given_up = 0;  // attempts that ended without the word of their node
   std::uint64_t events = 0;    // journaled
   std::uint64_t boundaries[kActors] = {};
   std::vector<std::string> trace;  // if verbose
@@ -100,6 +102,8 @@ class World {
   void plan_silence();
   void plan_takeover();
   void take_over(Duration stands_still, Duration cut_off);
+  void plan_dead_node();
+  bool has_jobs_on_nodes() const;
   void plan_restores();
   void restore(const Database::Contents& copy, bool with_mark);
   void plan_faults(Instant end);
@@ -126,6 +130,7 @@ class World {
   unsigned lost_calls_ = 0;
   std::optional<store::HighWaterMark> mark_;  // as MarkKeeper keeps it
   bool accept_rollback_ = false;              // at the next start
+  std::optional<std::uint32_t> away_;         // machine that stays away although all else heals
   bool healed_ = false;
   bool done_ = false;
   std::string unsettled_;
