@@ -65,6 +65,14 @@ void describe_suspension(const api::Job& job, Lines& lines) {
   lines.add("SecsSuspended", std::to_string(job.suspended() / 1'000'000)).end_line();
 }
 
+void describe_silence(const api::Job& job, Lines& lines) {
+  if (job.silent_nodes().empty()) return;
+  lines.add("SilentNodes", job.silent_nodes())
+      .add("SilentSince", time_text(job.silent_since()))
+      .add("NodeDeadTime", job.dead_at() ? time_text(job.dead_at()) : "UNLIMITED")
+      .end_line();
+}
+
 std::string in_folder(const std::string& folder, const std::string& name) {
   return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
 }
@@ -267,6 +275,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   lines.end_line();
   describe_preemption(job, lines);
   describe_suspension(job, lines);
+  describe_silence(job, lines);
   lines.add("RunTime", run_time(job, now))
       .add("TimeLimit", limit_text(job.has_time_limit(), job.time_limit()))
       .add("TimeMin", spec.has_time_min() ? limit_text(true, spec.time_min()) : "N/A")

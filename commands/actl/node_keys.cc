@@ -31,8 +31,9 @@ const Keys<api::UpdateNode>& node_keys() {
   static const Keys<api::UpdateNode> keys = {
       "a node",
       {{"State", "drain|resume|undrain|down",
-        "drain: nothing more starts there. undrain takes that back. down: out of service at once. "
-        "resume: back into service, drained or down.",
+        "drain: nothing more starts there. undrain takes that back. down: out of service at once; "
+        "its jobs end, and if it does not answer they do not wait for its word. resume: back into "
+        "service, drained or down.",
         set_state},
        {"Reason", "TEXT",
         "Why; needed to drain and to set down. Alone it replaces the reason of nodes out of "

@@ -109,13 +109,13 @@ void put_tasks(const api::Job& job, std::string& out) {
   out += ']';
 }
 
+// Both for a job that holds nodes and cannot end because one of them does not answer.
 void put_nodes_or_reason(const api::Job& job, std::string& out) {
   const JobState state = state_of(job);
-  const bool explained = is_terminal(state) && !job.reason().empty() && job.reason() != "None";
-  if (state != JobState::pending && !explained) {
-    out += job.node_list();
-    return;
-  }
+  const bool explained = !job.reason().empty() && job.reason() != "None";
+  const bool has_nodes = state != JobState::pending && !(is_terminal(state) && explained);
+  if (has_nodes) out += job.node_list();
+  if (has_nodes && !explained) return;
   out += '(';
   out += job.reason();
   out += ')';

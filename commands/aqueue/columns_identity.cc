@@ -155,7 +155,7 @@ ColumnGroup state_columns() {
       {'R',
        "ReasonList",
        "NODELIST(REASON)",
-       "its nodes, or why it waits or failed",
+       "its nodes, or why it waits or failed; both if one of them does not answer",
        [](R r, Out o) { put_nodes_or_reason(r.job, o); },
        {kState, kReason, kNodeList},
        nullptr,

@@ -107,12 +107,21 @@ std::string suspended_text(const api::Job& job) {
   return text + ".";
 }
 
+// What the end of the job waits for, until when, and what can be done sooner.
+std::string silence_text(const api::Job& job) {
+  if (job.silent_nodes().empty()) return "";
+  std::string text = " Since " + moment(job.silent_since()) + " " + job.reason_detail() + ".";
+  if (job.dead_at() == 0) return text + " Otherwise it waits until the node is back.";
+  return text + " Otherwise it waits until the node is back, or until " + moment(job.dead_at()) +
+         ", when the node counts as dead (dead_node_timeout).";
+}
+
 std::string live_text(const Row& row) {
   const api::Job& job = row.job;
   std::string text =
       name_of(job) + " does not wait: it is " + job.state() + " on " + job.node_list();
   if (job.started()) text += " since " + moment(job.started());
-  return text + "." + suspended_text(job);
+  return text + "." + suspended_text(job) + silence_text(job);
 }
 
 std::string ended_text(const Row& row) {

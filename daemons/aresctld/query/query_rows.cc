@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "core/cluster/dead_node.h"
+#include "core/cluster/lease_monitor.h"
 #include "core/cluster/resume_conflict.h"
 #include "core/job/gang.h"
 #include "core/sched/queue/admit.h"
@@ -191,7 +194,8 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   if (shown_(api::Job::kStateFieldNumber)) put(out.mutable_state(), to_string(job.state));
   if (shown_.any(api::Job::kReasonFieldNumber, api::Job::kReasonDetailFieldNumber,
                  api::Job::kExpectedStartFieldNumber, api::Job::kJobsAheadFieldNumber,
-                 api::Job::kExpectedNodesFieldNumber))
+                 api::Job::kExpectedNodesFieldNumber, api::Job::kSilentNodesFieldNumber,
+                 api::Job::kSilentSinceFieldNumber, api::Job::kDeadAtFieldNumber))
     describe_reason(job, out);
   out.set_priority(job.hold == Hold::none ? job.priority : 0);
   if (job.allocation)
@@ -242,6 +246,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
 void JobRows::describe_reason(const Job& job, api::Job& out) {
   if (job.state != JobState::pending) {
     put(out.mutable_reason(), to_string(job.reason));
+    describe_silence(job, out);
     return;
   }
   const PendingInfo* seen = pending_.find(job.key);
@@ -258,6 +263,31 @@ void JobRows::describe_reason(const Job& job, api::Job& out) {
     put(out.mutable_reason(), seen ? reason_text(*seen) : to_string(job.reason));
   if (shown_.any(api::Job::kReasonDetailFieldNumber, api::Job::kJobsAheadFieldNumber))
     describe_why(job, seen, out);
+}
+
+// Whose word the job waits for before it can end.
+void JobRows::describe_silence(const Job& job, api::Job& out) const {
+  const std::vector<const Node*> lost = core::lost_nodes_of(*view_.state, job);
+  if (lost.empty()) return;
+  put(out.mutable_reason(), "NodeNotResponding");
+  std::vector<std::string> names;
+  std::optional<Time> since, dead;
+  for (const Node* node : lost) {
+    names.push_back(node->name);
+    const Time silent = node->silent_since.value_or(view_.state->activated_at);
+    since = std::min(since.value_or(silent), silent);
+    const auto at = core::dead_at(*view_.state, policy_, *node);
+    if (at) dead = std::max(dead.value_or(*at), *at);
+  }
+  const std::string silent_nodes = compress_hostlist(names);
+  out.set_silent_nodes(silent_nodes);
+  out.set_silent_since(micros(since));
+  out.set_dead_at(micros(dead));
+  put(out.mutable_reason_detail(),
+      silent_nodes + (lost.size() == 1 ? " does" : " do") +
+          " not answer, so it is unknown whether the job still runs there; an operator that knows "
+          "that it does not can end it: " +
+          core::declare_dead_command(lost));
 }
 
 // Size of a waiting gang: members still needed. After the start: the submitted size.

@@ -43,6 +43,7 @@ class JobRows {
   // `view` and `policy` must outlive it.
   JobRows(const View& view, const Policy& policy, ShownFields shown, bool named, Time now)
       : view_(view),
+        policy_(policy),
         shown_(shown),
         named_(named),
         now_(now),
@@ -56,12 +57,14 @@ class JobRows {
 
  private:
   void describe_reason(const Job& job, api::Job& out);
+  void describe_silence(const Job& job, api::Job& out) const;
   void describe_why(const Job& job, const PendingInfo* seen, api::Job& out);
   void describe_gang(const Job& job, api::Job& out);
   void describe_allocation(const Job& job, api::Job& out) const;
   void describe_requested(const Job& job, api::Job& out) const;
 
   const View& view_;
+  const Policy& policy_;
   const ShownFields shown_;
   const bool named_;
   std::size_t queue_scans_ = 0;

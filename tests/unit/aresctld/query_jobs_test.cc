@@ -424,5 +424,28 @@ TEST_F(ListJobs, ExplanationHasAllParts) {
   EXPECT_EQ(about(99).error().message, "Invalid job id specified: 99");
 }
 
+TEST_F(ListJobs, JobsOnNodesThatDoNotAnswerSayWhatAnOperatorCanDo) {
+  put(1, spec("runs"), JobState::running);
+  put(2, spec("ends"), JobState::completing);
+  put(3, spec("ended"), JobState::completed);
+  const auto row = [&](std::uint64_t id) { return ask(named({{id, -1}}))->jobs(0); };
+  EXPECT_EQ(row(1).reason(), "None");
+  Node lost = *state_.nodes.find(NodeId(1));
+  lost.contact = Contact::lost;
+  lost.silent_since = kNow - Seconds(1000);
+  state_.nodes.set(lost.id, lost);
+  for (const std::uint64_t id : {1, 2}) {
+    EXPECT_EQ(row(id).reason(), "NodeNotResponding");
+    EXPECT_EQ(row(id).silent_nodes(), "n1");
+    EXPECT_EQ(row(id).silent_since(), (kNow - Seconds(1000)).time_since_epoch().count());
+    EXPECT_EQ(Time(Duration(row(id).dead_at())),
+              kNow - Seconds(1000) + Duration(policy_.dead_node_timeout));
+    EXPECT_THAT(row(id).reason_detail(), HasSubstr("actl update node n1 state=down reason=TEXT"));
+  }
+  EXPECT_EQ(row(3).silent_nodes(), "");
+  policy_.dead_node_timeout = Seconds(0);
+  EXPECT_EQ(row(1).dead_at(), 0);
+}
+
 }  // namespace
 }  // namespace ares::aresctld

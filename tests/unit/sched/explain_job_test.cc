@@ -209,6 +209,11 @@ TEST(JobExplanation, HeldJobGetsAllOtherCausesToo) {
   EXPECT_EQ(cause(told, Reason::dependency), "waits for the success of job 1, which is RUNNING");
   EXPECT_THAT(changes(told), ElementsAre("released without --dependency"));
   EXPECT_FALSE(told.start);
+  Node lost = cluster.node("n1");
+  lost.contact = Contact::lost;
+  cluster.state.nodes.set(lost.id, lost);
+  EXPECT_EQ(cause(why(cluster, key), Reason::dependency),
+            "waits for the success of job 1, which is RUNNING on n1, which does not answer");
   const JobKey large = cluster.submit(on(2, minutes(30)));
   edit(cluster, large, [](Job& job) { job.hold = Hold::admin; });
   told = why(cluster, large);

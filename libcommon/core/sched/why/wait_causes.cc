@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cluster/dead_node.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
 #include "core/sched/place/plugin_classes.h"
@@ -30,7 +31,10 @@ std::string dependency_text(const ClusterState& state, const Dependency& depende
   if (dependency.kind == DependencyKind::singleton) return text;
   text += job_text(dependency.target);
   const Job* target = state.jobs.find(dependency.target);
-  return text + (target ? ", which is " + std::string(to_string(target->state)) : "");
+  if (!target) return text;
+  text += ", which is " + std::string(to_string(target->state));
+  const std::vector<const Node*> lost = lost_nodes_of(state, *target);
+  return lost.empty() ? text : text + " on " + lost.front()->name + ", which does not answer";
 }
 
 std::string dependencies_text(const ClusterState& state, const Job& job) {
