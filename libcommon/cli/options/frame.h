@@ -1,5 +1,4 @@
-// Functions common to all commands: common options, error messages, and the connection to the
-// controller. Owned by a command's main thread.
+// Functions common to all commands: error messages, and the connection to the controller. Owned by a command's main thread.
 #pragma once
 
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "cli/options/common_options.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
 #include "rpc/client/client.h"
@@ -18,15 +18,6 @@ namespace ares::cli {
 
 inline constexpr int kExitRefused = 1;
 inline constexpr int kExitUnavailable = 75;  // EX_TEMPFAIL: the same command may succeed later.
-
-struct CommonOptions {
-  std::string config;  // --config
-  bool help = false;
-  bool version = false;
-};
-
-// Adds the rows --config, --help, --version. `help_letter` is 0 where -h means something else.
-void add_common_options(OptionTable& table, CommonOptions& common, char help_letter = 'h');
 
 std::vector<std::string> words_of(int argc, char** argv);
 

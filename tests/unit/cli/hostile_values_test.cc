@@ -1,3 +1,4 @@
+// Tests: common_options
 // What commands answer to hostile values of their options: a refusal repeats little of them, and nothing that a terminal acts on.
 #include <gtest/gtest.h>
 
