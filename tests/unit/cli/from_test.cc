@@ -1,11 +1,13 @@
-// Tests: prepare, asub/batch
+// Tests: from, prepare, asub/batch
 // asub --from: the meaning of a line, and how jobs are grouped into requests.
-#include "asub/from.h"
+#include "asub/job_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "asub/batch.h"
 
 namespace ares::asub {
 namespace {
