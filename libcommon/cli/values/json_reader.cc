@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/printable.h"
+
 namespace ares::cli {
 namespace {
 
@@ -67,8 +69,8 @@ class Parser {
       if (!read_text(key)) return false;
       const auto same = [&](const auto& entry) { return entry.first == key; };
       if (std::any_of(object.begin(), object.end(), same))
-        return wrong("\"" + key + "\" stands there twice");
-      if (!take(':')) return wrong("expected : behind \"" + key + "\"");
+        return wrong(quote(key) + " stands there twice");
+      if (!take(':')) return wrong("expected : behind " + quote(key));
       JsonValue value;
       if (!read_value(value)) return false;
       object.emplace_back(std::move(key), std::move(value));

@@ -49,6 +49,7 @@ TEST(JsonReader, ErrorsNameTheColumn) {
       {"{\"a\": }", "column 7: expected a text in double quotes, a number"},
       {"{\"a\": 1,}", "expected a text in double quotes"},
       {"{\"a\": 1 \"b\": 2}", "expected , or }"},
+      {"{\"\xff\u202e\"}", "behind \"??\""},
       {"{\"a\": {}}", "expected a text in double quotes, a number"},
       {"{\"a\": [[]]}", "expected a text in double quotes, a number"},
       {"{\"a\": [true]}", "expected a text in double quotes, a number"},
