@@ -109,9 +109,9 @@ Result<Value> parse_yaml(const std::string& text, std::string_view name) {
     if (!value) return at(name, value.error().line, value.error().message);
     return std::move(*value);
   } catch (const YAML::ParserException& error) {
-    return at(name, error.mark.line + 1, "not YAML: " + error.msg);
+    return at(name, error.mark.line + 1, "not YAML: " + excerpt(error.msg));
   } catch (const YAML::Exception& error) {
-    return at(name, error.mark.is_null() ? 1 : error.mark.line + 1, error.msg);
+    return at(name, error.mark.is_null() ? 1 : error.mark.line + 1, excerpt(error.msg));
   }
 }
 

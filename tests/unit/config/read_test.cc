@@ -228,6 +228,10 @@ TEST(Config, YamlErrorNamesTheLine) {
   EXPECT_THAT(refusal("a: 1\nb: [1, 2\nc: 3\n"), testing::StartsWith("ares.yaml:"));
 }
 
+TEST(Config, YamlErrorsRepeatNoControlCharacters) {
+  EXPECT_THAT(refusal("a: \"\\\x1b\"\n"), testing::HasSubstr("unknown escape character: ?"));
+}
+
 TEST(Config, ThousandNodesMayBeListed) {
   EXPECT_EQ(good("nodes: [{name: \"n[1-1000]\"}]\npartitions: [{name: p, nodes: \"n[1-1000]\"}]\n")
                 .nodes.size(),
