@@ -70,6 +70,11 @@ const std::vector<Bad>& bad_texts() {
        "line 1, column 1: ", "rocm-smi"},
       {"a GPU beyond reason", "\tGPU64\nGPU64\t X \n", "line 1, column 2: ", "GPU0 to GPU63"},
       {"no number", "\tGPU99999999999999999999\n", "line 1, column 2: ", "GPU0 to GPU63"},
+      {"a long name", "\tGPU0\t" + std::string(65, 'N') + "\n",
+       "line 1, column 7: ", "is not the name of a device"},
+      {"a name that is not text", "\tGPU0\tNIC\x80\n",
+       "line 1, column 7: ", "\"NIC?\" is not the name of a device"},
+      {"a number with zeros", "\tGPU0\tGPU01\n", "line 1, column 7: ", "\"GPU01\" is not the name"},
       {"control characters", kHeader + "GPU0\t X \t\x01\x02\t0-3\n",
        "line 2, column 10: ", "\"??\""},
   };

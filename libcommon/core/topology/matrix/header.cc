@@ -11,6 +11,7 @@ namespace ares::core::topology {
 namespace {
 
 constexpr std::size_t kMaxDevices = 192;
+constexpr std::size_t kMaxName = 64;  // of a device
 
 struct AffinityName {
   std::vector<std::string_view> words;
@@ -28,6 +29,12 @@ const std::array<AffinityName, 3>& affinity_names() {
 bool is_name(std::string_view word) {
   const bool letter = (word[0] >= 'A' && word[0] <= 'Z') || (word[0] >= 'a' && word[0] <= 'z');
   return letter && (!take_cell(word) || !word.empty());
+}
+
+// Names stand in messages and in the form that is stored, where a GPU has its number alone.
+bool is_device_name(std::string_view name, std::optional<unsigned> gpu) {
+  if (gpu) return name == "GPU" + std::to_string(*gpu);
+  return name.size() <= kMaxName && is_utf8(name) && !has_control(name);
 }
 
 bool begins_affinity(std::string_view word) {
@@ -48,6 +55,9 @@ Status add_devices(const Line& line, const std::vector<Word>& words, Header& hea
     if (gpu && *gpu >= kMaxGpus)
       return fail_at(place, quote(word.text) + " is beyond what one machine may have: GPU0 to GPU" +
                                 std::to_string(kMaxGpus - 1));
+    if (!is_device_name(word.text, gpu))
+      return fail_at(place,
+                     quote(word.text) + " is not the name of a device, such as GPU0 or NIC0");
     header.devices.push_back({std::string(word.text), gpu, place});
   }
   return {};

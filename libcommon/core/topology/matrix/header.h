@@ -42,7 +42,7 @@ std::optional<unsigned> gpu_number(std::string_view word);
 // Whether these words form a header line: the first one names a GPU, and all are names.
 bool is_header(const std::vector<Word>& words);
 
-// invalid_argument: GPU numbers from kMaxGpus on, too many devices, duplicates, unknown columns.
+// invalid_argument: GPU numbers from kMaxGpus on, names that are not fit to show, too many devices, duplicates, unknown columns.
 Result<Header> parse_header(const Line& line);
 
 }  // namespace ares::core::topology
