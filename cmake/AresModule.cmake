@@ -15,7 +15,7 @@ set(ARES_INCLUDE_ROOTS
 
 # Sources of unit tests are less optimised than what they test: half of all that is compiled are tests, and each runs for a moment.
 # Under sanitizers that holds for modules that know the messages as well: they cost most to compile, and the core does the work.
-if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" AND NOT ARES_FUZZ)
   set(ARES_UNIT_TEST_OPTIONS -O0)
   set(ARES_MESSAGES_OPTIONS -O0)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")

@@ -16,6 +16,8 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
 
 set(ARES_SANITIZE "" CACHE STRING "What to give -fsanitize=: address,undefined or thread; empty for none")
+option(ARES_FUZZ "Add the targets of tests/fuzz, by clang's libFuzzer" OFF)
+option(ARES_COVERAGE "Count which lines run, for llvm-cov" OFF)
 option(ARES_PCH "Precompile standard headers and GoogleTest" ON)
 if(ARES_SANITIZE)
   set(ARES_STATIC_DEFAULT OFF) # no sanitizer works in a static executable
@@ -40,6 +42,14 @@ if(ARES_SANITIZE)
     # what they would; misaligned accesses and wrong dynamic types are no longer looked for.
     add_compile_options(-fno-sanitize=null,alignment,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
   endif()
+endif()
+
+if(ARES_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link) # the targets alone link libFuzzer with its main()
+endif()
+if(ARES_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
 endif()
 
 add_library(ares_options INTERFACE)
