@@ -64,7 +64,8 @@ Type<std::map<std::string, Backfill>> backfill_map_type() {
             for (const Entry& entry : value.entries) {
               const Result<Backfill> rule = parse(entry.value);
               if (!rule)
-                return fail(ErrorCode::invalid_argument, entry.key + ": " + rule.error().message);
+                return fail(ErrorCode::invalid_argument,
+                            excerpt(entry.key) + ": " + rule.error().message);
               rules.emplace(entry.key, *rule);
             }
             return rules;

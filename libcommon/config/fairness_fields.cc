@@ -38,7 +38,7 @@ CheckResult read_map(std::map<std::string, T>& out, const Value& value, const Ty
   for (const Entry& entry : value.entries) {
     if (Status good = check(entry.key); !good) return problem(entry.line, good.error().message);
     auto parsed = type.parse(entry.value);
-    if (!parsed) return problem(entry.line, entry.key + ": " + parsed.error().message);
+    if (!parsed) return problem(entry.line, excerpt(entry.key) + ": " + parsed.error().message);
     out[entry.key] = std::move(*parsed);
   }
   return {};
@@ -168,7 +168,8 @@ Type<TresSeconds> usage_type() {
               if (Status good = tres_name(entry.key, true); !good) return fail(good.error());
               const auto parsed = amount.parse(entry.value);
               if (!parsed)
-                return fail(parsed.error().code, entry.key + ": " + parsed.error().message);
+                return fail(parsed.error().code,
+                            excerpt(entry.key) + ": " + parsed.error().message);
               usage[entry.key] = *parsed;
             }
             return usage;

@@ -35,7 +35,8 @@ Type<Options> options_type() {
             for (const Entry& entry : value.entries) {
               const auto text = text_type().parse(entry.value);
               if (!text)
-                return fail(ErrorCode::invalid_argument, entry.key + ": " + text.error().message);
+                return fail(ErrorCode::invalid_argument,
+                            excerpt(entry.key) + ": " + text.error().message);
               options[entry.key] = *text;
             }
             return options;

@@ -220,12 +220,13 @@ Type<std::map<std::string, double>> price_map_type() {
               return bad("expected TRES with their prices, such as {cpu: 0.02}");
             for (const Entry& entry : value.entries) {
               const Result<std::string> text = scalar(entry.value);
-              if (!text) return bad(entry.key + ": " + text.error().message);
+              if (!text) return bad(excerpt(entry.key) + ": " + text.error().message);
               double price = 0;
               const char* end = text->data() + text->size();
               const auto [rest, error] = std::from_chars(text->data(), end, price);
               if (error != std::errc{} || rest != end || !(price >= 0 && price <= 1e6))
-                return bad(entry.key + ": " + quote(*text) + " is not a price from 0 to 1000000");
+                return bad(excerpt(entry.key) + ": " + quote(*text) +
+                           " is not a price from 0 to 1000000");
               prices[entry.key] = price;
             }
             return prices;

@@ -85,6 +85,9 @@ tl::expected<Value, ParseError> Converter::convert_map(const YAML::Node& node, i
     if (!pair.first.IsScalar())
       return tl::unexpected(ParseError{line, "a key must be a plain word"});
     const std::string& key = pair.first.Scalar();
+    if (!is_utf8(key) || has_control(key))
+      return tl::unexpected(
+          ParseError{line, "key " + quote(key) + " has a control character or is not UTF-8"});
     if (!seen.insert(key).second)
       return tl::unexpected(ParseError{line, "key " + quote(key) + " appears a second time"});
     if (!spend(key.size()))

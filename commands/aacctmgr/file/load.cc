@@ -32,9 +32,9 @@ class Reader {
   Status need(const Value& value, Value::Kind kind, int line, const std::string& what) const {
     if (value.kind == kind || (value.kind == Value::Kind::null && kind != Value::Kind::scalar))
       return {};
-    return bad(line, what + (kind == Value::Kind::map    ? " is a map: NAME: {...}"
-                             : kind == Value::Kind::list ? " is a list"
-                                                         : " is one value"));
+    return bad(line, excerpt(what) + (kind == Value::Kind::map    ? " is a map: NAME: {...}"
+                                      : kind == Value::Kind::list ? " is a list"
+                                                                  : " is one value"));
   }
 
   Status top(const Value& tree) {
@@ -86,7 +86,7 @@ class Reader {
       value = cli::join(items, ",");
     }
     if (has_control(value))
-      return bad(entry.line, entry.key + ": the value holds a control character");
+      return bad(entry.line, excerpt(entry.key) + ": the value holds a control character");
     if (Status done = set_property(*property, record, Op::set, value); !done)
       return bad(entry.line, describe(key_of(record)) + ": " + done.error().message);
     return {};
@@ -110,7 +110,7 @@ class Reader {
     blank.name = entry.key;
     blank.parent = parent;
     if (parent.empty() && entry.key != kRootAccount)
-      return bad(entry.line, "the one account at the top is root; " + entry.key +
+      return bad(entry.line, "the one account at the top is root; " + excerpt(entry.key) +
                                  " belongs below its accounts:");
     AccountingRecord record(std::move(blank));
     const Status read = each(entry, [&](const Entry& one) -> Status {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -155,13 +157,13 @@ Lsn changed_at(const AccountingRecord& record) {
 
 std::string describe(const RecordKey& key) {
   switch (key.kind) {
-    case RecordKind::account: return "account " + key.name;
-    case RecordKind::user: return "user " + key.name;
+    case RecordKind::account: return "account " + excerpt(key.name);
+    case RecordKind::user: return "user " + excerpt(key.name);
     case RecordKind::association:
-      return "user " + key.user + " in account " + key.name +
-             (key.partition.empty() ? "" : ", partition " + key.partition);
-    case RecordKind::qos: return "QOS " + key.name;
-    case RecordKind::wckey: return "wckey " + key.name + " of user " + key.user;
+      return "user " + excerpt(key.user) + " in account " + excerpt(key.name) +
+             (key.partition.empty() ? "" : ", partition " + excerpt(key.partition));
+    case RecordKind::qos: return "QOS " + excerpt(key.name);
+    case RecordKind::wckey: return "wckey " + excerpt(key.name) + " of user " + excerpt(key.user);
   }
   return {};
 }

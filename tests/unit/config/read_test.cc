@@ -232,6 +232,13 @@ TEST(Config, YamlErrorsRepeatNoControlCharacters) {
   EXPECT_THAT(refusal("a: \"\\\x1b\"\n"), testing::HasSubstr("unknown escape character: ?"));
 }
 
+TEST(Config, KeysAreFitToShow) {
+  EXPECT_THAT(refusal("\"a\\u202e\": 1\n"),
+              testing::HasSubstr("key \"a?\" has a control character"));
+  EXPECT_THAT(refusal("a\xff: 1\n"), testing::HasSubstr("key \"a?\""));
+  EXPECT_LT(refusal("prices: {" + std::string(5000, 'k') + ": x}\n").size(), 1000u);
+}
+
 TEST(Config, ThousandNodesMayBeListed) {
   EXPECT_EQ(good("nodes: [{name: \"n[1-1000]\"}]\npartitions: [{name: p, nodes: \"n[1-1000]\"}]\n")
                 .nodes.size(),
