@@ -11,6 +11,20 @@
 namespace ares::config {
 namespace {
 
+// A line of a few bytes may list 100,000 names.
+constexpr std::size_t kMostNames = 1'000'000;
+
+std::size_t count_names(const NetworkSpec& network) {
+  std::size_t count = 0;
+  for (const NetworkDomain& domain : network.domains)
+    count += domain.nodes.size() + domain.switches.size();
+  return count;
+}
+
+tl::unexpected<Problem> too_many_names(int line) {
+  return problem(line, "more than " + std::to_string(kMostNames) + " names of nodes and switches");
+}
+
 // A list that is not printed if it is empty.
 Type<std::vector<std::string>> names_type() {
   const auto type = host_list_type();
@@ -32,10 +46,13 @@ Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string
     if (list.kind != Value::Kind::list || list.items.empty())
       return problem(list.line, "expected a list; begin each item with \"- \"");
     network.kind = kind;
+    std::size_t names = 0;
     for (const Value& item : list.items) {
       if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
       CheckResult done = read_map(item, network.domains.emplace_back(), fields);
       if (!done) return done;
+      names += network.domains.back().nodes.size() + network.domains.back().switches.size();
+      if (names > kMostNames) return too_many_names(item.line);
     }
     return {};
   };
@@ -147,6 +164,7 @@ CheckResult read_items(const Value& list, std::span<const std::string> known,
                        std::vector<NetworkSpec>& networks) {
   if (list.kind != Value::Kind::list || list.items.empty())
     return problem(list.line, "topologies: expected a list; begin each item with \"- \"");
+  std::size_t names = 0;
   for (const Value& item : list.items) {
     NetworkSpec network;
     if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
@@ -157,6 +175,8 @@ CheckResult read_items(const Value& list, std::span<const std::string> known,
     if (std::any_of(networks.begin(), networks.end(),
                     [&](const NetworkSpec& other) { return other.name == network.name; }))
       return problem(item.line, which + " is described a second time");
+    names += count_names(network);
+    if (names > kMostNames) return too_many_names(item.line);
     const Lines lines = lines_of(item);
     if (CheckResult done = Check(network, lines, known).run(); !done)
       return problem(done.error().line, which + ": " + done.error().message);

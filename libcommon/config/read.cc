@@ -14,6 +14,17 @@ namespace {
 
 const std::string kAll = "ALL";
 
+// A line of a few bytes may describe 100,000 nodes. All lines together describe at most so many nodes, with so many GPUs and bytes of
+// features, and partitions have at most so many members.
+constexpr std::size_t kMostNodes = 200'000;
+constexpr std::size_t kMostGpus = 2'000'000;
+constexpr std::size_t kMostFeatureBytes = 64 << 20;
+constexpr std::size_t kMostMembers = 2'000'000;
+
+CheckResult too_many(int line, std::size_t most, std::string_view what) {
+  return problem(line, "more than " + std::to_string(most) + " " + std::string(what));
+}
+
 // Reads every item of a list of maps into a new Record.
 template <class Record, class Take>
 CheckResult read_items(const Value& list, const std::vector<Field<Record>>& fields, Take take) {
@@ -33,7 +44,16 @@ CheckResult read_items(const Value& list, const std::vector<Field<Record>>& fiel
 
 CheckResult read_nodes(const Value& list, Config& config) {
   std::set<std::string> seen;
+  std::size_t gpus = 0, feature_bytes = 0;
   return read_items(list, node_fields(), [&](NodeEntry entry, int line) -> CheckResult {
+    gpus += entry.names.size() * entry.gpus.gpus.size();
+    for (const std::string& feature : entry.features)
+      feature_bytes += entry.names.size() * (sizeof feature + feature.size());
+    if (config.nodes.size() + entry.names.size() > kMostNodes)
+      return too_many(line, kMostNodes, "nodes");
+    if (gpus > kMostGpus) return too_many(line, kMostGpus, "GPUs of all nodes together");
+    if (feature_bytes > kMostFeatureBytes)
+      return too_many(line, kMostFeatureBytes, "bytes of features of all nodes together");
     if (entry.names.empty()) return problem(line, "name: empty; give a node's name");
     for (const std::string& name : entry.names) {
       if (name == kAll) return problem(line, "name: ALL is not a node's name");
@@ -47,7 +67,11 @@ CheckResult read_nodes(const Value& list, Config& config) {
 }
 
 CheckResult read_partitions(const Value& list, Config& config, std::vector<int>& lines) {
+  std::size_t members = 0;
   return read_items(list, partition_fields(), [&](Partition partition, int line) -> CheckResult {
+    members += partition.nodes.size();
+    if (members > kMostMembers)
+      return too_many(line, kMostMembers, "nodes of all partitions together");
     config.partitions.push_back(std::move(partition));
     lines.push_back(line);
     return {};
@@ -60,9 +84,13 @@ CheckResult check_partitions(Config& config, const std::vector<int>& lines) {
   const std::set<std::string> known(names.begin(), names.end());
   std::set<std::string> seen;
   const Partition* chosen = nullptr;
+  std::size_t in_all = 0;
   for (std::size_t i = 0; i < config.partitions.size(); ++i) {
     Partition& partition = config.partitions[i];
     const std::string which = "partition " + quote(partition.name);
+    in_all += partition.nodes == std::vector{kAll} ? names.size() : partition.nodes.size();
+    if (in_all > kMostMembers)
+      return too_many(lines[i], kMostMembers, "nodes of all partitions together");
     if (!seen.insert(partition.name).second)
       return problem(lines[i], which + " is described a second time");
     if (partition.nodes == std::vector{kAll}) partition.nodes = names;

@@ -376,10 +376,13 @@ const std::vector<Section>& sections() {
       {"policy",
        "Rules and time spans. Durations are plain seconds or written as minutes:seconds, "
        "hours:minutes:seconds or days-hours[:minutes[:seconds]]."},
-      {"nodes", "A list; each item describes one node or, with a host list, many that are alike."},
+      {"nodes",
+       "A list; each item describes one node or, with a host list, many that are alike. At most "
+       "200,000 nodes with 2,000,000 GPUs."},
       {"partitions",
-       "A list of queues over those nodes. Plain numbers in time limits are minutes, as with asub "
-       "-t."},
+       "A list of queues over those nodes, at most 2,000,000 members of all together. Plain "
+       "numbers "
+       "in time limits are minutes, as with asub -t."},
       {"fairness",
        "The order in which jobs are served: queue policies, and the shares and usage they use. Not "
        "given: by priority, nice and age everywhere."},

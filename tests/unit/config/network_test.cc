@@ -118,6 +118,13 @@ TEST(TopologyFile, ErrorsNameTheLine) {
             file + "2: topology \"fabric\" has neither \"tree\" nor \"block\"");
 }
 
+TEST(TopologyFile, FewLinesCannotListAnyNumberOfNames) {
+  std::string leaves;
+  for (int i = 0; i < 11; ++i)
+    leaves += "      - {switch: s" + std::to_string(i) + ", nodes: \"n[1-100000]\"}\n";
+  EXPECT_THAT(refusal(tree(leaves)), testing::HasSubstr("more than 1000000 names of nodes"));
+}
+
 TEST(TopologyFile, PartitionNeedsATopologyWithAllItsNodes) {
   EXPECT_EQ(
       refusal(kFabric, main_partition(", topology: fabrik")),

@@ -245,6 +245,27 @@ TEST(Config, ThousandNodesMayBeListed) {
             1000u);
 }
 
+std::string lines(std::size_t count, const std::string& begin, const std::string& end) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += "  - {name: " + begin + std::to_string(i) + end;
+  return text;
+}
+
+TEST(Config, FewLinesCannotDescribeAnyNumberOfNodes) {
+  EXPECT_THAT(refusal("nodes:\n" + lines(3, "\"a", "n[1-90000]\"}\n")),
+              testing::HasSubstr("ares.yaml:4: more than 200000 nodes"));
+  EXPECT_THAT(refusal("nodes:\n" + lines(3, "\"a", "n[1-1000]\", gpus: \"a100:1000\"}\n")),
+              testing::HasSubstr("ares.yaml:4: more than 2000000 GPUs of all nodes"));
+  const std::string feature(1000, 'f');
+  EXPECT_THAT(refusal("nodes:\n" + lines(3, "\"a", "n[1-40000]\", features: [" + feature + "]}\n")),
+              testing::HasSubstr("bytes of features"));
+  EXPECT_THAT(refusal("partitions:\n" + lines(21, "p", ", nodes: \"n[1-100000]\"}\n")),
+              testing::HasSubstr("ares.yaml:22: more than 2000000 nodes of all partitions"));
+  EXPECT_THAT(refusal("nodes: [{name: \"n[1-100000]\"}]\npartitions:\n" +
+                      lines(21, "p", ", nodes: ALL}\n")),
+              testing::HasSubstr("ares.yaml:23: more than 2000000 nodes of all partitions"));
+}
+
 TEST(Config, MissingFileErrorNamesTheOption) {
   const auto config = load("/nonexistent/ares.yaml");
   ASSERT_FALSE(config);
