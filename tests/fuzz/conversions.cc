@@ -8,7 +8,7 @@
 
 namespace ares::fuzz {
 
-const Allowance kAllowance{32 << 20, 8192};
+const Allowance kAllowance{kReservedByProtobuf + (32 << 20), 8192};
 
 namespace {
 

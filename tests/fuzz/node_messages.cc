@@ -8,7 +8,7 @@
 
 namespace ares::fuzz {
 
-const Allowance kAllowance{256 << 10, 4096};
+const Allowance kAllowance{kReservedByProtobuf + (256 << 10), 4096};
 
 namespace {
 

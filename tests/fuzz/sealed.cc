@@ -10,7 +10,7 @@
 
 namespace ares::fuzz {
 
-const Allowance kAllowance{1 << 20, 1024};
+const Allowance kAllowance{kReservedByProtobuf + (1 << 20), 1024};
 
 namespace {
 

@@ -6,7 +6,7 @@
 namespace ares::fuzz {
 
 // A cell of one byte may stand for a text as long as the input.
-const Allowance kAllowance{4 << 20, 1 << 20};
+const Allowance kAllowance{kReservedByProtobuf + (4 << 20), 1 << 20};
 
 namespace {
 

@@ -17,6 +17,10 @@ struct Allowance {
 };
 extern const Allowance kAllowance;
 
+// To be added by targets that parse messages: protobuf reserves up to 50 MB, once, for a string that is announced longer than the
+// message is, and fills none of it.
+inline constexpr std::size_t kReservedByProtobuf = 64 << 20;
+
 // Reads one input and requires what must hold of the result. Must leave nothing behind.
 void try_input(std::string_view input);
 
