@@ -84,6 +84,14 @@ bool is_name(std::string_view text) {
          });
 }
 
+// "null" would be read as no value, "-" as the begin of an item. An empty name omits its key.
+std::string print_name(const std::string& name) {
+  const bool is_plain =
+      name.empty() ||
+      (std::isalnum(static_cast<unsigned char>(name.front())) != 0 && lower(name) != "null");
+  return is_plain ? name : quote_yaml(name);
+}
+
 Status check_address(const std::string& address) {
   if (address.starts_with("unix:/")) {
     if (address.size() - 5 > 107)
@@ -116,7 +124,7 @@ Type<std::string> name_type() {
           return bad(quote(*text) + " is not a name: up to 64 letters, digits, '.', '_' and '-'");
         return text;
       },
-      [](const std::string& text) { return text; }};
+      print_name};
 }
 
 Type<std::string> choice_type(std::vector<std::string> words) {

@@ -103,6 +103,18 @@ TEST(Config, PrintedConfigurationReadsTheSame) {
   EXPECT_EQ(hash(again), hash(config));
 }
 
+TEST(Config, PrintedNamesReadTheSame) {
+  for (const std::string name : {"null", "Null", "-", "---", ".", "1e3", "true"}) {
+    const std::string quoted = '"' + name + '"';
+    const Config config =
+        good("cluster: " + quoted + "\nnodes: [{name: n1}]\npartitions: [{name: " + quoted +
+             ", nodes: n1}]\n");
+    const Config again = good(to_yaml(config));
+    EXPECT_EQ(again.policy.cluster_name, name);
+    EXPECT_EQ(again.partitions.at(0).name, name);
+  }
+}
+
 TEST(Config, LicensesHaveCounts) {
   const Config config = good(kSmall + "licenses: {matlab: 10, \"ansys.x\": 2}\n");
   EXPECT_EQ(config.policy.licenses.at("matlab"), 10u);
