@@ -94,6 +94,8 @@ class Reader {
 
   Status keep(AccountingRecord record, int line) {
     const RecordKey key = key_of(record);
+    const bool has_user = key.kind == RecordKind::association || key.kind == RecordKind::wckey;
+    if (key.name.empty() || (has_user && key.user.empty())) return bad(line, "a name is empty");
     if (snapshot_.records.find(key)) return bad(line, describe(key) + " is there twice");
     snapshot_.records.set(key, std::move(record));
     return {};
@@ -158,7 +160,8 @@ class Reader {
     const Status read = each(entry, [&](const Entry& one) -> Status {
       if (one.key != "wckeys") return set(record, one);
       std::vector<std::string> keys = names_of(one.value.text);
-      for (const Value& item : one.value.items) keys.push_back(item.text);
+      for (const Value& item : one.value.items)
+        for (std::string& key : names_of(item.text)) keys.push_back(std::move(key));
       for (const std::string& key : keys)
         if (Status kept = keep(blank_record({RecordKind::wckey, key, entry.key, {}}), one.line);
             !kept)

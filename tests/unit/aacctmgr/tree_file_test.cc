@@ -113,6 +113,21 @@ std::string refused(const std::string& text) {
   return read ? "" : read.error().message;
 }
 
+TEST(TreeFile, WckeysMayBeAListOfLists) {
+  const auto read = parse_tree("users:\n  ada: {wckeys: [\" a\", \"b,c\", null]}\n", "t.yaml");
+  ASSERT_TRUE(read) << read.error().message;
+  std::vector<std::string> names;
+  each_of<Wckey>(read->records, RecordKind::wckey,
+                 [&](const Wckey& one) { names.push_back(one.key.name); });
+  EXPECT_THAT(names, testing::ElementsAre("a", "b", "c"));
+}
+
+TEST(TreeFile, NamesAreNotEmpty) {
+  EXPECT_THAT(refused("accounts:\n  root:\n    users: [\"\"]\n"),
+              HasSubstr("t.yaml:3: a name is empty"));
+  EXPECT_THAT(refused("qos:\n  \"\": {}\n"), HasSubstr("t.yaml:2: a name is empty"));
+}
+
 TEST(TreeFile, ErrorsNameTheLine) {
   EXPECT_THAT(refused("acounts: {}\n"), HasSubstr("t.yaml:1: unknown \"acounts\""));
   EXPECT_THAT(refused("accounts:\n  a: {}\n"), HasSubstr("t.yaml:2: the one account at the top"));
