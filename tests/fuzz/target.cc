@@ -1,5 +1,6 @@
 #include "fuzz/target.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <sanitizer/allocator_interface.h>
 
 #include <cstdint>
@@ -43,6 +44,7 @@ void require_refusal(const Error& error) {
 }  // namespace ares::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  google::protobuf::SetLogHandler(nullptr);  // it writes a line about each text that is not UTF-8
   __sanitizer_install_malloc_and_free_hooks(ares::fuzz::count_allocation,
                                             ares::fuzz::ignore_release);
   return 0;
