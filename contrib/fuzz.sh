@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=${2-}; shift ;;
     --keep) action=keep ;;
     --coverage) action=cover preset=fuzz-coverage ;;
-    --one) action=one ;; # for the run below
+    --one) action=one seed=$2; shift ;; # for the run below
     --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
     -*) echo "fuzz.sh: unknown option $1; try --help" >&2; exit 2 ;;
     *) targets="$targets $1" ;;
@@ -51,7 +51,7 @@ one() {
   mkdir -p "$made/$1"
   : >"$log.start"
   # shellcheck disable=SC2046,SC2086  # one word each
-  if "$build/fuzz/$1" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  if "$build/fuzz/$1" -seed="$seed" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
       -artifact_prefix="$findings/$1-" $dictionary "$made/$1" $(inputs_of "$1") >"$log" 2>&1; then
     awk -v target="$1" '
       / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
@@ -100,14 +100,16 @@ mkdir -p "$made" "$findings"
 
 run() {
   jobs=$(nproc)
+  seed=0 # a new one each time
   if [ -z "$seconds" ]; then
+    seed=1 # so that a short run tells something about the change, and not about its luck
     # shellcheck disable=SC2086  # one word a target
     seconds=$(set -- $targets; echo $((20 * jobs / $#)))
     [ "$seconds" -gt 0 ] || seconds=1
     [ "$seconds" -le 20 ] || seconds=20
   fi
   # shellcheck disable=SC2086
-  printf '%s\n' $targets | xargs -P "$jobs" -n 1 contrib/fuzz.sh --one --seconds "$seconds"
+  printf '%s\n' $targets | xargs -P "$jobs" -n 1 contrib/fuzz.sh --one "$seed" --seconds "$seconds"
 }
 
 # Only edges count here, not how often each was taken, so that few inputs are kept; the smallest that reaches an edge.
