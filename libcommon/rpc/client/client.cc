@@ -123,6 +123,7 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
   Backoff spread(s.options.first_delay, s.options.first_delay);  // many clients see it return
   const auto give_up = Clock::now() + s.options.retry_for;
   const auto time = time_for(request, s.options);
+  bool told = false;  // what a controller that answers says
   for (std::size_t tries = 1;; ++tries) {
     Connection& connection = s.connection();
     auto raw = connection.call(*payload, Connection::Clock::now() + time);
@@ -133,7 +134,9 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
       return std::move(answer.response);
 
     const std::string& why = answer.response.error().message;
-    if (tries == 1 && s.options.on_retry) s.options.on_retry(why + ", retrying");
+    if ((tries == 1 || (answered && !told)) && s.options.on_retry)
+      s.options.on_retry(why + ", retrying");
+    told = told || answered;
     if (!answered) s.move_on(connection);
     // Try every address before the first wait.
     if (!answered && tries % s.connections.size() != 0) continue;

@@ -28,8 +28,8 @@ struct ClientOptions {
   std::chrono::milliseconds first_delay{
       100};  // between tries; doubles up to max_delay, with jitter
   std::chrono::milliseconds max_delay{2'000};
-  // Called once for each call, at its first retry, with a line for the user:
-  // "the controller at unix:/… is unavailable (…), retrying".
+  // Called for each call at its first retry, and at the first one for a reason that the controller
+  // gives, with a line for the user: "the controller at unix:/… is unavailable (…), retrying".
   std::function<void(const std::string&)> on_retry;
   std::size_t max_request_bytes = 8 << 20;  // larger ones are refused here with a clear error
 };

@@ -180,6 +180,29 @@ TEST_F(RpcTest, RetriesAnUnavailableAnswerWithTheSameId) {
   for (const Seen& call : seen()) EXPECT_EQ(call.request.request_id(), response->acted().text());
 }
 
+TEST_F(RpcTest, WhyItRetriesIsToldOnceTheControllerSaysIt) {
+  start();
+  std::vector<std::string> lines;
+  client_options.on_retry = [&](const std::string& line) { lines.push_back(line); };
+  client_options.timeout = 200ms;
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Responder>> held;
+  std::atomic<int> calls = 0;
+  answer = [&](const api::Request&, std::shared_ptr<Responder> responder) {
+    const int call = ++calls;
+    if (call == 1) {
+      const std::lock_guard lock(mutex);
+      return held.push_back(std::move(responder));
+    }
+    if (call < 5) return responder->refuse({ErrorCode::unavailable, "the disk is full"});
+    responder->send({});
+  };
+  ASSERT_TRUE(connect().call(ping()));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find("did not answer in time, retrying"), std::string::npos) << lines[0];
+  EXPECT_EQ(lines[1], "the disk is full, retrying");
+}
+
 TEST_F(RpcTest, RetriesEndAtTheDeadline) {
   client_options.retry_for = 150ms;
   auto response = connect().call(ping());
