@@ -46,6 +46,9 @@ constexpr QueryPool::Bounds kAccountingBounds{
 
 constexpr std::size_t kFewDescriptors = 8192;
 
+// While the database is waited for, other reasons are logged this often.
+constexpr std::chrono::minutes kSameTrouble{1};
+
 std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
@@ -154,6 +157,30 @@ struct Controller::Parts {
   std::string database_state = "active";
   std::string objection;          // empty: none
   std::size_t awaited_nodes = 0;  // before anything is acknowledged
+
+  std::chrono::steady_clock::time_point waiting_since, told_at;  // of the database
+
+  // `why` null: no longer. Each try may have a reason of its own, as the files of a full disk differ.
+  void wait_for_database(const Error* why) {
+    const auto now = std::chrono::steady_clock::now();
+    std::lock_guard lock(database_mutex);
+    const bool waited = database_state != "active";
+    if (!why) {
+      database_state = "active";
+      spdlog::warn("active again after {} s of waiting for the database",
+                   std::chrono::duration_cast<Seconds>(now - waiting_since).count());
+      return;
+    }
+    if (!waited) waiting_since = now;
+    const bool is_new = database_state != "waiting for the database: " + why->message;
+    database_state = "waiting for the database: " + why->message;
+    if (waited && (!is_new || now - told_at < kSameTrouble)) return;
+    told_at = now;
+    if (why->code == ErrorCode::resource_exhausted)
+      spdlog::error("{}; queries are answered, nothing else happens until then", database_state);
+    else
+      spdlog::warn("{}", database_state);
+  }
 
   std::string state() {
     std::lock_guard lock(database_mutex);
@@ -265,12 +292,7 @@ Status Controller::run() {
     spdlog::shutdown();
     _exit(3);
   };
-  sinks.database = [&](bool waiting, const std::string& why) {
-    std::lock_guard lock(parts_->database_mutex);
-    const std::string now = waiting ? "waiting for the database: " + why : "active";
-    if (now != parts_->database_state) spdlog::warn("{}", now);
-    parts_->database_state = now;
-  };
+  sinks.database = [&](const Error* why) { parts_->wait_for_database(why); };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
   if (hears_nodes_first) {

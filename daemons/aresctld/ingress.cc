@@ -95,7 +95,7 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
   parts_.engine.post(
       PostedCommand{Command{std::move(command)},
                     [responder](const core::Reply& reply) { responder->send(answer_of(reply)); },
-                    bytes, [responder] { return responder->abandoned(); }});
+                    bytes, [responder] { return responder->abandoned(); }, true});
 }
 
 // Reads a file and looks up users, which may be slow; must not run on this thread.

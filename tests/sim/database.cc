@@ -41,6 +41,11 @@ void Database::start() {
   up_ = true;
 }
 
+void Database::set_full(bool full) {
+  if (full != full_) stage_.note(full ? "database without room" : "database with room again");
+  full_ = full;
+}
+
 void Database::cut_off(std::optional<Life> controller) {
   if (controller || cut_off_)
     stage_.note(controller ? "database out of reach" : "database in reach",
@@ -134,7 +139,7 @@ void DatabaseLink::boundary() {
 
 Result<store::Opened> DatabaseLink::take_epoch() {
   boundary();
-  if (!reachable()) return away();
+  if (!reachable() || db_.full_) return away();
   db_.held_.epoch = db_.held_.epoch.next();
   epoch_ = db_.held_.epoch;
   generation_ = db_.generation_;
@@ -179,7 +184,7 @@ Status DatabaseLink::check_mark() {
 }
 
 Result<store::Opened> DatabaseLink::open() {
-  if (reachable())
+  if (reachable() && !db_.full_)
     if (Status newer = check_mark(); !newer) return fail(newer.error());
   auto opened = take_epoch();
   if (!opened) return opened;
@@ -210,6 +215,7 @@ Result<store::CommitOutcome> DatabaseLink::commit(const store::Batch& batch) {
     return store::CommitOutcome::doubt;
   }
   if (epoch_ != db_.held_.epoch) return fail(ErrorCode::stale, "another controller has taken over");
+  if (db_.full_) return fail(ErrorCode::resource_exhausted, "the database's disk is full");
   db_.write(batch);
   boundary();
   if (db_.stage_.boundaries.reached(Actor::database)) {

@@ -29,6 +29,9 @@ class Database {
   // Only this controller cannot reach the database; none: all controllers can.
   void cut_off(std::optional<Life> controller);
 
+  // No room: reads are answered, commits are refused.
+  void set_full(bool full);
+
   // Probability that a connection breaks during a commit, in thousandths.
   void set_doubt(unsigned per_mille) { doubt_ = per_mille; }
 
@@ -75,6 +78,7 @@ class Database {
 
   Stage& stage_;
   bool up_ = true;
+  bool full_ = false;
   std::uint32_t generation_ = 0;  // of connections
   unsigned doubt_ = 0;
   std::optional<Life> cut_off_;

@@ -222,6 +222,11 @@ void World::plan_fault(Instant end) {
       at(until, [this, m] { machines_[m]->power_on(); });
       break;
     case 9:
+      if (nth % 2 == 0) {
+        at(when, [this] { database_.set_full(true); });
+        at(until, [this] { database_.set_full(false); });
+        break;
+      }
       at(when, [this] { database_.stop(); });
       at(until, [this] { database_.start(); });
       break;

@@ -207,6 +207,7 @@ void World::heal() {
   network_.set_duplicates(0);
   database_.set_doubt(0);
   database_.start();
+  database_.set_full(false);
   database_.cut_off({});
   for (auto& machine : machines_) {
     if (machine->index() == away_) continue;

@@ -16,6 +16,9 @@ constexpr auto kConfirmationLifetime = std::chrono::seconds(1);
 // Interval for events that depend only on time: begin times, leases, retention.
 constexpr auto kTick = std::chrono::milliseconds(500);
 
+// A short failover of the database is only a delay. Users are told of a longer one.
+constexpr auto kHoldCommands = std::chrono::seconds(2);
+
 // Bounds of the inbox: per user about a second of work. More would only use memory.
 constexpr InboxBounds kInboxBounds{
     .one_user = {.commands = 5'000, .jobs = 200'000, .bytes = std::size_t{64} << 20},
@@ -69,9 +72,11 @@ void EngineLoop::post(PostedCommand posted) {
   std::optional<core::Reply> refused;
   {
     std::lock_guard lock(mutex_);
+    const bool from_user = std::holds_alternative<UserCommand>(posted.command.body);
+    auto why = from_user ? why_nothing_commits() : std::nullopt;
     if (stopping_)
       refused = shutting_down();
-    else if (auto why = inbox_.push(std::move(posted)))
+    else if (why || (why = inbox_.push(std::move(posted))))
       refused = unavailable(std::move(*why));
   }
   if (!refused)
@@ -82,7 +87,16 @@ void EngineLoop::post(PostedCommand posted) {
 
 std::optional<std::string> EngineLoop::refusal(UserId user, std::size_t bytes) const {
   std::lock_guard lock(mutex_);
+  if (auto why = why_nothing_commits()) return why;
   return inbox_.refusal(user, {1, 1, bytes});
+}
+
+// Under the lock.
+std::optional<std::string> EngineLoop::why_nothing_commits() const {
+  if (!nothing_commits_since_) return std::nullopt;
+  if (std::chrono::steady_clock::now() - *nothing_commits_since_ < kHoldCommands)
+    return std::nullopt;
+  return "nothing can be changed for now: " + nothing_commits_why_;
 }
 
 void EngineLoop::stop() {
@@ -95,7 +109,7 @@ void EngineLoop::stop() {
   if (engine_thread_.joinable()) engine_thread_.join();
   if (journal_thread_.joinable()) journal_thread_.join();
   // Only if the database was unreachable: the outcome is unknown, and clients may retry.
-  for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
+  for (auto& [ticket, waiting] : std::exchange(waiting_, {})) waiting.on_reply(shutting_down());
   for (const PostedCommand& posted : std::exchange(held_, {}))
     if (posted.on_reply) posted.on_reply(shutting_down());
   while (!inbox_.empty())
@@ -135,6 +149,7 @@ void EngineLoop::run_engine() {
       next_tick = time + kTick;
       tick_due = true;
       drop_abandoned();
+      send_back();
     }
     // Before users' commands, which may fill each batch. If the batch is full the tick remains due.
     if (tick_due && !engine_.full()) {
@@ -242,10 +257,31 @@ void EngineLoop::drop_abandoned() {
   std::vector<PostedCommand> dropped;
   {
     std::lock_guard lock(mutex_);
-    dropped = inbox_.take_abandoned();
+    dropped = inbox_.take(
+        [](const PostedCommand& posted) { return posted.abandoned && posted.abandoned(); });
   }
   for (const PostedCommand& posted : dropped)
     if (posted.on_reply) posted.on_reply(unavailable("its caller has gone"));
+}
+
+// Users are told why they wait, and ask again. Until its batch is committed or lost, what becomes of
+// a command that the engine has handled is not known; the same request gets its reply later.
+void EngineLoop::send_back() {
+  std::optional<std::string> why;
+  std::vector<PostedCommand> queued;
+  {
+    std::lock_guard lock(mutex_);
+    why = why_nothing_commits();
+    if (!why) return;
+    queued = inbox_.take([](const PostedCommand& posted) { return posted.repeats; });
+  }
+  for (const PostedCommand& posted : queued) posted.on_reply(unavailable(*why));
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto waiting = next++;
+    if (!waiting->second.repeats) continue;
+    waiting->second.on_reply(unavailable(*why));
+    waiting_.erase(waiting);
+  }
 }
 
 void EngineLoop::handle_command(PostedCommand posted) {
@@ -253,7 +289,7 @@ void EngineLoop::handle_command(PostedCommand posted) {
   core::Ticket ticket = 0;
   if (posted.on_reply) {
     ticket = next_ticket_++;
-    waiting_.emplace(ticket, std::move(posted.on_reply));
+    waiting_.emplace(ticket, Waiting{std::move(posted.on_reply), posted.repeats});
   }
   const auto* from_node = std::get_if<NodeCommand>(&posted.command.body);
   engine_.handle(posted.command, now, ticket);
@@ -314,7 +350,7 @@ void EngineLoop::release(core::Outgoing outgoing) {
   for (core::Reply& reply : outgoing.replies) {
     auto found = waiting_.find(reply.ticket);
     if (found == waiting_.end()) continue;
-    OnReply on_reply = std::move(found->second);
+    OnReply on_reply = std::move(found->second.on_reply);
     waiting_.erase(found);
     on_reply(std::move(reply));
   }
@@ -359,12 +395,24 @@ void EngineLoop::run_journal() {
   }
 }
 
+void EngineLoop::database(const Error* why) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!why)
+      nothing_commits_since_.reset();
+    else if (!nothing_commits_since_)
+      nothing_commits_since_ = std::chrono::steady_clock::now();
+    if (why) nothing_commits_why_ = why->message;
+  }
+  sinks_.database(why);
+}
+
 std::optional<Epoch> EngineLoop::commit(store::Committer& committer) {
   bool waited = false;
   for (;;) {
     const auto step = committer.advance();
     if (const auto* committed = std::get_if<store::Committer::Committed>(&step)) {
-      if (waited) sinks_.database(false, "");
+      if (waited) database(nullptr);
       return committed->epoch;
     }
     if (const auto* error = std::get_if<Error>(&step)) {
@@ -372,7 +420,7 @@ std::optional<Epoch> EngineLoop::commit(store::Committer& committer) {
       return std::nullopt;
     }
     const auto& retry = std::get<store::Committer::RetryAfter>(step);
-    sinks_.database(true, retry.why);
+    database(&retry.why);
     waited = true;
     std::unique_lock lock(mutex_);
     if (journal_wake_.wait_for(lock, retry.wait, [&] { return stopping_; })) return std::nullopt;

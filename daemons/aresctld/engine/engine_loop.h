@@ -44,8 +44,8 @@ class EngineLoop {
         notify{};                                   // must not block; empty: no notices are sent
     std::function<void(const Committed&)> durable;  // after each commit, on the journal thread
     std::function<void(const Error&)> fatal;  // a commit that cannot be resolved; must not return
-    std::function<void(bool waiting, const std::string& why)>
-        database;  // the journal began or stopped waiting for the database
+    std::function<void(const Error* why)>
+        database;  // the journal waits for the database, or for room there; null: no longer
     std::function<void(const core::Objection&)>
         object{};  // the engine has stopped for this; again when a node has heard of more; on its thread
     std::function<void()> nodes_heard{};  // the roll call is over, before anything is acknowledged
@@ -65,8 +65,9 @@ class EngineLoop {
   // are.
   std::size_t hear_nodes_first();
 
-  // If a user has too many commands queued the reply is `unavailable` at once. A command is dropped
-  // if its caller disconnects before the engine handles it.
+  // If a user has too many commands queued, or nothing can be committed for some time, the reply is
+  // `unavailable` at once. A command is dropped if its caller disconnects before the engine handles
+  // it.
   void post(PostedCommand posted);
   void post(Command command, OnReply on_reply = {});
 
@@ -81,11 +82,14 @@ class EngineLoop {
   void run_engine();
   void run_journal();
   std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
+  void database(const Error* why);
+  std::optional<std::string> why_nothing_commits() const;
   void drain_inbox();
   bool drain_system_commands();
   std::size_t drain_inbox(std::size_t most);
   void handle_command(PostedCommand posted);
   void drop_abandoned();
+  void send_back();
   void release(core::Outgoing outgoing);
   void tick(Time now, bool nodes_heard);
   void begin_usage_period(Time now);
@@ -108,7 +112,11 @@ class EngineLoop {
   std::optional<Time> usage_period_;  // start of the usage period at the last tick; engine thread
   Clock& clock_;
   Sinks sinks_;
-  std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
+  struct Waiting {
+    OnReply on_reply;
+    bool repeats = false;
+  };
+  std::unordered_map<core::Ticket, Waiting> waiting_;  // engine thread
   core::Ticket next_ticket_ = 1;                       // engine thread
   std::vector<core::Outgoing> deferred_;  // engine thread: to be released after the current check
   std::chrono::steady_clock::time_point
@@ -128,6 +136,8 @@ class EngineLoop {
   bool stopping_ = false;
   bool engine_done_ = false;
   bool abandoned_ = false;  // stopped while the database was unreachable
+  std::optional<std::chrono::steady_clock::time_point> nothing_commits_since_;
+  std::string nothing_commits_why_;
   std::thread engine_thread_;
   std::thread journal_thread_;
 };

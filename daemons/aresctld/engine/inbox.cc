@@ -97,13 +97,13 @@ PostedCommand Inbox::pop() {
   return next;
 }
 
-std::vector<PostedCommand> Inbox::take_abandoned() {
-  std::vector<PostedCommand> dropped;
+std::vector<PostedCommand> Inbox::take(const std::function<bool(const PostedCommand&)>& which) {
+  std::vector<PostedCommand> taken;
   for (auto user = users_.begin(); user != users_.end();) {
     Queue& queue = user->second;
     std::deque<PostedCommand> kept;
     for (PostedCommand& posted : queue.commands) {
-      if (!posted.abandoned || !posted.abandoned()) {
+      if (!which(posted)) {
         kept.push_back(std::move(posted));
         continue;
       }
@@ -111,12 +111,12 @@ std::vector<PostedCommand> Inbox::take_abandoned() {
       queue.load -= load;
       load_ -= load;
       --size_;
-      dropped.push_back(std::move(posted));
+      taken.push_back(std::move(posted));
     }
     queue.commands.swap(kept);
     user = queue.commands.empty() ? users_.erase(user) : std::next(user);
   }
-  return dropped;
+  return taken;
 }
 
 }  // namespace ares::aresctld

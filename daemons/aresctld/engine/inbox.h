@@ -28,6 +28,8 @@ struct PostedCommand {
   std::size_t bytes = 0;  // of a user's request
   // Whether the caller has disconnected; empty: it cannot. Any thread, must not block.
   std::function<bool()> abandoned{};
+  // Its caller repeats it with the same request id when it is told `unavailable`.
+  bool repeats = false;
 };
 
 // Load of the queue: commands, the jobs that they create or name, and the bytes of their requests.
@@ -66,9 +68,8 @@ class Inbox {
   // The next command: users in turn, the commands of a user in order. Precondition: not empty.
   PostedCommand pop();
 
-  // Removes the commands whose callers have disconnected. Such a caller got no reply; it repeats
-  // the request if it still needs it.
-  std::vector<PostedCommand> take_abandoned();
+  // Removes users' commands that `which` chooses. It must not block.
+  std::vector<PostedCommand> take(const std::function<bool(const PostedCommand&)>& which);
 
  private:
   struct Queue {

@@ -36,18 +36,21 @@ Committer::Step Committer::advance() {
 
 std::optional<Committer::Step> Committer::write() {
   auto outcome = journal_.commit(*batch_);
+  if (!outcome && outcome.error().code == ErrorCode::resource_exhausted)
+    return retry(outcome.error());  // surely not committed: still the same batch and epoch
   if (!outcome) return give_up(outcome.error());
   if (*outcome == CommitOutcome::committed) return committed();
   phase_ = Phase::doubt;
   // Reconnect at once the first time. If the server repeatedly disconnects, wait before retrying.
-  if (++doubts_ > 1) return retry("the database broke off in the middle of a commit");
+  if (++doubts_ > 1)
+    return retry({ErrorCode::unavailable, "the database broke off in the middle of a commit"});
   return std::nullopt;
 }
 
 std::optional<Committer::Step> Committer::connect_again() {
   auto opened = journal_.reopen();
   if (!opened) {
-    if (opened.error().code == ErrorCode::unavailable) return retry(opened.error().message);
+    if (opened.error().code == ErrorCode::unavailable) return retry(opened.error());
     return give_up(opened.error());
   }
   epoch_ = opened->epoch;
@@ -62,7 +65,7 @@ std::optional<Committer::Step> Committer::look_up() {
     phase_ = Phase::doubt;
     // A check may begin on a connection that was idle for long, so reconnect once without waiting.
     if (checked_ && ++doubts_ == 1) return std::nullopt;
-    return retry(there.error().message);
+    return retry(there.error());
   }
   if (*there) return committed();
   if (checked_)
@@ -78,7 +81,7 @@ Committer::Step Committer::committed() {
   return Committed{epoch_};
 }
 
-Committer::Step Committer::retry(std::string why) {
+Committer::Step Committer::retry(Error why) {
   const Duration wait = wait_;
   wait_ = std::min(wait_ * 2, pace_.longest);
   return RetryAfter{wait, std::move(why)};

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <variant>
 
 #include "base/ids.h"
@@ -15,7 +14,8 @@
 
 namespace ares::store {
 
-// While connections are refused, the wait doubles from `first` to `longest`.
+// While connections are refused, or the server has no room, the wait doubles from `first` to
+// `longest`.
 struct RetryPace {
   Duration first{std::chrono::milliseconds(50)};
   Duration longest{std::chrono::seconds(5)};
@@ -27,10 +27,11 @@ class Committer {
   struct Committed {
     Epoch epoch;
   };
-  // Undecided: call advance() again after the wait.
+  // Undecided: call advance() again after the wait. The code of `why` is resource_exhausted if the
+  // server has no room, else unavailable.
   struct RetryAfter {
     Duration wait;
-    std::string why;
+    Error why;
   };
   // An Error is final: the process must stop and must not send anything that depended on the batch.
   using Step = std::variant<Committed, RetryAfter, Error>;
@@ -61,7 +62,7 @@ class Committer {
   std::optional<Step> connect_again();
   std::optional<Step> look_up();
   Step committed();
-  Step retry(std::string why);
+  Step retry(Error why);
   Step give_up(Error error);
 
   Journal& journal_;

@@ -19,6 +19,7 @@ class FaultyJournal final : public Journal {
     before,  // the connection breaks before the request arrives: no effect
     after,   // it takes effect, but the answer is lost (or a commit is confirmed with a warning)
     refuse,  // the server answers with a final error; no effect
+    full,    // the server has no room to write: no effect, and the connection stays
   };
 
   // Called before every operation; `batch` for commits only. It may also wait or advance a clock.

@@ -89,8 +89,9 @@ class Journal {
   // After `doubt`: connects again and takes the next epoch, without loading. Same errors as open().
   virtual Result<Opened> reopen() = 0;
 
-  // Writes the batch and commits. Any error is final: stale (fenced by another controller), a gap,
-  // or anything unexpected.
+  // Writes the batch and commits. resource_exhausted: nothing was written, because the server has no
+  // room (disk, memory); the same batch may be offered again. Any other error is final: stale
+  // (fenced by another controller), a gap, or anything unexpected.
   virtual Result<CommitOutcome> commit(const Batch& batch) = 0;
 
   // Whether the event with this lsn is durable. Valid only after reopen(). unavailable =

@@ -33,10 +33,11 @@ constexpr ErrorClass kErrorClasses[] = {
     {"53100", ErrorCode::resource_exhausted, "the database's disk is full: make room there"},
     {"53200", ErrorCode::resource_exhausted, "the database server is out of memory"},
     {"53300", ErrorCode::unavailable, "raise max_connections if it stays so"},
+    {"53", ErrorCode::resource_exhausted, "the database server is at one of its limits"},
     {"55P03", ErrorCode::unavailable, "another session holds the lock"},
     {"57014", ErrorCode::resource_exhausted, "the statement was cancelled or took too long"},
     {"57P", ErrorCode::unavailable, ""},
-    {"58030", ErrorCode::resource_exhausted, "the database server cannot read or write its disk"},
+    {"58030", ErrorCode::internal, "the database server cannot read or write its disk"},
     {"XX001", ErrorCode::data_loss, "the database's files are damaged: restore a copy"},
     {"XX002", ErrorCode::data_loss, "an index of the database is damaged: REINDEX it"},
 };
@@ -346,6 +347,9 @@ Result<PgConnection::Committed> PgConnection::transaction(const std::vector<PgSt
     if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
       const Error problem = error(result);
       if (broken() || problem.code == ErrorCode::unavailable) return unsure(problem.message);
+      const bool at_commit = i == steps.size() + 1;
+      if (at_commit && problem.code == ErrorCode::resource_exhausted)
+        return unsure(problem.message);
       if (!refused) refused = problem;
     } else if (status != PGRES_PIPELINE_ABORTED && i == steps.size() + 1) {
       committed = std::strcmp(PQcmdStatus(result), "COMMIT") == 0;
@@ -356,7 +360,10 @@ Result<PgConnection::Committed> PgConnection::transaction(const std::vector<PgSt
     }
   }
   const PgRows sync(PQgetResult(connection));
-  if (refused) return fail(*refused);
+  if (refused) {
+    if (PQexitPipelineMode(connection) == 1) (void)run("ROLLBACK");  // if that fails: not idle()
+    return fail(*refused);
+  }
   if (!committed) return unsure("the server did not confirm the commit");
   if (!notices_->empty()) return unsure("the server warned: " + notices_->front());
   if (PQexitPipelineMode(connection) != 1) return unsure("the pipeline did not end");
@@ -365,6 +372,11 @@ Result<PgConnection::Committed> PgConnection::transaction(const std::vector<PgSt
 
 bool PgConnection::broken() const {
   return PQstatus(connection_.get()) != CONNECTION_OK;
+}
+
+bool PgConnection::idle() const {
+  return !broken() && PQpipelineStatus(connection_.get()) == PQ_PIPELINE_OFF &&
+         PQtransactionStatus(connection_.get()) == PQTRANS_IDLE;
 }
 
 int PgConnection::backend_pid() const {

@@ -72,8 +72,9 @@ class PgConnection {
   Status prepare(const std::vector<const PgStatement*>& statements);
 
   // BEGIN, the steps and COMMIT, sent at once: all take effect or none. An error is PostgreSQL's
-  // own. `sure` false: the outcome of the commit is unknown (the connection broke, or the server
-  // warned).
+  // own; none took effect, and the transaction is rolled back. `sure` false: the outcome of the
+  // commit is unknown (the connection broke, the server warned, or had no room for the commit
+  // itself).
   struct Committed {
     bool sure = true;
     std::string why;
@@ -81,6 +82,8 @@ class PgConnection {
   Result<Committed> transaction(const std::vector<PgStep>& steps);
 
   bool broken() const;
+  // Connected and in no transaction: the next one can begin.
+  bool idle() const;
   int backend_pid() const;
 
  private:

@@ -20,8 +20,8 @@ constexpr std::int64_t kPartitionsAhead = 3;  // days
 constexpr std::int64_t kMonthsAhead = 2;      // retried every day, because a report may block it
 constexpr Seconds kBlobGrace{24 * 3600};
 
-// For open(): space may become free on a full disk, so the controller retries.
-Error while_opening(Error error) {
+// For what the caller repeats by itself: space may become free on a full disk.
+Error to_be_retried(Error error) {
   if (error.code == ErrorCode::resource_exhausted) error.code = ErrorCode::unavailable;
   return error;
 }
@@ -67,7 +67,7 @@ class PgJournal::Session {
 
   Result<CommitOutcome> commit(const Batch& batch) {
     if (auto sound = check(batch); !sound) return fail(sound.error());
-    if (!connection_ || connection_->broken()) return in_doubt("there is no connection");
+    if (!connection_ || !connection_->idle()) return in_doubt("there is no connection");
     for (const auto& node : batch.nodes) catalogue_.remember(*node);
     for (const Tres& tres : batch.tres) catalogue_.remember(tres);
     if (auto maintained = maintain_partitions(batch.now); !maintained) {
@@ -77,7 +77,7 @@ class PgJournal::Session {
     auto done = connection_->transaction(
         pg_steps(batch, epoch_, options_.cluster, catalogue_, stored_specs_));
     if (!done) {
-      connection_.reset();
+      if (done.error().code != ErrorCode::resource_exhausted) connection_.reset();
       return fail(done.error());
     }
     if (!done->sure) {
@@ -188,16 +188,16 @@ PgJournal::PgJournal(PgOptions options) : session_(std::make_unique<Session>(std
 PgJournal::~PgJournal() = default;
 
 Result<Opened> PgJournal::open() {
-  return session_->open().map_error(while_opening);
+  return session_->open().map_error(to_be_retried);
 }
 Result<Opened> PgJournal::reopen() {
-  return session_->reopen().map_error(while_opening);
+  return session_->reopen().map_error(to_be_retried);
 }
 Result<CommitOutcome> PgJournal::commit(const Batch& batch) {
   return session_->commit(batch);
 }
 Result<bool> PgJournal::contains(Lsn lsn) {
-  return session_->contains(lsn);
+  return session_->contains(lsn).map_error(to_be_retried);
 }
 Result<std::shared_ptr<const std::string>> PgJournal::blob(const BlobId& id) {
   return session_->blob(id);

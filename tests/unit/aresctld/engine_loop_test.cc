@@ -82,7 +82,7 @@ class EngineLoopTest : public ::testing::Test {
     sinks.send = [](Effects) {};
     sinks.durable = [](const Committed&) {};
     sinks.fatal = [this](const Error&) { fatal_.set_value(); };
-    sinks.database = [this](bool waiting, const std::string&) { waiting_ = waiting; };
+    sinks.database = [this](const Error* why) { waiting_ = why != nullptr; };
     sinks.object = [this](const core::Objection& objection) { objected_.set_value(objection); };
     epoch_ = opened->epoch;
     loop_ = std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
@@ -170,6 +170,45 @@ TEST_F(EngineLoopTest, RepliesWaitUntilTheDatabaseIsBack) {
   }
   EXPECT_EQ(acknowledged.size(), 50u);
   for (const JobKey& key : acknowledged) EXPECT_TRUE(durable_jobs().contains(key));
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, WhileTheDisksAreFullChangesAreRefusedAndTheHeldOnesHappenOnce) {
+  std::atomic<bool> full = false;
+  std::atomic<int> reopened = 0;
+  start([&](Operation operation, const store::Batch*) {
+    if (operation == Operation::reopen) ++reopened;
+    return full ? Fault::full : Fault::none;
+  });
+  ASSERT_FALSE(post(submit(0)).get().failed);
+  full = true;
+  auto held = post(submit(1));
+  std::promise<core::Reply> sent_back;
+  loop_->post(PostedCommand{submit(2),
+                            [&](core::Reply reply) { sent_back.set_value(std::move(reply)); }, 100,
+                            [] { return false; }, true});
+  const auto refused = [&] { return loop_->refusal(UserId(1000), 100).value_or(""); };
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (refused().find("disk is full") == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << refused();
+    std::this_thread::sleep_for(1ms);
+  }
+  for (const auto& told : {post(submit(3)).get(), sent_back.get_future().get()}) {
+    EXPECT_EQ(told.error.code, ErrorCode::unavailable);
+    EXPECT_NE(told.error.message.find("disk is full"), std::string::npos) << told.error.message;
+  }
+  EXPECT_EQ(views_->read().state->jobs.size(), 1u) << "what was committed can be read";
+  EXPECT_EQ(held.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(durable_jobs().size(), 1u);
+
+  full = false;
+  const auto done = held.get();
+  ASSERT_FALSE(done.failed) << done.error.message;
+  EXPECT_EQ(post(submit(1)).get().jobs, done.jobs);
+  while (!refused().empty()) std::this_thread::sleep_for(1ms);
+  for (const std::uint64_t again : {2, 3}) EXPECT_FALSE(post(submit(again)).get().failed);
+  EXPECT_EQ(durable_jobs().size(), 4u);
+  EXPECT_EQ(reopened, 0) << "no commit was in doubt";
   loop_->stop();
 }
 

@@ -35,7 +35,7 @@ class ReconfigurerTest : public testing::Test {
     sinks.send = [](Effects) {};
     sinks.durable = [](const Committed&) {};
     sinks.fatal = [](const Error& error) { ADD_FAILURE() << error.message; };
-    sinks.database = [](bool, const std::string&) {};
+    sinks.database = [](const Error*) {};
     const Epoch epoch = opened->epoch;
     engine_ = std::make_unique<EngineLoop>(journal_, std::move(opened->state),
                                            config_holder_.policy(), clock_, std::move(sinks));

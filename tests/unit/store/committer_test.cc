@@ -104,6 +104,37 @@ TEST_F(CommitterTest, RefusalIsFinalAndTheBatchIsNotDone) {
   EXPECT_TRUE(database_->contents().events.empty());
 }
 
+TEST_F(CommitterTest, WithoutRoomTheSameBatchIsOfferedAgainInTheSameEpoch) {
+  faults_ = {Fault::full, Fault::full, Fault::full};
+  const auto step = drive();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(std::get<Committer::Committed>(step).epoch, epoch_);
+  EXPECT_EQ(operations_, std::vector(4, Operation::commit));
+  EXPECT_EQ(waits_, (std::vector{RetryPace{}.first, RetryPace{}.first * 2, RetryPace{}.first * 4}));
+  expect_durable();
+}
+
+TEST_F(CommitterTest, WithoutRoomForTheNextEpochADoubtWaits) {
+  faults_ = {Fault::after, Fault::full, Fault::full};
+  const auto step = drive();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(waits_.size(), 2u);
+  expect_durable();
+}
+
+TEST_F(CommitterTest, ATakeoverIsNoticedWhileThereIsNoRoom) {
+  faults_ = {Fault::full};
+  committer_->begin(std::make_shared<const Batch>(cluster_.next(3)));
+  const auto full = committer_->advance();
+  ASSERT_TRUE(std::holds_alternative<Committer::RetryAfter>(full));
+  EXPECT_EQ(std::get<Committer::RetryAfter>(full).why.code, ErrorCode::resource_exhausted);
+  MemJournal other(database_);
+  ASSERT_TRUE(other.open());
+  const auto step = committer_->advance();
+  ASSERT_TRUE(std::holds_alternative<Error>(step));
+  EXPECT_EQ(std::get<Error>(step).code, ErrorCode::stale);
+}
+
 TEST_F(CommitterTest, TakeoverDuringDoubtIsFinal) {
   MemJournal other(database_);
   journal_.open();  // take the epoch, then lose the reply of a commit
@@ -132,16 +163,17 @@ TEST_F(CommitterTest, RetryWaitsGrowToTheMaximumAndRestartWithEachBatch) {
   expect_durable();
 }
 
-// Every sequence of up to seven outcomes, each of none, before, after: 3^7 histories.
-TEST_F(CommitterTest, EachEventIsStoredOnceInEveryHistoryOfBrokenConnections) {
-  constexpr int kLength = 7;
+// Every sequence of up to six outcomes, each of none, before, after, full: 4^6 histories.
+TEST_F(CommitterTest, EachEventIsStoredOnceInEveryHistoryOfBrokenConnectionsAndFullDisks) {
+  constexpr Fault kOutcomes[] = {Fault::none, Fault::before, Fault::after, Fault::full};
+  constexpr int kLength = 6;
   int histories = 1;
-  for (int i = 0; i < kLength; ++i) histories *= 3;
+  for (int i = 0; i < kLength; ++i) histories *= 4;
   for (int history = 0; history < histories; ++history) {
     faults_.clear();
     waits_.clear();
-    for (int i = 0, rest = history; i < kLength; ++i, rest /= 3)
-      faults_.push_back(static_cast<Fault>(rest % 3));
+    for (int i = 0, rest = history; i < kLength; ++i, rest /= 4)
+      faults_.push_back(kOutcomes[rest % 4]);
     const auto step = drive(1);
     ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step)) << "history " << history;
     ASSERT_GE(std::get<Committer::Committed>(step).epoch, epoch_);

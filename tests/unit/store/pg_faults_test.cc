@@ -189,6 +189,52 @@ TEST_F(PgFaultsTest, SqlErrorIsFinalAndWritesNothing) {
   EXPECT_EQ(sql("SELECT count(*) FROM journal"), "0");
 }
 
+// Of an error of the COMMIT itself it is not certain that nothing was written.
+TEST_F(PgFaultsTest, NoRoomForTheCommitItselfIsDoubt) {
+  PgJournal journal(options_);
+  open(journal);
+  sql("CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$; "
+      "CREATE CONSTRAINT TRIGGER no_room AFTER UPDATE OF lsn ON controller "
+      "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION no_room()");
+  const Batch batch = cluster_.next(2);
+  const auto outcome = journal.commit(batch);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(*outcome, CommitOutcome::doubt);
+  EXPECT_NE(journal.doubt().find("disk is full"), std::string::npos) << journal.doubt();
+  ASSERT_TRUE(journal.reopen());
+  EXPECT_FALSE(*journal.contains(batch.last));
+}
+
+TEST_F(PgFaultsTest, AControllerThatStartsOnAFullDiskIsToldToWaitForSpace) {
+  {
+    PgJournal journal(options_);
+    open(journal);
+  }
+  sql("CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$; "
+      "CREATE TRIGGER no_room AFTER UPDATE ON controller FOR EACH ROW EXECUTE FUNCTION no_room()");
+  PgJournal next(options_);
+  const auto refused = next.open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_NE(refused.error().message.find("disk is full: make room"), std::string::npos)
+      << refused.error().message;
+  sql("DROP TRIGGER no_room ON controller");
+  EXPECT_TRUE(next.open());
+}
+
+// A disk that fails may have lost what it confirmed: the controller must not go on as if it were only full.
+TEST_F(PgFaultsTest, ErrorOfTheDiskIsFinal) {
+  PgJournal journal(options_);
+  open(journal);
+  sql("CREATE FUNCTION bad_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "RAISE EXCEPTION 'could not fsync file' USING ERRCODE = '58030'; END $$; "
+      "CREATE TRIGGER bad_disk AFTER UPDATE OF lsn ON controller FOR EACH ROW "
+      "EXECUTE FUNCTION bad_disk()");
+  EXPECT_EQ(journal.commit(cluster_.next(2)).error().code, ErrorCode::internal);
+}
+
 TEST_F(PgFaultsTest, TakeoverWaitsForACommitInProgress) {
   PgJournal older(options_);
   open(older);
@@ -219,7 +265,7 @@ TEST_F(PgFaultsTest, TakeoverWaitsForACommitInProgress) {
 }
 
 // A separate, small file system for the table, so that it can be filled. Needs the right to mount.
-TEST_F(PgFaultsTest, FullDiskRefusesCommitsUntilThereIsSpace) {
+TEST_F(PgFaultsTest, CommitsOnAFullDiskAreOfferedAgainUntilThereIsSpace) {
   const std::string space = server_.directory() + "/small";
   std::filesystem::create_directory(space);
   if (::mount("tmpfs", space.c_str(), "tmpfs", 0,
@@ -234,12 +280,11 @@ TEST_F(PgFaultsTest, FullDiskRefusesCommitsUntilThereIsSpace) {
   open(journal);
   sql("ALTER TABLE blob SET TABLESPACE small");
 
-  ClusterState before;
+  Batch batch;
   Result<CommitOutcome> outcome = CommitOutcome::committed;
   std::uint64_t acknowledged = 0;
   for (int i = 0; i < 50 && outcome && *outcome == CommitOutcome::committed; ++i) {
-    before = cluster_.state();
-    Batch batch = cluster_.empty_batch(1);
+    batch = cluster_.empty_batch(1);
     cluster_.finish(batch);
     std::string content(1 << 20, ' ');
     for (char& c : content) c = static_cast<char>(cluster_.bits());
@@ -253,13 +298,18 @@ TEST_F(PgFaultsTest, FullDiskRefusesCommitsUntilThereIsSpace) {
   EXPECT_GT(acknowledged, 5u);
   EXPECT_EQ(sql("SELECT max(lsn) FROM journal"), std::to_string(acknowledged));
 
-  // The next controller gets more space and continues after the last acknowledged commit.
+  EXPECT_TRUE(*journal.contains(Lsn(acknowledged))) << "reading goes on";
+  EXPECT_FALSE(*journal.contains(batch.last));
+  EXPECT_EQ(journal.commit(batch).error().code, ErrorCode::resource_exhausted);
+
+  // With space the same controller goes on where it was, in the same epoch.
   ASSERT_EQ(::mount("tmpfs", space.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
-  PgJournal next(options_);
-  open(next);
-  EXPECT_EQ(cluster_.state().lsn, before.lsn);
-  const auto healed = next.commit(cluster_.next(3));
+  const auto healed = journal.commit(batch);
   ASSERT_TRUE(healed) << healed.error().message;
+  EXPECT_EQ(*healed, CommitOutcome::committed) << journal.doubt();
+  EXPECT_EQ(*journal.commit(cluster_.next(3)), CommitOutcome::committed);
+  EXPECT_EQ(sql("SELECT epoch FROM controller"), "1");
+  expect_each_event_once();
   sql("DROP TABLE blob");
   sql("DROP TABLESPACE small");
 }
