@@ -14,6 +14,7 @@
 #include "aresctld/accounting/accounting.h"
 #include "aresctld/accounting/archiver.h"
 #include "aresctld/accounting/maintenance.h"
+#include "aresctld/accounting/purge_worker.h"
 #include "aresctld/accounting/report_reader.h"
 #include "aresctld/accounting/rollup_worker.h"
 #include "aresctld/accounting/usage_rebuild.h"
@@ -259,9 +260,10 @@ Status Controller::run() {
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
   Archiver archiver(pg_options(*config), config_holder, clock);
   std::atomic<Epoch::rep> commits_under{epoch.value()};
-  AccountingMaintenance maintenance(
-      pg_options(*config), for_reports, kAccountingThreads,
-      [&] { return Epoch(commits_under.load()); }, rollup_worker, archiver);
+  const auto current_epoch = [&] { return Epoch(commits_under.load()); };
+  PurgeWorker purge_worker(pg_options(*config), config_holder, clock, current_epoch);
+  AccountingMaintenance maintenance(pg_options(*config), for_reports, kAccountingThreads,
+                                    current_epoch, rollup_worker, archiver);
   Mailer mailer([&] { return config_holder.read()->controller.mail_program; });
 
   EngineLoop::Sinks sinks;
@@ -321,6 +323,7 @@ Status Controller::run() {
   mailer.start();
   rollup_worker.start();
   archiver.start();
+  purge_worker.start();
 
   ViewDumps dumps;
   Ingress ingress(
@@ -366,6 +369,7 @@ Status Controller::run() {
   pool.stop();
   rollup_worker.stop();
   archiver.stop();
+  purge_worker.stop();
   mailer.stop();
   return listened;
 }

@@ -39,6 +39,7 @@ std::string describe_section(const std::string& name) {
   if (name == "controller") return describe(controller_fields());
   if (name == "database") return describe(database_fields());
   if (name == "archive") return describe(archive_fields());
+  if (name == "retention") return describe(retention_fields());
   if (name == "auth") return describe(auth_fields());
   if (name == "accounting") return describe(accounting_fields());
   if (name == "policy")

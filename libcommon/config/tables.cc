@@ -371,6 +371,12 @@ const std::vector<Section>& sections() {
       {"database", "The PostgreSQL database that holds all state."},
       {"archive",
        "Old accounting, moved to files that aacctmgr(1) loads back. See ares-backup(7)."},
+      {"retention",
+       "How long the database keeps records that nothing else bounds. What is older is removed "
+       "while "
+       "the controller works, once a day and when one of these keys changes. PostgreSQL uses the "
+       "space "
+       "again; only days of the journal give it back to the file system."},
       {"auth", "How users are recognised."},
       {"accounting", "Accounts, users and QOS: aacctmgr(1) administers them."},
       {"policy",

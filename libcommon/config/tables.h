@@ -29,6 +29,7 @@ std::vector<Field<Config>> cluster_fields();  // at the top of the file
 std::vector<Field<Config>> controller_fields();
 std::vector<Field<DatabaseConfig>> database_fields();
 std::vector<Field<ArchiveConfig>> archive_fields();
+std::vector<Field<RetentionConfig>> retention_fields();
 std::vector<Field<AuthConfig>> auth_fields();
 std::vector<Field<Policy>> policy_fields();
 std::vector<Field<AccountingPolicy>> accounting_fields();

@@ -47,6 +47,14 @@ struct ArchiveConfig {
   std::string dir = "/var/lib/ares/archive";  // absolute
 };
 
+// Records that are removed from the database by their age. 0 = never.
+struct RetentionConfig {
+  Seconds journal{30 * 24 * 3600};
+  Seconds audit{0};
+
+  friend bool operator==(const RetentionConfig&, const RetentionConfig&) = default;
+};
+
 struct AuthConfig {
   std::string munge_socket;  // empty = munge's own default
 };
@@ -112,6 +120,7 @@ struct Config {
   ControllerConfig controller;
   DatabaseConfig database;
   ArchiveConfig archive;
+  RetentionConfig retention;
   AuthConfig auth;
   SchedulerConfig scheduler;  // The controller loads the plugins and adds them to `policy`.
   NodeConfig node;

@@ -1,4 +1,4 @@
-# Tests: archive_fields, archiver, aresctld/accounting/maintenance, aacctmgr/show/maintenance
+# Tests: archive_fields, archiver, purge_worker, aresctld/accounting/maintenance, aacctmgr/show/maintenance
 """Maintenance of accounting: runaway jobs, transactions, archives and the reports replica."""
 
 import json
@@ -215,3 +215,30 @@ def test_reports_are_read_from_the_replica_while_it_is_available(fresh):
     restart("dbname=other")
     assert cluster.account(job, "JobName") == "original"
     assert "is no copy of this database" in (cluster.dir / "log" / "aresctld.log").read_text()
+
+
+# --- retention ---------------------------------------------------------------------------------------------------------
+def test_records_past_their_retention_leave_the_database(fresh):
+    cluster = fresh(config=f1())
+    job = cluster.wrap("true")
+    cluster.completed(job)
+    cluster.psql("INSERT INTO audit (at, uid, user_name, host, action, subject, outcome) "
+                 "VALUES (now() - interval '400 days', 1, 'ada', 'h', 'drain node', 'node n1', 'ok')")
+    cluster.psql("SELECT journal_prepare(now() - interval '20 days', 0)")
+    cluster.psql("INSERT INTO journal VALUES (0, 1, now() - interval '20 days', 'NodeLost', 1, NULL, NULL, '')")
+    cluster.psql("INSERT INTO blob SELECT sha256(n::text::bytea), 'x', now() - interval '2 days' FROM generate_series(1, 1500) n")
+    assert "ada" in mgr(cluster, "show", "transactions").stdout
+    until(lambda: "removed 1500 unused scripts" in cluster.acluster("logs", "aresctld", "--lines=100").stdout)
+    script = cluster.psql("SELECT count(*) FROM blob b JOIN job j ON b.id IN (j.script, j.environment)")
+    assert int(script) > 0
+    assert "ada" in mgr(cluster, "show", "transactions").stdout, "it is kept for ever by default"
+    assert cluster.psql("SELECT count(*) FROM journal WHERE lsn = 0") == "1", "younger than 30 days"
+
+    path = cluster.dir / "ares.yaml"
+    path.write_text(re.sub(r"(?m)^retention:.*\n(  .*\n)*", "", path.read_text()) + "retention: {journal: 10-0, audit: 365-0}\n")
+    changed = cluster.run("actl", "reconfigure").stdout
+    assert "audit" in changed and "restart" not in changed
+    until(lambda: "ada" not in mgr(cluster, "show", "transactions").stdout)
+    until(lambda: cluster.psql("SELECT count(*) FROM journal WHERE lsn = 0") == "0")
+    assert cluster.psql("SELECT count(*) FROM audit WHERE action = 'submit'") == "1", "what is young stays"
+    cluster.completed(cluster.wrap("true"))

@@ -56,7 +56,7 @@ class PgConnection {
     commit,   // the journal: durable, no time limit, plans for single rows
     report,   // read-only, a time limit for each statement
     replica,  // the same on the replica named by the options
-    rollup,   // writes sums, which can be recomputed: large statements, durable some time later
+    rollup,  // writes sums or purges, which can be repeated: large statements, durable some time later
   };
 
   // unavailable: unreachable, starting, out of connections: try again. failed_precondition: refused

@@ -16,9 +16,10 @@ namespace {
 
 using Days = std::chrono::sys_days;
 
-constexpr std::int64_t kPartitionsAhead = 3;  // days
-constexpr std::int64_t kMonthsAhead = 2;      // retried every day, because a report may block it
-constexpr Seconds kBlobGrace{24 * 3600};
+// Purge makes more of them, so that this journal usually finds them made.
+constexpr std::int64_t kDaysAhead = 3;
+constexpr std::int64_t kMonthsAhead = 2;
+constexpr Seconds kPartitionRetry{60};
 
 // For what the caller repeats by itself: space may become free on a full disk.
 Error to_be_retried(Error error) {
@@ -70,10 +71,8 @@ class PgJournal::Session {
     if (!connection_ || !connection_->idle()) return in_doubt("there is no connection");
     for (const auto& node : batch.nodes) catalogue_.remember(*node);
     for (const Tres& tres : batch.tres) catalogue_.remember(tres);
-    if (auto maintained = maintain_partitions(batch.now); !maintained) {
-      if (maintained.error().code != ErrorCode::unavailable) return fail(maintained.error());
-      return in_doubt(maintained.error().message);  // nothing has been written
-    }
+    make_partitions(batch.now);
+    if (!connection_->idle()) return in_doubt("the connection broke");  // nothing has been written
     auto done = connection_->transaction(
         pg_steps(batch, epoch_, options_.cluster, catalogue_, stored_specs_));
     if (!done) {
@@ -150,25 +149,19 @@ class PgJournal::Session {
     return {};
   }
 
-  // Once a day, in separate commits before a batch: creates partitions for the coming days and months and deletes data after its
-  // retention time. No batch waits for locks within its transaction.
-  Status maintain_partitions(Time now) {
+  // Once a day, before a batch and in a commit of its own. It may fail: the default partitions take
+  // what has none, and there are partitions for the days to come.
+  void make_partitions(Time now) {
     const Days today = std::chrono::floor<std::chrono::days>(now);
-    if (maintained_day_ && *maintained_day_ >= today) return {};
-    PgParams prepare;
-    prepare.timestamp(now).bigint(kPartitionsAhead).bigint(kMonthsAhead);
-    auto prepared = connection_->query(
-        "SELECT journal_prepare($1::timestamptz, $2::bigint::integer), "
-        "attempt_prepare($1::timestamptz, $3::bigint::integer)",
-        prepare);
-    if (!prepared) return fail(prepared.error());
-    PgParams purge;
-    purge.timestamp(now - options_.journal_retention).timestamp(now - kBlobGrace);
-    auto purged = connection_->query(
-        "SELECT journal_purge($1::timestamptz), blob_purge($2::timestamptz)", purge);
-    if (!purged) return fail(purged.error());
-    maintained_day_ = today;
-    return {};
+    if (made_day_ && *made_day_ >= today) return;
+    if (retry_at_ && now < *retry_at_) return;
+    PgParams params;
+    params.timestamp(now).bigint(kDaysAhead).bigint(kMonthsAhead);
+    const auto made = connection_->query(
+        "SELECT make_partitions($1::timestamptz, $2::bigint::integer, $3::bigint::integer)",
+        params);
+    retry_at_ = now + kPartitionRetry;
+    if (made && made->bytes(0, 0)[0] != 0) made_day_ = today;
   }
 
   const PgOptions options_;
@@ -177,7 +170,8 @@ class PgJournal::Session {
   Epoch epoch_;
   Catalogue catalogue_;
   StoredSpecs stored_specs_;
-  std::optional<Days> maintained_day_;
+  std::optional<Days> made_day_;  // of the last partitions made
+  std::optional<Time> retry_at_;  // if they were not
   std::string doubt_;
 
   std::mutex blob_mutex_;

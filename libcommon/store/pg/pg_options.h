@@ -30,8 +30,6 @@ struct PgOptions {
   std::string cluster_name = "ares";
   std::string controller_host;  // shown to a controller that this one fences
 
-  Seconds journal_retention{30 * 24 * 3600};  // whole days; older partitions are dropped
-
   // Database position as recorded on this machine. A database behind it is refused, unless:
   std::optional<HighWaterMark> seen;
   bool accept_rollback = false;

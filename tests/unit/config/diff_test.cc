@@ -53,9 +53,11 @@ TEST(ConfigDiff, EachKeyIsARowWithItsEffect) {
   const Config before = read(kNodes + kMain);
   EXPECT_THAT(changes(before, read(kNodes + kMain +
                                    "policy: {kill_wait: 5, lease: 100}\n"
+                                   "retention: {journal: 1-0, audit: 400-0}\n"
                                    "log: {level: debug, file: /var/log/ares}\n"
                                    "database: {port: 5433}\nnode: {exec: mock}\n")),
-              ElementsAre("database|port|5432|5433 @controller", "policy|lease|300|100",
+              ElementsAre("database|port|5432|5433 @controller", "retention|journal|2592000|86400",
+                          "retention|audit|0|34560000", "policy|lease|300|100",
                           "policy|kill_wait|30|5", "node|exec|\"baremetal\"|\"mock\" @node",
                           "log|level|info|debug", "log|file|\"\"|\"/var/log/ares\" @controller"));
   EXPECT_THAT(

@@ -1,5 +1,5 @@
 // Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print, config/values
-// Tests: suggest, types, yaml_tree
+// Tests: retention_fields, suggest, types, yaml_tree
 #include "config/read.h"
 
 #include <gmock/gmock.h>
@@ -227,6 +227,8 @@ INSTANTIATE_TEST_SUITE_P(
              "you mean \"info\"?"},
         Case{kMain + "database: {port: 99999}\n",
              "ares.yaml:3: port: \"99999\" is not a whole number from 1 to 65535"},
+        Case{kMain + "retention: {journal: 30-0, audit: 30}\n",
+             "ares.yaml:3: audit: less than a day; write 1-0 or more, or 0 to keep everything"},
         Case{kMain + "policy: {heartbeat: 60, lease: 100}\n",
              "ares.yaml:3: lease: must be at least twice the heartbeat, or every lost message "
              "costs a job"},

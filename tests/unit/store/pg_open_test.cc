@@ -275,28 +275,6 @@ TEST_F(PgOpenTest, ReportsCannotReadBlobsOrImages) {
         << secret;
 }
 
-TEST_F(PgOpenTest, JournalIsPartitionedByDayAndPurgedByAge) {
-  PgJournal journal(options_);
-  RandomCluster cluster(54);
-  auto opened = journal.open();
-  ASSERT_TRUE(opened);
-  ClusterState state = opened->state;
-  const Time day_one{std::chrono::sys_days(std::chrono::year(2026) / 3 / 1)};
-  for (const int day : {0, 1, 20, 45}) {
-    state.now = day_one + std::chrono::days(day) + std::chrono::hours(1);
-    cluster.start_from(state);
-    const auto done = journal.commit(cluster.next(10));
-    ASSERT_TRUE(done) << done.error().message;
-    ASSERT_EQ(*done, CommitOutcome::committed) << journal.doubt();
-    state = cluster.state();
-  }
-  EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "0");
-  EXPECT_EQ(sql("SELECT count(*) FROM journal_20260321"), "10");
-  EXPECT_EQ(sql("SELECT to_regclass('journal_20260301') IS NULL"), "t");  // older than 30 days
-  EXPECT_EQ(sql("SELECT count(*) FROM journal"), "20");
-  EXPECT_EQ(open(options_)->state.jobs, cluster.state().jobs);  // recovery reads images only
-}
-
 TEST_F(PgOpenTest, NewPartitionTakesRowsFromTheDefaultPartition) {
   ASSERT_TRUE(open(options_));
   sql("INSERT INTO journal VALUES (1, 1, '2031-05-05 12:00Z', 'NodeLost', 1, NULL, NULL, '')");
@@ -422,29 +400,6 @@ TEST_F(PgOpenTest, ReadingReportDoesNotBlockTheJournal) {
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(*done, CommitOutcome::committed) << journal.doubt();
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
-}
-
-TEST_F(PgOpenTest, UnusedBlobsAreRemovedAfterADay) {
-  PgJournal journal(options_);
-  RandomCluster cluster(55);
-  ClusterState state = journal.open()->state;
-  state.now = Time{std::chrono::sys_days(std::chrono::year(2040) / 1 / 1)};
-  cluster.start_from(state);
-  Batch batch = cluster.next(40);
-  const auto used = cluster.state().jobs;
-  batch.blobs.push_back({cluster.blob_id(), std::make_shared<const std::string>("x")});
-  ASSERT_TRUE(journal.commit(batch));
-  const int blobs = std::stoi(sql("SELECT count(*) FROM blob"));
-  state = cluster.state();
-  state.now += std::chrono::days(3);
-  cluster.start_from(state);
-  Batch later = cluster.empty_batch(1);
-  cluster.finish(later);
-  ASSERT_TRUE(journal.commit(later));
-  EXPECT_LT(std::stoi(sql("SELECT count(*) FROM blob")), blobs);
-  used.for_each([&](const JobKey&, const Job& job) {
-    EXPECT_TRUE(journal.blob(job.spec->script)) << "the script of a live job is gone";
-  });
 }
 
 }  // namespace
