@@ -56,6 +56,8 @@ def until(what, seconds=30, every=0.05):
 
 
 class Cluster:
+    bin = BIN  # where its programs are
+
     def __init__(self, *options, config=None, owner=None):
         """`owner`: the user who runs it, if not the caller."""
         self.owner = owner if owner != pwd.getpwuid(os.geteuid()).pw_name else None
@@ -122,7 +124,7 @@ class Cluster:
     # --- commands -------------------------------------------------------------------------------------------------
     def environment(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("ASUB_", "AQUEUE_", "AACCT_", "ACANCEL_"))}
-        env.update(ARES_CONF=str(self.dir / "ares.yaml"), PATH=f"{BIN}:{env['PATH']}", **more)
+        env.update(ARES_CONF=str(self.dir / "ares.yaml"), PATH=f"{self.bin}:{env['PATH']}", **more)
         return env
 
     def run(self, program, *words, check=True, timeout=60, user=None, env=None, cwd=None, **more):
@@ -131,7 +133,7 @@ class Cluster:
         if user:
             who = pwd.getpwnam(user)
             more.update(user=who.pw_uid, group=who.pw_gid, extra_groups=os.getgrouplist(user, who.pw_gid))
-        done = subprocess.run([str(BIN / program), *map(str, words)], text=True, timeout=timeout,
+        done = subprocess.run([str(self.bin / program), *map(str, words)], text=True, timeout=timeout,
                               cwd=cwd or self.work, env=self.environment(**(env or {})),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               **({"stdin": subprocess.DEVNULL} if "input" not in more else {}), **more)

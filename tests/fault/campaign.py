@@ -1,238 +1,170 @@
-"""Kills daemons at random moments during a workload and compares the jobs that ran with the guarantees of the scheduler.
+#!/usr/bin/env python3
+"""Harms a private cluster in many ways at once during a workload, and compares what ran with the guarantees of the scheduler.
 
-Every start of user code creates its own file, before the script does anything else. So the number of starts of each job is known from
-the disk, without asking the scheduler. Run by hand for long campaigns:
+    tests/fault/campaign.py --faults 1000 [--seed N] [--user NAME | --without-root] [--isolate] [--kinds A,B] [--bin DIR] [--keep DIR]
 
-  tests/fault/campaign.py --kills 1000 [--seed N] [--no-supervise] [--bin build/release/bin]
+It prints each fault with its time, then the number of faults of each kind, the fates of acknowledged jobs for each accepted roll-back, and
+the verdict; it exits with 1 if a guarantee was broken. A run is repeated with the seed that it prints, though not to the microsecond.
+Faults are described in faults/kinds.py and results in README.md.
+
+As root jobs run as root and as daemon. With --user, or called by another user, everything runs as that user. Disks that can be filled are
+small file systems in memory, in a mount namespace (without root: in an unprivileged user namespace, which is left before anything starts).
 """
 import argparse
-import collections
-import itertools
 import os
 import pathlib
+import pwd
 import random
-import re
-import signal
+import shutil
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
-CONFIG = """
-cluster: kills
-controller: {{operators: [root]}}
-policy: {{kill_wait: 2, heartbeat: 1, lease: {lease}, kill_allowance: 2, launch_backoff: 1, launch_backoff_max: 2, min_job_age: 3600}}
-nodes:
-  - {{name: "n[1-4]", cpus: 8, memory: 8G}}
-partitions:
-  - {{name: main, nodes: "n[1-4]", default: true}}
-"""
-
-# Creates one file for each start, named by job and attempt with a random suffix; then writes a beat every 20 ms, so that two attempts
-# of a job that ran at the same time are found (a frozen one writes no beats). Exit code and duration are in the environment.
-SCRIPT = """#!/bin/bash
-attempt=${ARES_ATTEMPT_DIR##*/}
-set -C
-: > "$OUT/starts/$attempt.$$.$RANDOM$RANDOM"
-for ((i = 0; i < BEATS; i++)); do echo "$EPOCHREALTIME"; sleep 0.02; done >> "$OUT/beats/$attempt"
-exit $CODE
-"""
-
-# The database and the controller are killed less often: without them no job starts, and no attempt would run that can be killed.
-VICTIMS = ["aresstepd"] * 5 + ["aresd"] * 3 + ["aresctld"] * 2
-POSTGRES_EVERY = 15  # kills
+KILLS = ["kill supervisor", "kill node daemon", "kill controller", "kill postmaster"]
+LEASE, ALLOWANCE, NODES = 8, 4, 6
 
 
-class Campaign:
-    def __init__(self, cluster, seed, submitters=4):
-        self.cluster = cluster
-        self.random = random.Random(seed)
-        self.out = cluster.work / "out"
-        for name in ("starts", "beats"):
-            (self.out / name).mkdir(parents=True)
-        self.script = cluster.script(SCRIPT, "kill.sh")
-        self.acknowledged = {}  # job id -> exit code that it will end with
-        self.lock = threading.Lock()
-        self.stopping = threading.Event()
-        self.submitters = submitters
-        self.kills = collections.Counter()
-        self.problems = []
-
-    # --- workload -------------------------------------------------------------------------------------------------------
-    def submit_forever(self, seed):
-        choose = random.Random(seed)
-        while not self.stopping.is_set():
-            code = choose.choice([0, 0, 0, 3])
-            beats = choose.choice(["0", "2", "10", "25", "50"])
-            nodes = choose.choice(["1", "1", "1", "2"])
-            done = subprocess.run(
-                [str(pathlib.Path(self.cluster.bin) / "asub"), "--parsable", "--requeue", f"-N{nodes}", "-o", "/dev/null",
-                 f"--export=ALL,OUT={self.out},CODE={code},BEATS={beats}", str(self.script)],
-                env=self.cluster.environment(), cwd=self.cluster.work, stdin=subprocess.DEVNULL, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            if done.returncode == 0:
-                with self.lock:
-                    job = done.stdout.strip()
-                    if job in self.acknowledged:
-                        self.problems.append(f"job id {job} was given out twice")
-                    self.acknowledged[job] = code
-            else:
-                self.problems.append(f"asub: {done.stderr.strip()}")
-            # Not faster than jobs end: with a short queue, most kills affect a running attempt.
-            self.stopping.wait(choose.uniform(0.02, 0.15))
-
-    # --- kills ----------------------------------------------------------------------------------------------------------
-    def supervisors(self):
-        """Pids of this cluster's aresstepd processes, without the task and the namespace's init, which are forked from them and have
-        the same name: killing one of those would kill the job itself."""
-        mark = str(self.cluster.dir).encode()
-        parents = {}
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                words = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
-                parent = int(pathlib.Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-            if len(words) > 1 and words[0].endswith(b"aresstepd") and mark in b" ".join(words):
-                parents[int(entry)] = parent
-        return [pid for pid, parent in parents.items() if parent not in parents]
-
-    def kill_one(self):
-        role = self.random.choice(VICTIMS)
-        if sum(self.kills.values()) >= POSTGRES_EVERY * (self.kills["postgres"] + 1):
-            role = "postgres"
-        try:
-            if role == "aresstepd":
-                pids = self.supervisors()
-                if not pids:
-                    return False
-                pid, number = self.random.choice(pids), signal.SIGKILL
-            elif role == "aresd":
-                pid, number = self.cluster.pid(f"aresd@n{self.random.randint(1, 4)}"), signal.SIGKILL
-            elif role == "postgres":
-                pid, number = self.cluster.pid("postgres"), signal.SIGQUIT  # immediate stop
-            else:
-                pid, number = self.cluster.pid("aresctld"), signal.SIGKILL
-            os.kill(pid, number)
-        except (OSError, ValueError, AssertionError):
-            return False  # it was not running
-        self.kills[role] += 1
-        return True
-
-    def run(self, kills, supervised, pause=(0.0, 0.5)):
-        threads = [threading.Thread(target=self.submit_forever, args=(self.random.random(),)) for _ in range(self.submitters)]
-        for thread in threads:
-            thread.start()
-        try:
-            while sum(self.kills.values()) < kills:
-                self.stopping.wait(self.random.uniform(*pause))
-                if self.kill_one() and not supervised and self.random.random() < 0.5:
-                    self.cluster.acluster("up", check=False)
-            if not supervised:
-                self.cluster.up()
-        finally:
-            self.stopping.set()
-            if not supervised:
-                self.cluster.acluster("up", check=False)
-            for thread in threads:
-                thread.join()
-
-    # --- the verdict ----------------------------------------------------------------------------------------------------
-    def settle(self, seconds=240):
-        deadline = time.monotonic() + seconds
-        while True:
-            done = self.cluster.run("aqueue", "-h", "-t", "PENDING,CONFIGURING,RUNNING,COMPLETING", "-o", "%i %T %r", check=False)
-            if done.returncode == 0 and not done.stdout.strip():
-                return
-            if time.monotonic() > deadline:
-                self.problems.append(f"still not over after {seconds} s:\n{done.stdout}{done.stderr}")
-                return
-            time.sleep(0.2)
-
-    def verdict(self):
-        """The problems found; empty if every guarantee was kept."""
-        starts = collections.Counter()
-        for name in os.listdir(self.out / "starts"):
-            found = re.match(r"([\d_]+)\.(\d+)\.", name)
-            if not found:
-                self.problems.append(f"unexpected start file {name}")
-                continue
-            starts[(found.group(1), found.group(2))] += 1
-        for (job, attempt), count in starts.items():
-            if count > 1:
-                self.problems.append(f"attempt {attempt} of job {job} started {count} times")
-        beats = collections.defaultdict(dict)
-        for name in os.listdir(self.out / "beats"):
-            job, attempt = name.rsplit(".", 1)
-            times = [float(line) for line in (self.out / "beats" / name).read_text().split()]
-            if times:
-                beats[job][int(attempt)] = (min(times), max(times))
-        for job, attempts in beats.items():
-            for (earlier, (_, end)), (later, (begin, _)) in itertools.pairwise(sorted(attempts.items())):
-                if end >= begin:
-                    self.problems.append(f"attempt {later} of job {job} ran while attempt {earlier} did ({end - begin:.3f} s)")
-
-        rows = collections.defaultdict(list)
-        text = self.cluster.run("aacct", "-X", "-D", "-n", "-P", "-S", "now-1day", "-o", "JobID,State,ExitCode,Start").stdout
-        for line in text.splitlines():
-            job, state, code, start = line.split("|")
-            rows[job].append((state.split(" ")[0], code, start))
-        for job, code in self.acknowledged.items():
-            if job not in rows:
-                self.problems.append(f"job {job} was acknowledged and is not in accounting")
-                continue
-            state, exit_code, _ = rows[job][-1]
-            expected = "COMPLETED" if code == 0 else "FAILED"
-            if state != expected or exit_code != f"{code}:0":
-                self.problems.append(f"job {job} ended {state} {exit_code}, not {expected} {code}:0 ({rows[job]})")
-            if starts[(job, str(len(rows[job])))] != 1:
-                self.problems.append(f"job {job} ended {state}, but attempt {len(rows[job])} started "
-                                     f"{starts[(job, str(len(rows[job])))]} times")
-        for job, attempt in starts:
-            if job not in rows or int(attempt) > len(rows[job]):
-                self.problems.append(f"attempt {attempt} of job {job} ran, but accounting does not know it")
-        attempts = sum(len(r) for r in rows.values())
-        return (f"{sum(self.kills.values())} kills ({', '.join(f'{n} {r}' for r, n in sorted(self.kills.items()))}), "
-                f"{len(self.acknowledged)} jobs acknowledged, {attempts} attempts in accounting, {sum(starts.values())} starts, "
-                f"{sum(1 for c in starts.values() if c > 1)} attempts started twice, "
-                f"{sum(1 for j in self.acknowledged if j not in rows)} jobs lost")
-
-
-def campaign(kills, seed, supervised, lease=20):
-    from cluster import BIN, Cluster
-    options = [] if supervised else ["--no-supervise"]
-    cluster = Cluster(*options, config=CONFIG.format(lease=lease))
-    cluster.bin = BIN
+def kills(count, seed, supervised):
+    """A short campaign of kills alone. Returns a summary and the problems. Without acluster's supervisor `acluster up` starts what is
+    missing after every second kill."""
+    from faults import schedule, target, verdict, workload
+    cluster = target.Target(supervised=supervised)
     try:
-        running = Campaign(cluster, seed)
-        running.run(kills, supervised)
-        running.settle()
-        summary = running.verdict()
-        if running.problems:
-            summary += "\n" + cluster.logs()
-        return summary, running.problems
+        jobs = workload.Workload(cluster, seed)
+        choose = random.Random(seed)
+        after = None if supervised else lambda: choose.random() < 0.5 and cluster.acluster("up", check=False)
+        campaign = schedule.Campaign(cluster, jobs, seed, schedule.kinds_named(KILLS), count, pause=(0.0, 0.5), after=after)
+        return judged(campaign, verdict.Verdict(campaign))
     finally:
         cluster.close()
 
 
+def judged(campaign, verdict):
+    target, workload = campaign.target, campaign.workload
+    workload.start()
+    try:
+        campaign.run()
+    finally:
+        if not target.supervised:
+            target.acluster("up", check=False)
+        workload.stop()
+    verdict.settle()
+    verdict.compare()
+    verdict.problems += campaign.problems
+    injected = ", ".join(f"{number} {kind}" for kind, number in sorted(campaign.injected.items()))
+    return (f"{sum(campaign.injected.values())} faults ({injected}); {verdict.summary()}",
+            [f"{count}: {text}" for count, text in verdict.problems])
+
+
+# --- by hand --------------------------------------------------------------------------------------------------------------------
+def inside(args):
+    """The campaign itself, in a folder whose disks are mounted."""
+    from faults import schedule, target, verdict, workload
+    top = pathlib.Path(args.inside)
+    begin = time.monotonic()
+    cluster = target.Target(top, nodes=NODES, lease=LEASE, allowance=ALLOWANCE, isolate=args.isolate)
+    try:
+        jobs = workload.Workload(cluster, args.seed, submitters=3, pause=(0.2, 0.9), long_jobs=True)
+        campaign = schedule.Campaign(cluster, jobs, args.seed, schedule.kinds_named(args.kinds), args.faults,
+                                     say=lambda line: print(line, flush=True))
+        for kind, why in campaign.missing.items():
+            print(f"left out: {kind} ({why})")
+        found = verdict.Verdict(campaign)
+        summary, problems = judged(campaign, found)
+        report(campaign, found, summary, problems, time.monotonic() - begin, args.keep)
+        if args.keep and problems:
+            keep(cluster, pathlib.Path(args.keep))
+        return 1 if problems else 0
+    finally:
+        cluster.close()
+
+
+def report(campaign, verdict, summary, problems, seconds, kept):
+    print(f"\n{'kind':20} injected")
+    for kind in campaign.kinds:
+        note = campaign.missing.get(kind.name, "")
+        print(f"{kind.name:20} {campaign.injected[kind.name]:8}  {note}")
+    print(f"{'all':20} {sum(campaign.injected.values()):8}  in {seconds / 60:.1f} min\n")
+    for rollback, fates in verdict.fates():
+        print(f"roll-back {rollback.number}: " + ", ".join(f"{len(names)} {fate}" for fate, names in sorted(fates.items())))
+        if kept:
+            pathlib.Path(kept).mkdir(exist_ok=True)
+            with open(pathlib.Path(kept) / f"fates-{rollback.number}.txt", "w") as file:
+                print(rollback.refusal, file=file)
+                for fate, names in sorted(fates.items()):
+                    print(f"{fate}: {' '.join(names)}", file=file)
+    print("\n" + summary)
+    for problem in problems:
+        print("PROBLEM:", problem)
+
+
+def keep(cluster, folder):
+    """What is needed to look for the cause of a problem, and would end with the mounts."""
+    folder.mkdir(exist_ok=True)
+    words = cluster.database()
+    cluster.postgres("pg_dump", *words[:-2], words[-1], "-Fc", "-f", folder / "ares.dump")
+    for name in ("c/log", "c/spool", "c/state", "rival/log", "work/out"):
+        source, to = cluster.top / name, folder / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", source, to], stderr=subprocess.DEVNULL)
+    print(f"logs, spools and database are in {folder}")
+
+
+def outside(args, words):
+    """Makes the folder, mounts its disks in a namespace and runs the campaign there, as the user."""
+    from faults.target import disks_of
+    user = args.user or pwd.getpwuid(os.geteuid()).pw_name
+    who = pwd.getpwnam(user)
+    top = pathlib.Path(tempfile.mkdtemp(prefix="ares-fault-"))
+    os.chown(top, who.pw_uid, who.pw_gid)
+    become = []
+    if who.pw_uid != os.geteuid():
+        become = ["setpriv", f"--reuid={who.pw_uid}", f"--regid={who.pw_gid}", "--init-groups", "--reset-env"]
+    root = who.pw_uid == 0
+    namespace = ["unshare", "--mount"] + ([] if root else ["--user", "--map-current-user", "--keep-caps"])
+    mounts = "".join(f"mkdir -p '{folder}' && mount -t tmpfs -o size={size}m,mode=755 ares '{folder}' && "
+                     for folder, size in disks_of(top, NODES).items())
+    drop = "" if root else "setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "
+    # The caller's own Python may be in a folder that the user cannot enter.
+    python = "/usr/bin/python3" if become and os.path.exists("/usr/bin/python3") else sys.executable
+    own = [python, str(pathlib.Path(__file__).resolve()), "--inside", str(top), *words]
+    environment = [f"{name}={os.environ[name]}" for name in ("ARES_BIN_DIR", "PATH") if name in os.environ]
+    try:
+        return subprocess.run([*become, "env", *environment, "PYTHONDONTWRITEBYTECODE=1", *namespace, "sh", "-c",
+                               f'{mounts}exec {drop}"$@"', "sh", *own], cwd=top).returncode
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--no-supervise", action="store_true")
-    parser.add_argument("--bin")
+    parser.add_argument("--faults", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=None, help="default: a random one, which is printed")
+    parser.add_argument("--user", help="run as this user")
+    parser.add_argument("--without-root", action="store_const", dest="user", const="daemon", help="the same as --user daemon")
+    parser.add_argument("--isolate", action="store_true", help="each node in a network namespace; root only")
+    parser.add_argument("--kinds", type=lambda text: [word.strip() for word in text.split(",") if word], default=[], help="only these")
+    parser.add_argument("--bin", help="folder of the programs; default: build/release/bin")
+    parser.add_argument("--keep", type=os.path.abspath, help="folder for fates of jobs and, after problems, for logs and records")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.bin:
         os.environ["ARES_BIN_DIR"] = os.path.abspath(args.bin)
-    summary, problems = campaign(args.kills, args.seed, not args.no_supervise)
-    print(summary)
-    for problem in problems:
-        print("PROBLEM:", problem)
-    sys.exit(1 if problems else 0)
+    if args.inside:
+        sys.exit(inside(args))
+    seed = random.randrange(1 << 30) if args.seed is None else args.seed
+    words = ["--faults", str(args.faults), "--seed", str(seed), "--kinds", ",".join(args.kinds)]
+    if args.keep:
+        pathlib.Path(args.keep).mkdir(exist_ok=True)
+        shutil.chown(args.keep, args.user or os.geteuid())
+        words += ["--keep", args.keep]
+    words += ["--isolate"] if args.isolate else []
+    print(f"seed {seed}, {args.faults} faults, as {args.user or pwd.getpwuid(os.geteuid()).pw_name}", flush=True)
+    sys.exit(outside(args, words))
 
 
 if __name__ == "__main__":

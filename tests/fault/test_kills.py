@@ -4,16 +4,16 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from campaign import campaign  # noqa: E402
+from campaign import kills  # noqa: E402
 
 
 def test_no_promise_is_broken_by_kills_under_the_supervisor():
-    summary, problems = campaign(kills=30, seed=11, supervised=True)
+    summary, problems = kills(30, seed=11, supervised=True)
     print(summary)
     assert not problems, summary + "\n" + "\n".join(problems)
 
 
 def test_no_promise_is_broken_by_kills_without_the_supervisor():
-    summary, problems = campaign(kills=15, seed=12, supervised=False)
+    summary, problems = kills(15, seed=12, supervised=False)
     print(summary)
     assert not problems, summary + "\n" + "\n".join(problems)

@@ -1,0 +1,99 @@
+"""Processes of this machine, named so that a number that was given again is not mistaken for the process that had it."""
+import dataclasses
+import os
+import pathlib
+import signal
+
+
+def stat_fields(pid):
+    """The fields of /proc/PID/stat behind the name: state, parent, ...; OSError if there is no such process."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Process:
+    pid: int
+    start_ticks: int
+
+    @staticmethod
+    def of(pid):
+        """LookupError if it does not run."""
+        try:
+            fields = stat_fields(pid)
+        except OSError as error:
+            raise LookupError(f"no process {pid}") from error
+        if fields[0] in "ZX":
+            raise LookupError(f"process {pid} has ended")
+        return Process(int(pid), int(fields[19]))
+
+    def alive(self):
+        try:
+            return Process.of(self.pid) == self
+        except LookupError:
+            return False
+
+    def send(self, number):
+        """False if it has ended."""
+        try:
+            fd = os.pidfd_open(self.pid)
+        except OSError:
+            return False
+        try:
+            if not self.alive():
+                return False
+            signal.pidfd_send_signal(fd, number)
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(fd)
+
+    def name(self):
+        try:
+            return pathlib.Path(f"/proc/{self.pid}/comm").read_text().strip()
+        except OSError:
+            return ""
+
+
+def recorded(path, key="pid"):
+    """The process that a record of acluster or of a spool names."""
+    fields = dict(line.split(" ", 1) for line in path.read_text().splitlines() if " " in line)
+    return Process.of(int(fields[key]))
+
+
+def everything():
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                yield Process.of(entry)
+            except LookupError:
+                continue
+
+
+def children(parent):
+    found = []
+    for process in everything():
+        try:
+            if int(stat_fields(process.pid)[1]) == parent.pid:
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+def belonging_to(mark, folder):
+    """Processes that have `mark` in their environment or command line, or that run in `folder`."""
+    found = []
+    for process in everything():
+        if process.pid == os.getpid():
+            continue
+        where = pathlib.Path(f"/proc/{process.pid}")
+        try:
+            line = (where / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            text = line + (where / "environ").read_bytes().decode(errors="replace")
+            inside = os.readlink(where / "cwd").startswith(str(folder))
+        except OSError:
+            continue
+        if mark in text or inside:
+            found.append((process, line))
+    return found
