@@ -154,6 +154,7 @@ std::string encode(const ExitRecord& r) {
       .put("started_at", r.started_at)
       .put("ended_at", r.ended_at);
   if (!r.detail.empty()) out.put("detail", r.detail);
+  if (r.lease_ended) out.put("lease_ended", true);
   return out.take();
 }
 Result<ExitRecord> decode_exit(std::string_view text) {
@@ -170,6 +171,7 @@ Result<ExitRecord> decode_exit(std::string_view text) {
   r.started_at = in.time("started_at");
   r.ended_at = in.time("ended_at");
   r.detail = in.text_or_empty("detail");
+  r.lease_ended = in.flag("lease_ended");
   return checked(in, std::move(r));
 }
 
@@ -263,7 +265,7 @@ Status add_exit(const AttemptDir& dir, AttemptReport& report) {
   Result<ExitRecord> exit = decode_exit(*text);
   if (!exit) return fail(exit.error());
   report.fence = exit->fence;
-  report.phase = AttemptPhase::done;
+  report.phase = exit->lease_ended ? AttemptPhase::lost : AttemptPhase::done;
   report.exit = exit->exit;
   report.usage = exit->usage;
   report.ran_since = exit->started_at;

@@ -138,6 +138,8 @@ struct
   Time ended_at{};
   std::string detail;
   Fence fence;
+  // Its supervisor killed it because its lease ran out: it is lost with its node, not failed.
+  bool lease_ended = false;
 };
 struct CancelledRecord {
   Fence fence;

@@ -210,6 +210,7 @@ void StepMachine::obey_lease(Moment now) {
   if (frozen_) return;
   frozen_ = state_ == State::running && (tree_.freeze() || stopped);
   if (frozen_) return;
+  result_.lease_ended = state_ == State::running;  // else it was ending for another reason
   result_.detail = "killed because the lease of the attempt ran out";
   kill_everything(now);
 }

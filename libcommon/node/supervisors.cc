@@ -174,7 +174,9 @@ void Supervisors::clear_away(const AttemptKey& key, WatchedAttempt& watched, Att
                              Moment now) {
   watched.waiting.clear();
   const Remains remains = transport_.sweep(key);
-  if (remains.state == Remains::none || report.phase != AttemptPhase::lost) {
+  // A supervisor that wrote a result had seen the last process end.
+  const bool proven = remains.state == Remains::none || report.ended_at;
+  if (proven || report.phase != AttemptPhase::lost) {
     watched.lost_since.reset();
     return;
   }

@@ -147,6 +147,29 @@ def test_an_attempt_whose_daemons_are_stopped_stops_before_the_next_starts(make,
     beats.assert_apart()
 
 
+def test_an_attempt_killed_for_its_lease_runs_again(make):
+    """Though its node is back before the controller gives it up: the job did not fail."""
+    if not unprivileged_namespaces():
+        pytest.skip("needs unprivileged user namespaces")
+    cluster = make("daemon")
+    beats = Beats(cluster)
+    job = submit(cluster)
+    until(lambda: beats.escaped(1))
+    node, _ = supervisor(cluster, job)
+    daemon = cluster.pid(f"aresd@{node}")
+    init = int(record(cluster, node, f"{job}.1", "task")["pid"])
+    for process in (init, daemon):  # the supervisor cannot freeze without init
+        os.kill(process, signal.SIGSTOP)
+    try:
+        until(lambda: not processes_naming(str(beats.path)), LEASE + 10, every=0.02)
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    until(lambda: len(beats.of(2)) > 5, 60)
+    beats.assert_apart()
+    cluster.cancel(job)
+    cluster.wait_state(job, "CANCELLED")
+
+
 def test_a_supervisor_that_was_stopped_lets_its_job_go_on(make):
     cluster = make("root")
     beats = Beats(cluster)

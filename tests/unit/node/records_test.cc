@@ -80,6 +80,7 @@ TEST(Records, AreReadBackAsWritten) {
   exit.started_at = Time(Duration(1'700'000'000'000'001));
   exit.ended_at = Time(Duration(1'700'000'000'000'009));
   exit.detail = "two\nlines\\and a \"quote\"";
+  exit.lease_ended = true;
   const Result<ExitRecord> read = decode_exit(encode(exit));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->exit, exit.exit);
@@ -87,6 +88,7 @@ TEST(Records, AreReadBackAsWritten) {
   EXPECT_EQ(read->started_at, exit.started_at);
   EXPECT_EQ(read->ended_at, exit.ended_at);
   EXPECT_EQ(read->detail, exit.detail);
+  EXPECT_TRUE(read->lease_ended);
 
   IntentRecord intent{kTask, Fence(7), 3, "boot", 1, true, exit.started_at};
   const Result<IntentRecord> intent_read = decode_intent(encode(intent));
@@ -190,6 +192,23 @@ TEST(ReportAttempt, EndIsSyncedBeforeItIsReported) {
   ASSERT_TRUE(report);
   EXPECT_EQ(report->phase, AttemptPhase::done);
   EXPECT_EQ(spool.content(kKey)->synced, 4u);
+}
+
+// Regression: a job whose node had lost its controller for a lease was FAILED by signal 9, not requeued.
+TEST(ReportAttempt, AttemptThatWasKilledForItsLeaseIsLost) {
+  MemorySpool spool;
+  auto dir = std::move(*spool.create(kKey));
+  ExitRecord exit;
+  exit.exit.signal = 9;
+  exit.fence = Fence(4);
+  exit.detail = "killed because the lease of the attempt ran out";
+  exit.lease_ended = true;
+  ASSERT_TRUE(dir->create(Record::exit, encode(exit)));
+  const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->phase, AttemptPhase::lost);
+  EXPECT_EQ(report->fence, Fence(4));
+  EXPECT_EQ(report->detail, exit.detail);
 }
 
 TEST(ReportAttempt, CancelledRecordIsNeverRanAndAnEmptyDirectoryIsNotFound) {

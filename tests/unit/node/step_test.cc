@@ -276,6 +276,20 @@ TEST_F(StepTest, AttemptThatCannotBeFrozenIsKilled) {
   EXPECT_EQ(tree.kills, 1);
   machine().tree_gone({}, false, now);
   EXPECT_NE(exit_record().detail.find("lease"), std::string::npos);
+  EXPECT_TRUE(exit_record().lease_ended);
+}
+
+TEST_F(StepTest, LeaseThatExpiresWhileTheJobIsStoppedLeavesItsReason) {
+  settings.leased = true;
+  settings.time_limit = Seconds(8);
+  tree.can_freeze = false;
+  let_go(now.boot + Seconds(10));
+  after(Seconds(8));
+  after(Seconds(2));
+  EXPECT_EQ(tree.kills, 1);
+  machine().tree_gone({}, false, now);
+  EXPECT_FALSE(exit_record().lease_ended);
+  EXPECT_TRUE(exit_record().exit.timed_out);
 }
 
 TEST_F(StepTest, LeaseThatExpiresDuringKillWaitKillsAtOnce) {
