@@ -10,7 +10,7 @@ from .kinds import KINDS
 
 AT_ONCE = 8  # faults
 PATIENCE = 5  # seconds that the fault at the front waits for its parts before others may no longer take them
-TRIES = 20  # to find something to harm
+TRIES = 20  # to find something to harm, before the fault goes to the end of the queue
 
 
 def kinds_named(names):
@@ -23,8 +23,10 @@ def kinds_named(names):
 def planned(kinds, count, choose):
     """`count` kinds by their shares, in random order."""
     total = sum(kind.share for kind in kinds)
-    plan = [kind for kind in kinds for _ in range(max(1, round(kind.share * count / total)))][:max(count, len(kinds))]
-    plan += choose.choices(kinds, [kind.share for kind in kinds], k=max(0, count - len(plan)))
+    plan, before = [], 0
+    for kind in kinds:
+        plan += [kind] * max(1, round((before + kind.share) * count / total) - round(before * count / total))
+        before += kind.share
     choose.shuffle(plan)
     return plan
 
@@ -35,8 +37,10 @@ class Campaign:
         self.target, self.workload, self.pause, self.say, self.after = target, workload, pause, say, after or (lambda: None)
         self.random = random.Random(f"{seed} faults")
         self.missing = {kind.name: kind.needs(target) for kind in kinds if kind.needs(target)}
-        self.waiting = collections.deque(planned([kind for kind in kinds if kind.name not in self.missing], count, self.random))
         self.kinds = kinds
+        plan = planned([kind for kind in kinds if kind.name not in self.missing], count, self.random)
+        self.planned = collections.Counter(kind.name for kind in plan)
+        self.faults = collections.deque((kind, kind.make(self.random, self.target)) for kind in plan)
         self.injected = collections.Counter()
         self.without_victim = collections.Counter()
         self.rollbacks = []
@@ -53,10 +57,10 @@ class Campaign:
 
     def run(self):
         """Returns after the last fault is over."""
-        faults = collections.deque((kind, kind.make(self.random, self.target)) for kind in self.waiting)
+        faults = self.faults
         since = time.monotonic()
         threads = []
-        while faults:
+        while self._more():
             time.sleep(self.random.uniform(*self.pause))
             with self.lock:
                 self.lock.wait_for(lambda: self.running < AT_ONCE)
@@ -76,6 +80,11 @@ class Campaign:
         for thread in threads:
             thread.join()
 
+    def _more(self):
+        with self.lock:
+            self.lock.wait_for(lambda: self.faults or self.running == 0)
+            return bool(self.faults)
+
     def _inject(self, kind, fault):
         done = None
         try:
@@ -91,9 +100,10 @@ class Campaign:
         with self.lock:
             self.taken -= fault.parts
             self.running -= 1
+            if not done and self.without_victim[kind.name] < 2 * self.planned[kind.name]:
+                self.without_victim[kind.name] += 1
+                self.faults.append((kind, kind.make(self.random, self.target)))
             self.lock.notify_all()
             if done:
                 self.injected[kind.name] += 1
                 self.say(f"{begin:8.1f} s  {sum(self.injected.values()):5}  {kind.name:18} {done}")
-            else:
-                self.without_victim[kind.name] += 1
