@@ -49,7 +49,7 @@ class Kill(Fault):
         raise NotImplementedError
 
     def inject(self, campaign):
-        with contextlib.suppress(LookupError, OSError):
+        with contextlib.suppress(LookupError):
             found = sorted(self.victims(campaign.target), key=lambda one: one[2].pid)
             if found:
                 name, number, process = found[int(self.seed * len(found))]
@@ -124,7 +124,7 @@ def command(process):
 
 # --- stops --------------------------------------------------------------------------------------------------------------------
 class Stop(Fault):
-    """One part of the cluster stands still for 1 to 40 seconds; only some controllers for longer than a lease."""
+    """One part of the cluster is stopped for 1 to 40 seconds, a tenth of them for more than 6."""
 
     def __init__(self, choose, target):
         super().__init__(choose, target)
@@ -156,7 +156,7 @@ class Stop(Fault):
 
 
 class LongStop(Fault):
-    """Daemons of a node stand still until the controller has given up its attempts. Of supervisor and init only one is stopped: both
+    """Daemons of a node are stopped until the controller has given up its attempts. Of supervisor and init only one is stopped: both
     together are outside of what is promised."""
 
     def __init__(self, choose, target):
