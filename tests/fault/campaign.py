@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Harms a private cluster in many ways at once during a workload, and compares what ran with the guarantees of the scheduler.
 
-    tests/fault/campaign.py --faults 1000 [--seed N] [--user NAME | --without-root] [--isolate] [--kinds A,B] [--bin DIR] [--keep DIR]
+    tests/fault/campaign.py --faults 1000 [--seed N] [--user NAME | --without-root] [--isolate | --no-namespaces] [--kinds A,B] [--bin DIR] [--keep DIR]
 
 It prints each fault with its time, then the number of faults of each kind, the fates of acknowledged jobs for each accepted roll-back, and
 the verdict; it exits with 1 if a guarantee was broken. A run is repeated with the seed that it prints, though not to the microsecond.
@@ -66,7 +66,8 @@ def inside(args):
     from faults import schedule, target, verdict, workload
     top = pathlib.Path(args.inside)
     begin = time.monotonic()
-    cluster = target.Target(top, nodes=NODES, lease=LEASE, allowance=ALLOWANCE, isolate=args.isolate)
+    cluster = target.Target(top, nodes=NODES, lease=LEASE, allowance=ALLOWANCE, isolate=args.isolate,
+                            namespaces=not args.no_namespaces)
     try:
         jobs = workload.Workload(cluster, args.seed, submitters=3, pause=(0.2, 0.9), long_jobs=True)
         campaign = schedule.Campaign(cluster, jobs, args.seed, schedule.kinds_named(args.kinds), args.faults,
@@ -147,15 +148,21 @@ def main():
     parser.add_argument("--user", help="run as this user")
     parser.add_argument("--without-root", action="store_const", dest="user", const="daemon", help="the same as --user daemon")
     parser.add_argument("--isolate", action="store_true", help="each node in a network namespace; root only")
+    parser.add_argument("--no-namespaces", action="store_true", help="without root: jobs in no namespaces of their own")
     parser.add_argument("--kinds", type=lambda text: [word.strip() for word in text.split(",") if word], default=[], help="only these")
     parser.add_argument("--bin", help="folder of the programs; default: build/release/bin")
     parser.add_argument("--keep", type=os.path.abspath, help="folder for fates of jobs and, after problems, for logs and records")
+    parser.add_argument("--add-up", nargs="+", metavar="FILE", help="print the sum of parts from what they have printed")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.bin:
         os.environ["ARES_BIN_DIR"] = os.path.abspath(args.bin)
     if args.inside:
         sys.exit(inside(args))
+    if args.add_up:
+        from faults import sums
+        print(sums.added_up(args.add_up))
+        return
     seed = random.randrange(1 << 30) if args.seed is None else args.seed
     words = ["--faults", str(args.faults), "--seed", str(seed), "--kinds", ",".join(args.kinds)]
     if args.keep:
@@ -163,6 +170,7 @@ def main():
         shutil.chown(args.keep, args.user or os.geteuid())
         words += ["--keep", args.keep]
     words += ["--isolate"] if args.isolate else []
+    words += ["--no-namespaces"] if args.no_namespaces else []
     print(f"seed {seed}, {args.faults} faults, as {args.user or pwd.getpwuid(os.geteuid()).pw_name}", flush=True)
     sys.exit(outside(args, words))
 

@@ -367,7 +367,7 @@ KINDS = [
     Kind("kill controller", 8, KillController),
     Kind("kill node daemon", 9, KillNode),
     Kind("kill supervisor", 12, KillSupervisor),
-    Kind("kill init", 4, KillInit),
+    Kind("kill init", 4, KillInit, lambda target: "" if target.namespaces else "no namespaces"),
     Kind("kill backend", 5, KillBackend),
     Kind("kill postmaster", 4, KillPostmaster),
     Kind("kill munged", 4, KillMunged),

@@ -53,11 +53,14 @@ class Rollback:
 
 
 class Restore:
+    """With or without the controller's own record. Without it the nodes object, if one of them has heard later than the copy."""
     parts = frozenset(["controller", "database", "restore"])
 
     def __init__(self, choose, target):
         self.lag = choose.uniform(0.2, 2) if choose.random() < 0.7 else choose.uniform(2, 8)
-        self.without_mark = choose.random() < 0.25
+        self.without_record = choose.random() < 0.25
+        if self.without_record:
+            self.lag += 3
 
     def inject(self, campaign):
         target = campaign.target
@@ -74,13 +77,22 @@ class Restore:
             last_id = int(target.psql("SELECT next_job_id FROM controller"))
             restore(target, file)
             copy = Copy.read(target)
-            refusal = self.refusal(campaign)
+            if self.without_record:
+                (target.dir / "state/high-water").unlink()
+            else:
+                refusal = self.refuse(target, campaign)
+                accepted_at = time.time()
+        if self.without_record:
+            refusal = objection(target)
             if refusal:
-                target.say_once("--accept-rollback")
-            accepted_at = time.time()
+                with target.held():
+                    kill_controller(target)
+                    refusal = self.refuse(target, campaign)
+                    accepted_at = time.time()
         if not target.wait_answer():
             campaign.problem("stuck", f"no answer after restore: {target.logs()}")
-        how = f"{self.lag:.1f} s old, {last_id - copy.next_job_id} ids later"
+        how = "without the controller's record, " if self.without_record else ""
+        how += f"{self.lag:.1f} s old, {last_id - copy.next_job_id} ids later"
         if not refusal:
             if last_id != copy.next_job_id:
                 campaign.problem("lost", f"a copy from before {last_id - copy.next_job_id} jobs was taken without a word")
@@ -89,9 +101,9 @@ class Restore:
         campaign.rollbacks.append(Rollback(len(campaign.rollbacks) + 1, dumped_at, accepted_at, copy, first_id, refusal))
         return how + f", refused and accepted: roll-back {len(campaign.rollbacks)}"
 
-    def refusal(self, campaign):
-        """What a controller says that does not start; empty if it does."""
-        target = campaign.target
+    @staticmethod
+    def refuse(target, campaign):
+        """What a controller says that does not start, and has the next start accept the roll-back; empty if it starts."""
         done = subprocess.Popen(target.controller_words(), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, cwd="/")
         try:
@@ -102,7 +114,21 @@ class Restore:
             return ""
         if done.returncode == 0 or "--accept-rollback" not in said:
             campaign.problem("refusals", f"exit {done.returncode} after a restore: {said}")
+        target.say_once("--accept-rollback")
         return said.strip().splitlines()[-1] if said.strip() else "nothing"
+
+
+def objection(target, seconds=60):
+    """What the nodes object to a controller without a record; empty if it acknowledges."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        done = target.run("actl", "ping", check=False)
+        if "acknowledges nothing:" in done.stdout:
+            return done.stdout
+        if done.returncode == 0 and "acknowledges nothing" not in done.stdout:
+            return ""
+        time.sleep(0.1)
+    return ""
 
 
 def kill_controller(target):

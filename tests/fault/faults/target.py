@@ -63,7 +63,8 @@ def disks_of(top, nodes):
 
 
 class Target(Cluster):
-    def __init__(self, top=None, nodes=4, lease=20, allowance=2, supervised=True, isolate=False):
+    def __init__(self, top=None, nodes=4, lease=20, allowance=2, supervised=True, isolate=False,
+                 namespaces=True):
         """`top`: a folder made by the caller, with disks_of() mounted. Without one there are no disks to fill and no nodes to cut."""
         self.owner = None
         self.user = pwd.getpwuid(os.geteuid()).pw_name
@@ -75,12 +76,13 @@ class Target(Cluster):
         self.control.mkdir()
         self.nodes = [f"n{n}" for n in range(1, nodes + 1)]
         self.lease, self.allowance, self.supervised, self.isolate = lease, allowance, supervised, isolate
-        self.disks = top is not None
+        self.disks, self.namespaces = top is not None, namespaces
         self.relay = None
         self.clock_ahead = 0  # the furthest that a controller's clock was ever set, seconds
         self._make_programs()
         config = self.top / "given.yaml"
-        config.write_text(CONFIG.format(owner=self.user, nodes=nodes, lease=lease, allowance=allowance))
+        config.write_text(CONFIG.format(owner=self.user, nodes=nodes, lease=lease, allowance=allowance)
+                          + ("" if namespaces else "node: {user_namespaces: false}\n"))
         self.options = ["--config", str(config)]
         self.options += [] if supervised else ["--no-supervise"]
         self.options += ["--isolate"] if isolate else []
