@@ -63,6 +63,7 @@ def judged(campaign, verdict):
 # --- by hand --------------------------------------------------------------------------------------------------------------------
 def inside(args):
     """The campaign itself, in a folder whose disks are mounted."""
+    from cluster import processes_naming
     from faults import schedule, target, verdict, workload
     top = pathlib.Path(args.inside)
     begin = time.monotonic()
@@ -79,9 +80,12 @@ def inside(args):
         report(campaign, found, summary, problems, time.monotonic() - begin, args.keep)
         if args.keep and problems:
             keep(cluster, pathlib.Path(args.keep))
-        return 1 if problems else 0
     finally:
         cluster.close()
+    left = [line for line in processes_naming(str(top)) if "--inside" not in line]
+    for line in left:
+        print("PROBLEM: left after the cluster was ended:", line)
+    return 1 if problems or left else 0
 
 
 def report(campaign, verdict, summary, problems, seconds, kept):

@@ -1,4 +1,5 @@
 """Processes of this machine, named so that a number that was given again is not mistaken for the process that had it."""
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -88,12 +89,11 @@ def belonging_to(mark, folder):
         if process.pid == os.getpid():
             continue
         where = pathlib.Path(f"/proc/{process.pid}")
-        try:
-            line = (where / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            text = line + (where / "environ").read_bytes().decode(errors="replace")
-            inside = os.readlink(where / "cwd").startswith(str(folder))
-        except OSError:
-            continue
-        if mark in text or inside:
-            found.append((process, line))
+        line, environment, directory = b"", b"", ""
+        with contextlib.suppress(OSError):
+            line = (where / "cmdline").read_bytes().replace(b"\0", b" ")
+            directory = os.readlink(where / "cwd")
+            environment = (where / "environ").read_bytes()
+        if mark.encode() in line + environment or directory.startswith(str(folder)):
+            found.append((process, line.decode(errors="replace")))
     return found

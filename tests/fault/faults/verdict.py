@@ -54,7 +54,7 @@ class Verdict:
         left = []
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
-            left = belonging_to(f"{self.workload.out}/", self.workload.out)
+            left = belonging_to(str(self.workload.out), self.workload.out)
             if not left:
                 return
             time.sleep(0.2)
