@@ -10,6 +10,7 @@
 
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/sweep.h"
 
 namespace ares::os {
 namespace {
@@ -180,10 +181,8 @@ void Cgroup::thaw() {
     write_value(freezer_ + "/freezer.state", "THAWED");
 }
 
-bool Cgroup::kill() {
-  const bool killed = !unified_.empty() && write_value(unified_ + "/cgroup.kill", "1");
-  if (freezer_ != unified_) thaw();  // v1: a frozen task handles KILL once thawed
-  return killed;
+void Cgroup::kill() {
+  kill_groups(freezer_ == unified_ ? unified_ : unified_ + ":" + freezer_);
 }
 
 bool Cgroup::ran_out_of_memory() const {

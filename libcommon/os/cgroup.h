@@ -39,7 +39,8 @@ class Cgroup {
   bool can_freeze() const { return !freezer_.empty(); }
   bool freeze();
   void thaw();
-  bool kill();  // kills all its processes at once; false without cgroup.kill
+  // Sends KILL to all its processes, also to frozen ones, and then thaws what only ends when it runs.
+  void kill();
   bool ran_out_of_memory() const;
   bool limits_memory() const { return limits_memory_; }
   std::string directories() const;  // all that create() may create, separated by ':'

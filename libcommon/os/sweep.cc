@@ -56,14 +56,15 @@ void kill_group_v2(const std::string& directory) {
 // A process that the freezer of cgroup v1 holds gets its signals when it is thawed. They are sent first, so that it executes no more of
 // its program.
 void kill_frozen_group_v1(const std::string& directory) {
-  const Fd state(::open((directory + "/freezer.state").c_str(), O_WRONLY | O_CLOEXEC));
-  if (!state) return;
+  const std::string state = directory + "/freezer.state";
+  if (::access(state.c_str(), W_OK) != 0) return;
   if (const Result<std::string> processes = read_file(directory + "/cgroup.procs"); processes) {
     std::istringstream pids(*processes);
     for (pid_t pid = 0; pids >> pid;)
       if (pid > 1) ::kill(pid, SIGKILL);
   }
-  (void)!::write(state.get(), "THAWED", 6);
+  if (const Fd thaw(::open(state.c_str(), O_WRONLY | O_CLOEXEC)); thaw)
+    (void)!::write(thaw.get(), "THAWED", 6);
 }
 
 }  // namespace

@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "os/cgroup.h"
 #include "os/file.h"
@@ -113,6 +118,41 @@ TEST(Sweep, ProcessesFrozenByCgroupV1AreKilled) {
     end = directories.find(':', at);
     EXPECT_NE(::access(directories.substr(at, end - at).c_str(), F_OK), 0);
   }
+}
+
+// The group of a directory that stands for the freezer of cgroup v1, and whose freezer.state is a pipe: a write to it ends
+// when it is read.
+TEST(Sweep, KillIsPendingBeforeAGroupOfV1IsThawed) {
+  std::string path = (std::filesystem::temp_directory_path() / "ares-sweep-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(path.data()), nullptr);
+  const std::string job = path + "/job";
+  std::filesystem::create_directory(job);
+  const std::string state = job + "/freezer.state";
+  ASSERT_EQ(::mkfifo(state.c_str(), 0600), 0);
+  std::ofstream(job + "/cgroup.procs").close();
+  auto group = Cgroup::plan("job", Bytes{}, "1 0 0:1 / " + path + " rw - cgroup cgroup rw,freezer\n",
+                            "1:freezer:/\n");
+  ASSERT_TRUE(group && group->create() && group->can_freeze());
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  ASSERT_TRUE(group->attach(child));
+
+  std::thread killer([&] { group->kill(); });
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  pid_t ended = 0;
+  int status = 0;
+  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_EQ(ended, child) << "the group is thawed first";
+  EXPECT_EQ(*read_file(state), "THAWED");
+  killer.join();
+  if (ended == 0) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+  }
+  std::filesystem::remove_all(path);
 }
 
 }  // namespace
