@@ -57,7 +57,13 @@ class Supervisor::Tree final : public node::ProcessTree {
     return record;
   }
   void open_gate() override { tree_.open_gate(); }
-  void signal(std::int32_t signal, bool batch_only) override { tree_.signal(signal, batch_only); }
+  void signal(std::int32_t signal, bool batch_only) override {
+    if (!tree_.signal(signal, batch_only))
+      std::fprintf(stderr,
+                   "aresstepd: signal %d did not reach the batch script: the first process of its "
+                   "namespace does not run\n",
+                   signal);
+  }
   // Without a pid namespace only those descendants are stopped that are found in /proc.
   bool freeze() override { return tree_.freeze(); }
   bool has_freezer() const override { return tree_.has_freezer(); }

@@ -44,8 +44,9 @@ std::set<pid_t> descendants() {
   return result;
 }
 
-void signal_descendants(int signal) {
-  for (const pid_t pid : descendants()) ::kill(pid, signal);
+void signal_descendants(int signal, pid_t except) {
+  for (const pid_t pid : descendants())
+    if (pid != except) ::kill(pid, signal);
 }
 
 }  // namespace ares::os

@@ -10,7 +10,7 @@ namespace ares::os {
 
 std::set<pid_t> descendants();  // without zombies
 
-// Processes that are forked meanwhile are found by the next call.
-void signal_descendants(int signal);
+// Processes that are forked meanwhile are found by the next call. `except`: a process that gets no signal.
+void signal_descendants(int signal, pid_t except = 0);
 
 }  // namespace ares::os

@@ -68,11 +68,19 @@ void obey(const InitPacket& packet, pid_t task, int control) {
 
 }  // namespace
 
-bool send_packet(int fd, InitPacket::What what, int value) {
+bool send_packet(int fd, InitPacket::What what, int value,
+                 std::optional<std::chrono::milliseconds> patience) {
   InitPacket packet{};
   packet.what = what;
   packet.value = value;
-  return ::send(fd, &packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet;
+  const int flags = MSG_NOSIGNAL | (patience ? MSG_DONTWAIT : 0);
+  for (bool waited = false;; waited = true) {
+    if (::send(fd, &packet, sizeof packet, flags) == sizeof packet) return true;
+    if (errno != EAGAIN || !patience || waited) return false;
+    pollfd writable{fd, POLLOUT, 0};
+    ::poll(&writable, 1, static_cast<int>(patience->count()));
+    errno = EAGAIN;
+  }
 }
 
 std::optional<InitPacket> receive_packet(int fd, int flags) {

@@ -5,6 +5,7 @@
 // run_init() is called in a forked child of a single-threaded process, which uses the packets.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -30,7 +31,9 @@ struct InitPacket {
   int value = 0;
 };
 
-bool send_packet(int fd, InitPacket::What what, int value = 0);
+// With `patience`: false if the other end has not taken it by then; errno is EAGAIN. Else it waits for the other end.
+bool send_packet(int fd, InitPacket::What what, int value = 0,
+                 std::optional<std::chrono::milliseconds> patience = std::nullopt);
 // None if there is no packet (with MSG_DONTWAIT) or the other end is closed.
 std::optional<InitPacket> receive_packet(int fd, int flags);
 std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms);

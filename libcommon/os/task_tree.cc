@@ -14,13 +14,14 @@
 #include <utility>
 
 #include "base/clip.h"
+#include "os/clock.h"
 #include "os/descendants.h"
-#include "os/init_process.h"
 
 namespace ares::os {
 namespace {
 
-constexpr int kAnswerTimeoutMs = 1000;
+constexpr std::chrono::milliseconds kAnswerTimeout{1000};
+constexpr std::chrono::milliseconds kSendTimeout{100};
 constexpr int kSetUpTimeoutMs = 10'000;
 constexpr const char* kNeedsNamespace =
     "cannot make a pid namespace, which a job under a lease needs";
@@ -74,7 +75,7 @@ Result<pid_t> TaskTree::spawn_gated() {
       return fail(attached.error());
     }
   }
-  if (isolated() && !send_packet(control_.get(), InitPacket::start_task)) {
+  if (isolated() && !tell_init(InitPacket::start_task)) {
     kill_all();
     return fail(errno_error("the first process of the task has died"));
   }
@@ -165,10 +166,22 @@ void TaskTree::open_gate() {
   gate_.reset();
 }
 
+// An init that is stopped or frozen reads nothing, so that its socket fills up. It is waited for once.
+bool TaskTree::tell_init(InitPacket::What what, int value) {
+  const auto patience = init_silent_ ? std::chrono::milliseconds{} : kSendTimeout;
+  const bool told = send_packet(control_.get(), what, value, patience);
+  init_silent_ = !told;
+  return told;
+}
+
 // Asks init to stop everything and waits for its answer.
 bool TaskTree::stop_by_init() {
-  if (!send_packet(control_.get(), InitPacket::stop_all)) return false;
-  while (const auto packet = wait_for_packet(control_.get(), kAnswerTimeoutMs)) {
+  if (!tell_init(InitPacket::stop_all)) return false;
+  const BootTime deadline = boot_now() + kAnswerTimeout;
+  for (BootTime now = boot_now(); now < deadline; now = boot_now()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
+    const auto packet = wait_for_packet(control_.get(), static_cast<int>(left.count()));
+    if (!packet) return false;
     note(*packet);
     if (packet->what == InitPacket::stopped) return true;
   }
@@ -184,20 +197,23 @@ void TaskTree::stop_at(BootTime when) {
   ::timerfd_settime(stop_timer_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
-void TaskTree::signal(int signal, bool task_only) {
-  if (first_ == 0 || gone_) return;
+bool TaskTree::signal(int signal, bool task_only) {
+  if (first_ == 0 || gone_) return true;
   if (isolated()) {
-    send_packet(control_.get(), task_only ? InitPacket::signal_task : InitPacket::signal_all,
-                signal);
+    if (task_only) return tell_init(InitPacket::signal_task, signal);
+    // A frozen init would obey after the thaw, when the others run again. They cannot fork now.
+    const bool past_init = frozen_ && signal == SIGKILL;
+    if (past_init || !tell_init(InitPacket::signal_all, signal)) signal_descendants(signal, first_);
   } else if (task_only) {
     if (!task_ended_) ::kill(first_, signal);
   } else {
     signal_descendants(signal);
   }
+  return true;
 }
 
 bool TaskTree::freeze() {
-  if (cgroup_ && cgroup_->freeze()) return true;
+  if (cgroup_ && cgroup_->freeze()) return frozen_ = true;
   if (isolated()) return stop_by_init();
   // A process may fork during the scan: repeat until a scan finds no new process.
   std::set<pid_t> stopped;
@@ -216,18 +232,19 @@ bool TaskTree::freeze() {
 void TaskTree::thaw() {
   stopped_by_init_ = false;
   if (cgroup_ && cgroup_->can_freeze()) cgroup_->thaw();
+  frozen_ = false;
   signal(SIGCONT, false);  // they were stopped by signals if the freezer failed
 }
 
 void TaskTree::kill_all() {
   if (first_ == 0 || gone_) return;
   killing_ = true;
-  if (cgroup_) cgroup_->kill();
-  gate_.reset();
   if (isolated())
     ::kill(first_, SIGKILL);
   else
     signal_descendants(SIGKILL);
+  if (cgroup_) cgroup_->kill();  // last: it thaws
+  gate_.reset();
 }
 
 void TaskTree::note(const InitPacket& packet) {

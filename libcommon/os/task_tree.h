@@ -20,11 +20,10 @@
 #include "base/units.h"
 #include "os/cgroup.h"
 #include "os/fd.h"
+#include "os/init_process.h"
 #include "os/namespace.h"
 
 namespace ares::os {
-
-struct InitPacket;
 
 class TaskTree {
  public:
@@ -67,7 +66,9 @@ class TaskTree {
 
   Result<pid_t> spawn_gated();  // pid of the first process in this namespace
   void open_gate();
-  void signal(int signal, bool task_only);
+  // False if it did not reach the task: init does not run and takes no more commands. Signals to all
+  // processes are sent past init then. Does not wait for longer than a moment.
+  bool signal(int signal, bool task_only);
   bool freeze();
   // Whether a control group stops the processes; otherwise signals do, sent by init or by us.
   bool has_freezer() const { return cgroup_ && cgroup_->can_freeze(); }
@@ -95,6 +96,7 @@ class TaskTree {
   Result<ChildEnds> make_channels();
   Result<Birth> fork_first(ChildEnds& ends);
   [[noreturn]] void run_task(const ChildEnds& ends);
+  bool tell_init(InitPacket::What what, int value = 0);
   bool stop_by_init();
   void note(const InitPacket& packet);
   void read_control(Events& events);
@@ -110,6 +112,8 @@ class TaskTree {
   Fd failure_;       // the reason why the body failed
   Fd stop_timer_;    // set by us; init waits for it
   bool stopped_by_init_ = false;
+  bool frozen_ = false;  // by the control group, and with the rest init
+  bool init_silent_ = false;  // it has not taken the last command
   bool killing_ = false;
   bool task_ended_ = false;
   bool gone_ = false;

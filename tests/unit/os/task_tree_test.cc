@@ -12,6 +12,7 @@
 #include <string>
 
 #include "os/clock.h"
+#include "os/sweep.h"
 
 namespace ares::os {
 namespace {
@@ -84,17 +85,37 @@ TaskTree::BodyFailure escape() {
 }
 
 // Starts a supervisor that runs escape(), calls `then` and does nothing more; returns its pid when the
-// task writes.
+// task writes. With a `group` the task is in a control group of that name.
 pid_t supervise_escape(
-    const Held& held, void (*then)(TaskTree&) = [](TaskTree&) {}) {
+    const Held& held, void (*then)(TaskTree&, pid_t init) = [](TaskTree&, pid_t) {},
+    const std::string& group = {}) {
   const pid_t supervisor = ::fork();
   if (supervisor != 0) return held.beat(10'000) ? supervisor : -1;
   ::dup2(held.theirs.get(), STDOUT_FILENO);
-  TaskTree tree(escape, {namespace_kind(), true}, std::nullopt);
-  if (!tree.spawn_gated()) ::_exit(1);
+  TaskTree tree(escape, {namespace_kind(), true},
+                group.empty() ? std::nullopt : Cgroup::plan(group, Bytes{}));
+  const Result<pid_t> init = tree.spawn_gated();
+  if (!init) ::_exit(1);
   tree.open_gate();
-  then(tree);
+  then(tree, *init);
   for (;;) ::pause();
+}
+
+// Waits until the supervisor has stopped itself, and lets it go on. False if it ends or does something else for 20 s.
+bool go_on(pid_t supervisor) {
+  const BootTime deadline = boot_now() + std::chrono::seconds(20);
+  int status = 0;
+  while (::waitpid(supervisor, &status, WUNTRACED | WNOHANG) <= 0) {
+    if (boot_now() >= deadline) return false;
+    ::usleep(1000);
+  }
+  return WIFSTOPPED(status) && ::kill(supervisor, SIGCONT) == 0;
+}
+
+void end(pid_t supervisor) {
+  ::kill(supervisor, SIGKILL);
+  while (::waitpid(supervisor, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 // Regression: a task was started without isolation although it could not be stopped at the end of its
@@ -136,7 +157,7 @@ TEST(TaskTree, NoProcessOutlivesAKilledSupervisorWithoutRoot) {
 TEST(TaskTree, InitStopsEverythingWhileTheSupervisorIsStopped) {
   if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
   Held held;
-  const pid_t supervisor = supervise_escape(held, [](TaskTree& tree) {
+  const pid_t supervisor = supervise_escape(held, [](TaskTree& tree, pid_t) {
     tree.stop_at(boot_now() + std::chrono::milliseconds(300));
     ::raise(SIGSTOP);
     tree.thaw();
@@ -146,10 +167,61 @@ TEST(TaskTree, InitStopsEverythingWhileTheSupervisorIsStopped) {
   EXPECT_TRUE(held.falls_silent(1000, 20'000));
   ::kill(supervisor, SIGCONT);
   EXPECT_TRUE(held.beat(10'000)) << "it goes on when the supervisor says so";
-  ::kill(supervisor, SIGKILL);
-  while (::waitpid(supervisor, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  end(supervisor);
   EXPECT_TRUE(held.ends(10'000));
+}
+
+// Regression: the supervisor waited for ever when the socket to an init that did not run was full.
+TEST(TaskTree, SignalsPassAnInitThatDoesNotRun) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  Held held;
+  const pid_t supervisor = supervise_escape(held, [](TaskTree& tree, pid_t init) {
+    ::raise(SIGSTOP);
+    ::kill(init, SIGSTOP);
+    constexpr int kMoreThanItsSocketHolds = 400;
+    for (int i = 0; i < kMoreThanItsSocketHolds; ++i) tree.signal(SIGURG, false);
+    if (tree.signal(SIGURG, true)) ::_exit(1);  // only init knows the task
+    tree.signal(SIGKILL, false);
+    ::raise(SIGSTOP);
+  });
+  held.theirs.reset();
+  ASSERT_GT(supervisor, 0);
+  EXPECT_TRUE(go_on(supervisor));
+  EXPECT_TRUE(go_on(supervisor)) << "it waits, or says that a signal arrived that did not";
+  EXPECT_TRUE(held.falls_silent(1000, 20'000));
+  end(supervisor);
+  EXPECT_TRUE(held.ends(10'000));
+}
+
+// Regression: the control group was thawed before KILL was sent, which init had to send, frozen itself.
+TEST(TaskTree, KillIsPendingBeforeFrozenProcessesRunAgain) {
+  const std::string group = "ares-tree-" + std::to_string(::getpid());
+  {
+    auto tried = Cgroup::plan(group, Bytes{});
+    if (!tried || !tried->create() || !tried->can_freeze() || !can_make_namespace(namespace_kind()))
+      GTEST_SKIP() << "needs a pid namespace and a freezer";
+  }
+  Held held;
+  const pid_t supervisor = supervise_escape(
+      held,
+      [](TaskTree& tree, pid_t init) {
+        ::raise(SIGSTOP);
+        ::kill(init, SIGSTOP);
+        if (!tree.freeze()) ::_exit(1);
+        ::raise(SIGSTOP);
+        tree.signal(SIGKILL, false);
+        tree.thaw();
+      },
+      group);
+  held.theirs.reset();
+  ASSERT_GT(supervisor, 0);
+  EXPECT_TRUE(go_on(supervisor));
+  EXPECT_TRUE(held.falls_silent(500, 20'000));
+  EXPECT_TRUE(go_on(supervisor));
+  EXPECT_FALSE(held.beat(1000));
+  end(supervisor);
+  EXPECT_TRUE(held.ends(10'000));
+  remove_groups(Cgroup::plan(group, Bytes{})->directories());
 }
 
 TEST(TaskTree, JobWithoutRootKeepsItsUserAndSeesOnlyItsOwnProcesses) {
