@@ -1,10 +1,11 @@
 #include "aresstepd/reaper.h"
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,14 +17,23 @@
 namespace ares::stepd {
 namespace {
 
-constexpr int kKillAgainMs = 10;
+// Between two searches of /proc for processes to kill.
+constexpr Duration kFirstPause = std::chrono::milliseconds(10);
+constexpr Duration kLongestPause = std::chrono::seconds(1);
 
 // As in the supervisor: these signals end an aresd, but not what it has started.
 void ignore_endings() {
   sigset_t ignored;
   ::sigemptyset(&ignored);
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaddset(&ignored, signal);
+  ::sigaddset(&ignored, SIGCHLD);  // waited for
   ::sigprocmask(SIG_BLOCK, &ignored, nullptr);
+}
+
+int cannot(const char* what) {
+  const std::string reason = os::errno_error(std::string("cannot ") + what).message;
+  std::fprintf(stderr, "aresstepd: %s\n", reason.c_str());
+  return 1;
 }
 
 int wait_for(pid_t child) {
@@ -33,14 +43,44 @@ int wait_for(pid_t child) {
   return status;
 }
 
-// Returns when no child is left; orphans become our children.
-void end_orphans() {
+enum class Children { none, same, fewer };
+
+Children reap() {
+  Children result = Children::same;
   for (;;) {
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
-    if (pid < 0 && errno == ECHILD) return;
-    if (pid > 0) continue;
-    os::signal_descendants(SIGKILL);  // repeated: it may have forked
-    ::poll(nullptr, 0, kKillAgainMs);
+    if (pid < 0 && errno == ECHILD) return Children::none;
+    if (pid <= 0) return result;
+    result = Children::fewer;
+  }
+}
+
+void wait_for_end_of_child(Duration at_most) {
+  sigset_t ends;
+  ::sigemptyset(&ends);
+  ::sigaddset(&ends, SIGCHLD);
+  const timespec limit = {at_most / Seconds(1), at_most % Seconds(1) / Duration(1) * 1000};
+  ::sigtimedwait(&ends, nullptr, &limit);
+}
+
+// Returns when no child is left; orphans become our children. What has been killed and still exists cannot end now, or may
+// not be killed by this user: it is looked for less and less often, until a child ends.
+void end_orphans() {
+  Duration pause = kFirstPause;
+  BootTime kill_at = os::boot_now();
+  for (;;) {
+    const Children left = reap();
+    if (left == Children::none) return;
+    if (left == Children::fewer) {
+      kill_at = std::min(kill_at, os::boot_now() + kFirstPause);
+      pause = kFirstPause;
+    }
+    if (os::boot_now() >= kill_at) {
+      os::signal_descendants(SIGKILL);  // repeated: they may have forked
+      kill_at = os::boot_now() + pause;
+      pause = std::min(2 * pause, kLongestPause);
+    }
+    wait_for_end_of_child(std::max(kill_at - os::boot_now(), Duration(1)));
   }
 }
 
@@ -53,7 +93,8 @@ bool was_ours(const node::AttemptDir& dir, const std::string& path) {
   const Result<node::IntentRecord> intent = node::decode_intent(*intent_text);
   const Result<node::StartedRecord> started = node::decode_started(*started_text);
   return intent && node::directory_name(intent->attempt) == path.substr(path.rfind('/') + 1) &&
-         started && started->reaper_pid == ::getpid();
+         started && started->reaper_pid == ::getpid() &&
+         started->reaper_start_ticks == os::process_start_ticks(::getpid());
 }
 
 // Under the attempt's lock, because directories are reused: another attempt may have this one by now.
@@ -73,17 +114,14 @@ Status record_gone(const std::string& path) {
 int run_under_reaper(const std::string& directory, int channel,
                      const std::function<int(pid_t)>& supervise) {
   ignore_endings();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return cannot("become the reaper of the job");
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
     ::setsid();
     return supervise(self);
   }
-  if (child < 0) {
-    std::fprintf(stderr, "aresstepd: %s\n", os::errno_error("cannot fork").message.c_str());
-    return 1;
-  }
+  if (child < 0) return cannot("fork");
   if (channel >= 0) ::close(channel);
   const int status = wait_for(child);
   end_orphans();
