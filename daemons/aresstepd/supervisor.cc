@@ -53,6 +53,7 @@ class Supervisor::Tree final : public node::ProcessTree {
     if (!pid) return fail(pid.error());
     node::TaskRecord record;
     record.pid = *pid;
+    record.start_ticks = os::process_start_ticks(*pid);
     record.own_pid_namespace = tree_.isolated();
     return record;
   }

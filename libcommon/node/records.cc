@@ -117,6 +117,7 @@ Result<StartedRecord> decode_started(std::string_view text) {
 std::string encode(const TaskRecord& r) {
   return FieldWriter()
       .put("pid", r.pid)
+      .put("start_ticks", r.start_ticks)
       .put("own_pid_namespace", r.own_pid_namespace)
       .put("at", r.at)
       .take();
@@ -125,6 +126,7 @@ Result<TaskRecord> decode_task(std::string_view text) {
   FieldReader in("task", text);
   TaskRecord r;
   r.pid = in.number<std::int64_t>("pid");
+  r.start_ticks = in.number_or<std::uint64_t>("start_ticks", 0);
   r.own_pid_namespace = in.flag("own_pid_namespace");
   r.at = in.time("at");
   return checked(in, std::move(r));

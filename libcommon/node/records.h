@@ -123,6 +123,7 @@ struct StartedRecord {  // the supervisor; used by admins, and to kill its lefto
 };
 struct TaskRecord {
   std::int64_t pid = 0;  // of the gated task, in the host's PID namespace; 0 = no task here
+  std::uint64_t start_ticks = 0;  // as in StartedRecord; 0: written by release 0.1.0
   bool own_pid_namespace = false;
   Time at{};
 };

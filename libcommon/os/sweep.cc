@@ -67,12 +67,19 @@ void kill_frozen_group_v1(const std::string& directory) {
     (void)!::write(thaw.get(), "THAWED", 6);
 }
 
+// Whether a process that exists is another one than that which had this pid.
+bool reused(pid_t pid, std::uint64_t start_ticks) {
+  const std::uint64_t ticks = start_ticks == 0 ? 0 : process_start_ticks(pid);
+  return ticks != 0 && ticks != start_ticks;
+}
+
 }  // namespace
 
-bool namespace_gone(pid_t init, std::chrono::milliseconds at_most) {
+bool namespace_gone(pid_t init, std::uint64_t start_ticks, std::chrono::milliseconds at_most) {
   if (init <= 0) return true;
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, init, 0)));
   if (!process) return errno == ESRCH;
+  if (reused(init, start_ticks)) return true;
   // Read after opening the pidfd: the pid cannot have been reused since.
   const Result<std::string> its = pid_namespace_of(std::to_string(init));
   if (!its && its.error().code == ErrorCode::not_found) return true;
@@ -85,7 +92,7 @@ bool namespace_gone(pid_t init, std::chrono::milliseconds at_most) {
 bool process_gone(pid_t pid, std::uint64_t start_ticks) {
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process) return errno == ESRCH;
-  if (process_start_ticks(pid) != start_ticks) return true;
+  if (reused(pid, start_ticks)) return true;
   pollfd ended{process.get(), POLLIN, 0};
   return ::poll(&ended, 1, 0) > 0;
 }

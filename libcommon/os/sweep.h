@@ -10,13 +10,14 @@
 
 namespace ares::os {
 
-// Waits until the pid namespace whose init is `init` has no process left. init is reaped last: the kernel first
-// ends and reaps all other processes of the namespace. True also if `init` does not exist or is in our own
-// namespace (a reused pid). False: `at_most` has passed (processes in uninterruptible sleep cannot be killed).
-bool namespace_gone(pid_t init, std::chrono::milliseconds at_most);
+// `start_ticks` is a process's os::process_start_ticks(), because its pid may have been reused; 0 = not known.
 
-// Whether a process has ended, reaped or not. `start_ticks` is its os::process_start_ticks(), because
-// its pid may have been reused.
+// Waits until the pid namespace whose init is `init` has no process left. init is reaped last: the kernel first
+// ends and reaps all other processes of the namespace. True also if `init` does not exist, or if its pid has been
+// reused, as for a process of our own namespace. False: `at_most` has passed (processes in uninterruptible sleep cannot be killed).
+bool namespace_gone(pid_t init, std::uint64_t start_ticks, std::chrono::milliseconds at_most);
+
+// Whether a process has ended, reaped or not.
 bool process_gone(pid_t pid, std::uint64_t start_ticks);
 
 // Kills all processes with exactly this `NAME=value` in their initial environment, until none is left.

@@ -37,7 +37,7 @@ Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
   if (task.own_pid_namespace) {
     // The kernel kills the namespace with its init, but not at once, and what v1 has frozen only when it is thawed.
     os::kill_groups(started.cgroups);
-    const bool gone = os::namespace_gone(static_cast<pid_t>(task.pid), {});
+    const bool gone = os::namespace_gone(static_cast<pid_t>(task.pid), task.start_ticks, {});
     return gone ? Remains::none : Remains::dying;
   }
   os::kill_groups(started.cgroups);

@@ -52,6 +52,19 @@ TEST_F(Baremetal, NothingRunsBeforeGo) {
   EXPECT_EQ(output("mark"), "started\n");
 }
 
+TEST_F(Baremetal, RecordOfTheTaskSaysWhenItsProcessStarted) {
+  const Prepare prepare = job(1, "true\n");
+  const AttemptKey key = prepare.launch.attempt;
+  node.tell(prepare);
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
+  const Result<std::string> text = node.spool().open(key)->read(node::Record::task);
+  ASSERT_TRUE(text);
+  const Result<node::TaskRecord> task = node::decode_task(*text);
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_GT(task->start_ticks, 0u);
+  EXPECT_EQ(task->start_ticks, os::process_start_ticks(task->pid));
+}
+
 TEST_F(Baremetal, KillBeforeGoIsNeverRan) {
   const Prepare prepare = job(1, "echo started > mark\n");
   const AttemptKey key = prepare.launch.attempt;

@@ -99,6 +99,22 @@ TEST(Records, AreReadBackAsWritten) {
   EXPECT_TRUE(intent_read->leased);
 }
 
+TEST(Records, TaskIsIdentifiedByPidAndStartTime) {
+  TaskRecord task;
+  task.pid = 5;
+  task.start_ticks = 123;
+  task.own_pid_namespace = true;
+  const Result<TaskRecord> read = decode_task(encode(task));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->pid, 5);
+  EXPECT_EQ(read->start_ticks, 123u);
+
+  const Result<TaskRecord> older = decode_task("pid 5\nown_pid_namespace 1\nat 9\n");  // 0.1.0
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_EQ(older->pid, 5);
+  EXPECT_EQ(older->start_ticks, 0u);
+}
+
 TEST(Records, OfNewerReleasesAreReadAndTruncatedOnesRefused) {
   EXPECT_TRUE(decode_go("fence 4\nat 5\ncolour green\n"));
   for (const char* text : {"", "fence\n", "fence 4\n", "fence x\nat 5\n", "at 5\n"}) {

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "os/cgroup.h"
+#include "os/clock.h"
 #include "os/file.h"
 
 namespace ares::os {
@@ -77,20 +78,23 @@ struct Namespace {
 TEST(Sweep, NamespaceIsGoneOnceAllItsProcessesAre) {
   Namespace made(50);
   if (made.init < 0) GTEST_SKIP() << "only root can make pid namespaces";
-  EXPECT_FALSE(namespace_gone(made.init, 20ms)) << "it still runs";
+  EXPECT_FALSE(namespace_gone(made.init, 0, 20ms)) << "it still runs";
+  const std::uint64_t ticks = process_start_ticks(made.init);
+  EXPECT_FALSE(namespace_gone(made.init, ticks, 20ms));
+  EXPECT_TRUE(namespace_gone(made.init, ticks - 1, 0ms)) << "its pid belonged to another one before";
   ::kill(made.init, SIGKILL);
-  EXPECT_TRUE(namespace_gone(made.init, 10'000ms));
+  EXPECT_TRUE(namespace_gone(made.init, ticks, 10'000ms));
   EXPECT_TRUE(made.empty());
 }
 
 TEST(Sweep, OtherPidsAreNotWaitedFor) {
-  EXPECT_TRUE(namespace_gone(0, 0ms));
-  EXPECT_TRUE(namespace_gone(::getpid(), 0ms)) << "a reused number: it lives in our own namespace";
+  EXPECT_TRUE(namespace_gone(0, 0, 0ms));
+  EXPECT_TRUE(namespace_gone(::getpid(), 0, 0ms)) << "a reused number: it lives in our own namespace";
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   int status = 0;
   ::waitpid(child, &status, 0);
-  EXPECT_TRUE(namespace_gone(child, 0ms));
+  EXPECT_TRUE(namespace_gone(child, 0, 0ms));
 }
 
 // Regression: processes that the freezer of cgroup v1 held could not die, so that the group stayed and the attempt never ended.
