@@ -34,9 +34,10 @@ std::string describe(const AttemptReport& report) {
   return text;
 }
 
-// A running attempt has a detail only if its supervisor has died and its end is not proven.
-bool needs_operator(const AttemptReport& report) {
-  return report.phase == AttemptPhase::running && !report.detail.empty();
+// A running attempt has a detail only if its supervisor has died and its end is not proven, a ready one if that may happen.
+bool concerns_operator(const AttemptReport& report) {
+  return (report.phase == AttemptPhase::running || report.phase == AttemptPhase::ready) &&
+         !report.detail.empty();
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send
 }
 
 void HostedNode::attempt_changed(const AttemptReport& report, node::Moment now) {
-  log_(describe(report), needs_operator(report));
+  log_(describe(report), concerns_operator(report));
   agent_->attempt_changed(report, now);
 }
 

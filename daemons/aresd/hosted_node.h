@@ -21,8 +21,8 @@ struct HostedNodeSetup {
 class HostedNode final : private node::Uplink, private node::ExecutorEvents {
  public:
   using Send = std::function<void(const FromNode&)>;
-  // Log messages about attempts, for operators; `needs_operator`: something has to be done.
-  using Log = std::function<void(const std::string&, bool needs_operator)>;
+  // Log messages about attempts; `concerns_operator`: something has to be done now or later.
+  using Log = std::function<void(const std::string&, bool concerns_operator)>;
 
   // Opens the spool and resumes watching its attempts. The error says what is wrong with the spool.
   static Result<std::unique_ptr<HostedNode>> open(HostedNodeSetup setup, Send send, Log log,

@@ -21,6 +21,7 @@
 #include "log/log.h"
 #include "node/text_fields.h"
 #include "os/clock.h"
+#include "os/namespace.h"
 #include "os/priority.h"
 #include "plugin/loader.h"
 #include "proto/convert_node.h"
@@ -83,6 +84,7 @@ struct Plugin {
   const ares_exec_plugin* table = nullptr;
   std::string options;
   bool can_freeze = false;
+  std::string why_no_namespaces;  // empty: it makes them, or was told not to
   bool in_memory = false;
   double loss_rate = 0;  // fraction of messages lost in each direction
 };
@@ -101,8 +103,12 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
       stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
     options.put("stepd", stepd);
     if (!node.user_namespaces) options.put("user_namespaces", "no");
-    plugin.can_freeze =
-        (node.user_namespaces || ::geteuid() == 0) && plugin.table->can_freeze() != 0;
+    const ares::os::NamespaceKind kind = ares::os::namespace_kind();
+    if (node.user_namespaces || kind == ares::os::NamespaceKind::privileged) {
+      const Status possible = ares::os::can_make_namespace(kind);
+      plugin.can_freeze = possible.has_value();
+      if (!possible) plugin.why_no_namespaces = possible.error().message;
+    }
   } else if (node.exec == "mock") {
     plugin.table = ares::exec::mock_plugin();
     plugin.can_freeze = plugin.table->can_freeze() != 0;
@@ -161,9 +167,9 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
           ares::proto::to_api(message, &up);
           link->send(std::move(up));
         },
-        [name](const std::string& text, bool needs_operator) {
-          spdlog::log(needs_operator ? spdlog::level::warn : spdlog::level::debug, "{}: attempt {}",
-                      name, text);
+        [name](const std::string& text, bool concerns_operator) {
+          spdlog::log(concerns_operator ? spdlog::level::warn : spdlog::level::debug,
+                      "{}: attempt {}", name, text);
         },
         {ares::os::wall_now(), ares::os::boot_now()});
     if (!node) return fail(node.error().code, "node " + name + ": " + node.error().message);
@@ -246,7 +252,11 @@ Status run(const Arguments& arguments) {
   link = std::move(*opened);
   spdlog::info("aresd {} serves {} by {}", ARES_VERSION, ares::compress_hostlist(*names),
                plugin->table->name);
-  if (!plugin->can_freeze)
+  if (!plugin->why_no_namespaces.empty())
+    spdlog::warn(
+        "jobs on this node run without pid namespaces and leases, see NAMESPACES in aresd(8): {}",
+        plugin->why_no_namespaces);
+  else if (!plugin->can_freeze)
     spdlog::info("jobs on this node run without leases, see NAMESPACES in aresd(8)");
 
   std::jthread signals([&handled, &host] {

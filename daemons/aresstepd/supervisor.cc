@@ -15,6 +15,7 @@
 
 #include "aresstepd/task_body.h"
 #include "aresstepd/tree_events.h"
+#include "base/clip.h"
 #include "os/clock.h"
 #include "os/priority.h"
 
@@ -55,6 +56,10 @@ class Supervisor::Tree final : public node::ProcessTree {
     record.pid = *pid;
     record.start_ticks = os::process_start_ticks(*pid);
     record.own_pid_namespace = tree_.isolated();
+    record.no_namespace_because = clip(tree_.why_not_isolated());
+    if (!record.no_namespace_because.empty())
+      std::fprintf(stderr, "aresstepd: the job runs without a pid namespace: %s\n",
+                   record.no_namespace_because.c_str());
     return record;
   }
   void open_gate() override { tree_.open_gate(); }

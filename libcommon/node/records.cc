@@ -115,12 +115,12 @@ Result<StartedRecord> decode_started(std::string_view text) {
 }
 
 std::string encode(const TaskRecord& r) {
-  return FieldWriter()
-      .put("pid", r.pid)
+  FieldWriter out;
+  out.put("pid", r.pid)
       .put("start_ticks", r.start_ticks)
-      .put("own_pid_namespace", r.own_pid_namespace)
-      .put("at", r.at)
-      .take();
+      .put("own_pid_namespace", r.own_pid_namespace);
+  if (!r.no_namespace_because.empty()) out.put("no_namespace_because", r.no_namespace_because);
+  return out.put("at", r.at).take();
 }
 Result<TaskRecord> decode_task(std::string_view text) {
   FieldReader in("task", text);
@@ -128,6 +128,7 @@ Result<TaskRecord> decode_task(std::string_view text) {
   r.pid = in.number<std::int64_t>("pid");
   r.start_ticks = in.number_or<std::uint64_t>("start_ticks", 0);
   r.own_pid_namespace = in.flag("own_pid_namespace");
+  r.no_namespace_because = in.text_or_empty("no_namespace_because");
   r.at = in.time("at");
   return checked(in, std::move(r));
 }
@@ -261,6 +262,16 @@ void sync_end(const AttemptDir& dir, AttemptPhase phase) {
   if (phase == AttemptPhase::done || phase == AttemptPhase::never_ran) (void)dir.sync();
 }
 
+// What an operator should know of a task that waits at its gate.
+std::string remark_on_task(const AttemptDir& dir) {
+  const Result<std::string> text = dir.read(Record::task);
+  const Result<TaskRecord> task = text ? decode_task(*text) : fail(text.error());
+  if (!task || task->no_namespace_because.empty()) return {};
+  return "it runs without a pid namespace, and if its supervisor is killed, an operator has to "
+         "confirm its end: " +
+         task->no_namespace_because;
+}
+
 Status add_exit(const AttemptDir& dir, AttemptReport& report) {
   Result<std::string> text = dir.read(Record::exit);
   if (!text) return fail(text.error());
@@ -333,8 +344,8 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
                           ? "the supervisor ended without a result"
                           : "the node was restarted while the attempt was on it";
       break;
+    case AttemptPhase::ready: report.detail = remark_on_task(*dir); break;
     case AttemptPhase::accepted:
-    case AttemptPhase::ready:
     case AttemptPhase::running: break;
   }
   return report;

@@ -125,6 +125,8 @@ struct TaskRecord {
   std::int64_t pid = 0;  // of the gated task, in the host's PID namespace; 0 = no task here
   std::uint64_t start_ticks = 0;  // as in StartedRecord; 0: written by release 0.1.0
   bool own_pid_namespace = false;
+  // Why there is none although the node makes them; empty otherwise. No reaper is above the supervisor then.
+  std::string no_namespace_because;
   Time at{};
 };
 struct GoRecord {

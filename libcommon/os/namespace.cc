@@ -12,6 +12,9 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <string>
+
+#include "os/fd.h"
 
 namespace ares::os {
 namespace {
@@ -86,19 +89,23 @@ int enter_namespace(NamespaceKind kind, const NamespaceOwner& owner) {
   return 0;
 }
 
-bool can_make_namespace(NamespaceKind kind) {
+Status can_make_namespace(NamespaceKind kind) {
+  constexpr const char* kCannot = "cannot make a pid namespace";
   const NamespaceOwner owner = namespace_owner();
   const pid_t pid = fork_with(clone_flags(kind));
-  if (pid < 0) return false;
+  if (pid < 0) return fail(errno_error(kCannot));
   if (pid == 0) {
     const int error = enter_namespace(kind, owner);
     // For root a pid namespace is useful even if its /proc cannot be mounted.
-    ::_exit(error == 0 || kind == NamespaceKind::privileged ? 0 : 1);
+    ::_exit(kind == NamespaceKind::privileged ? 0 : error);
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!WIFEXITED(status))
+    return fail(ErrorCode::internal, std::string(kCannot) + ": it was killed");
+  if (WEXITSTATUS(status) != 0) return fail(errno_error(kCannot, WEXITSTATUS(status)));
+  return {};
 }
 
 }  // namespace ares::os

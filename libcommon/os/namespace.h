@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "base/result.h"
+
 namespace ares::os {
 
 enum class NamespaceKind : std::uint8_t {
@@ -21,9 +23,9 @@ enum class NamespaceKind : std::uint8_t {
 // does not permit; else unprivileged. Says nothing about whether it can be made.
 NamespaceKind namespace_kind();
 
-// Whether such a namespace can be made and set up here. Forks a child that tries it and exits; true
-// for `none`.
-bool can_make_namespace(NamespaceKind kind);
+// Whether such a namespace can be made and set up here, or why not. Forks a child that tries it and
+// exits. No error for `none`.
+Status can_make_namespace(NamespaceKind kind);
 
 // Flags of clone3(2) for it.
 std::uint64_t clone_flags(NamespaceKind kind);

@@ -23,6 +23,7 @@ namespace {
 constexpr std::chrono::milliseconds kAnswerTimeout{1000};
 constexpr std::chrono::milliseconds kSendTimeout{100};
 constexpr int kSetUpTimeoutMs = 10'000;
+constexpr const char* kNoNamespace = "cannot make a pid namespace";
 constexpr const char* kNeedsNamespace =
     "cannot make a pid namespace, which a job under a lease needs";
 
@@ -65,6 +66,7 @@ Result<pid_t> TaskTree::spawn_gated() {
   Result<Birth> birth = fork_first(*ends);
   if (!birth && isolated() && !isolation_.required) {
     kind_ = NamespaceKind::none;
+    why_not_isolated_ = birth.error().message;
     birth = fork_first(*ends);
   }
   if (!birth) return fail(birth.error());
@@ -115,7 +117,8 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
     birth.in_cgroup = false;
     pid = fork_with(clone_flags(kind_));
   }
-  if (pid < 0) return fail(errno_error(isolated() ? kNeedsNamespace : "cannot fork the task"));
+  const char* const cannot = isolation_.required ? kNeedsNamespace : kNoNamespace;
+  if (pid < 0) return fail(errno_error(isolated() ? cannot : "cannot fork the task"));
   if (pid == 0) {
     if (!isolated()) run_task(ends);
     run_init({kind_,
@@ -135,7 +138,7 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   first_ = 0;
-  return fail(errno_error(kNeedsNamespace, ready ? ready->value : ETIMEDOUT));
+  return fail(errno_error(cannot, ready ? ready->value : ETIMEDOUT));
 }
 
 void TaskTree::run_task(const ChildEnds& ends) {

@@ -79,6 +79,8 @@ class TaskTree {
   bool stopped_by_init() const { return stopped_by_init_; }  // since the last thaw()
   void kill_all();
   bool isolated() const { return kind_ != NamespaceKind::none; }
+  // Why spawn_gated() made no namespace although one was asked for; empty if it did.
+  const std::string& why_not_isolated() const { return why_not_isolated_; }
 
   // What ended since the last call. Call it after SIGCHLD and whenever control_fd() is readable.
   Events collect();
@@ -105,6 +107,7 @@ class TaskTree {
   Body body_;
   Isolation isolation_;
   NamespaceKind kind_;  // before spawn_gated(): what to try
+  std::string why_not_isolated_;
   std::optional<Cgroup> cgroup_;
   pid_t first_ = 0;  // init of the namespace, or the task itself
   Fd control_;       // to init
@@ -112,7 +115,7 @@ class TaskTree {
   Fd failure_;       // the reason why the body failed
   Fd stop_timer_;    // set by us; init waits for it
   bool stopped_by_init_ = false;
-  bool frozen_ = false;  // by the control group, and with the rest init
+  bool frozen_ = false;       // by the control group, and with the rest init
   bool init_silent_ = false;  // it has not taken the last command
   bool killing_ = false;
   bool task_ended_ = false;

@@ -100,6 +100,10 @@ class Beats:
         assert max(first) <= min(second) + 0.01, f"both ran for {max(first) - min(second):.2f} s"
 
 
+def shown(cluster, node):
+    return cluster.run("actl", "show", "node", node).stdout
+
+
 def submit(cluster):
     return cluster.submit(cluster.script(BEATS))
 
@@ -249,3 +253,16 @@ def test_an_end_that_cannot_be_proven_waits_for_an_operator(make):
     beats.assert_apart()
     cluster.cancel(job)
     cluster.wait_state(job, "CANCELLED")
+
+
+def test_a_node_that_cannot_make_namespaces_says_so(make):
+    cluster = make("root")
+    until(lambda: "RequeueOnSilence=yes" in shown(cluster, "n1"))
+    cluster.acluster("down")
+    without = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-all"]
+    done = subprocess.run([*without, str(BIN / "acluster"), "up", "--dir", str(cluster.dir)], env=cluster.environment(),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    until(lambda: "RequeueOnSilence=no" in shown(cluster, "n1"))
+    said = "run without pid namespaces and leases, see NAMESPACES in aresd(8): cannot make a pid namespace: Operation not permitted"
+    assert said in cluster.acluster("logs", "--lines=1000", "aresd@n1").stdout

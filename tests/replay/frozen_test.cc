@@ -181,7 +181,9 @@ void add_spool(Lines& out) {
   node::StartedRecord started;
   started.reaper_pid = 1;
   add_keys("spool started", encode(started), out);
-  add_keys("spool task", encode(node::TaskRecord{}), out);
+  node::TaskRecord task;
+  task.no_namespace_because = "why";
+  add_keys("spool task", encode(task), out);
   add_keys("spool go", encode(node::GoRecord{}), out);
   add_keys("spool exit", encode(exit), out);
   add_keys("spool cancelled", encode(node::CancelledRecord{}), out);

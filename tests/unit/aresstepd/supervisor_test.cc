@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
+#include "os/clock.h"
 #include "os/file.h"
 
 namespace ares::stepd {
@@ -81,6 +84,35 @@ TEST_F(SupervisorTest, AttemptWhoseSocketCannotBeMadeNeverRuns) {
   EXPECT_FALSE(std::filesystem::exists(attempt_directory + "/task")) << "nothing was forked";
   EXPECT_FALSE(std::filesystem::exists(attempt_directory + "/go"));
   EXPECT_FALSE(std::filesystem::exists(path + "/ran"));
+}
+
+// Regression: the job ran without one, and nothing said so.
+TEST_F(SupervisorTest, NamespaceThatCannotBeMadeIsRecordedAndLogged) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give up one capability";
+  const std::string attempt_directory = accepted("7.1", attempt(7));
+  const std::string errors = path + "/errors";
+  ASSERT_EQ(
+      std::system(
+          ("setpriv --bounding-set=-sys_admin --inh-caps=-all timeout -s KILL 20 " ARES_BIN_DIR
+           "/aresstepd " +
+           attempt_directory + " 2>" + errors + " &")
+              .c_str()),
+      0);
+  Result<std::string> record = fail(ErrorCode::not_found, "");
+  const BootTime deadline = os::boot_now() + Seconds(20);
+  while (!(record = os::read_file(attempt_directory + "/task")) && os::boot_now() < deadline)
+    ::usleep(1000);
+  ASSERT_TRUE(record) << *os::read_file(errors);
+  const auto started = node::decode_started(*os::read_file(attempt_directory + "/started"));
+  ::kill(static_cast<pid_t>(started->pid), SIGKILL);
+
+  const auto task = node::decode_task(*record);
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_FALSE(task->own_pid_namespace);
+  const std::string why = "cannot make a pid namespace: Operation not permitted";
+  EXPECT_EQ(task->no_namespace_because, why);
+  EXPECT_EQ(*os::read_file(errors),
+            "aresstepd: the job runs without a pid namespace: " + why + "\n");
 }
 
 }  // namespace

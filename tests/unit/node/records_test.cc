@@ -104,10 +104,12 @@ TEST(Records, TaskIsIdentifiedByPidAndStartTime) {
   task.pid = 5;
   task.start_ticks = 123;
   task.own_pid_namespace = true;
+  task.no_namespace_because = "why";
   const Result<TaskRecord> read = decode_task(encode(task));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->pid, 5);
   EXPECT_EQ(read->start_ticks, 123u);
+  EXPECT_EQ(read->no_namespace_because, "why");
 
   const Result<TaskRecord> older = decode_task("pid 5\nown_pid_namespace 1\nat 9\n");  // 0.1.0
   ASSERT_TRUE(older) << older.error().message;
@@ -225,6 +227,30 @@ TEST(ReportAttempt, AttemptThatWasKilledForItsLeaseIsLost) {
   EXPECT_EQ(report->phase, AttemptPhase::lost);
   EXPECT_EQ(report->fence, Fence(4));
   EXPECT_EQ(report->detail, exit.detail);
+}
+
+TEST(ReportAttempt, ReadyTaskWithoutTheUsualNamespaceSaysWhy) {
+  MemorySpool spool;
+  auto dir = std::move(*spool.create(kKey));
+  IntentRecord intent;
+  intent.attempt = kKey;
+  intent.boot_id = "boot";
+  TaskRecord task;
+  task.pid = 5;
+  task.no_namespace_because = "cannot make a pid namespace: Too many users";
+  ASSERT_TRUE(dir->create(Record::intent, encode(intent)));
+  ASSERT_TRUE(dir->create(Record::started, ""));
+  ASSERT_TRUE(dir->create(Record::task, encode(task)));
+  ASSERT_TRUE(*dir->lock());
+  const Result<AttemptReport> ready = report_attempt(spool, kKey, "boot");
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->phase, AttemptPhase::ready);
+  EXPECT_TRUE(ready->detail.ends_with(task.no_namespace_because)) << ready->detail;
+
+  ASSERT_TRUE(dir->create(Record::go, encode(GoRecord{})));
+  const Result<AttemptReport> running = report_attempt(spool, kKey, "boot");
+  ASSERT_TRUE(running);
+  EXPECT_EQ(running->detail, "") << "which would say that its supervisor has died";
 }
 
 TEST(ReportAttempt, CancelledRecordIsNeverRanAndAnEmptyDirectoryIsNotFound) {

@@ -81,7 +81,8 @@ TEST(Sweep, NamespaceIsGoneOnceAllItsProcessesAre) {
   EXPECT_FALSE(namespace_gone(made.init, 0, 20ms)) << "it still runs";
   const std::uint64_t ticks = process_start_ticks(made.init);
   EXPECT_FALSE(namespace_gone(made.init, ticks, 20ms));
-  EXPECT_TRUE(namespace_gone(made.init, ticks - 1, 0ms)) << "its pid belonged to another one before";
+  EXPECT_TRUE(namespace_gone(made.init, ticks - 1, 0ms))
+      << "its pid belonged to another one before";
   ::kill(made.init, SIGKILL);
   EXPECT_TRUE(namespace_gone(made.init, ticks, 10'000ms));
   EXPECT_TRUE(made.empty());
@@ -89,7 +90,8 @@ TEST(Sweep, NamespaceIsGoneOnceAllItsProcessesAre) {
 
 TEST(Sweep, OtherPidsAreNotWaitedFor) {
   EXPECT_TRUE(namespace_gone(0, 0, 0ms));
-  EXPECT_TRUE(namespace_gone(::getpid(), 0, 0ms)) << "a reused number: it lives in our own namespace";
+  EXPECT_TRUE(namespace_gone(::getpid(), 0, 0ms))
+      << "a reused number: it lives in our own namespace";
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   int status = 0;
@@ -134,8 +136,8 @@ TEST(Sweep, KillIsPendingBeforeAGroupOfV1IsThawed) {
   const std::string state = job + "/freezer.state";
   ASSERT_EQ(::mkfifo(state.c_str(), 0600), 0);
   std::ofstream(job + "/cgroup.procs").close();
-  auto group = Cgroup::plan("job", Bytes{}, "1 0 0:1 / " + path + " rw - cgroup cgroup rw,freezer\n",
-                            "1:freezer:/\n");
+  auto group = Cgroup::plan(
+      "job", Bytes{}, "1 0 0:1 / " + path + " rw - cgroup cgroup rw,freezer\n", "1:freezer:/\n");
   ASSERT_TRUE(group && group->create() && group->can_freeze());
   const pid_t child = ::fork();
   if (child == 0)
