@@ -9,7 +9,7 @@
 namespace ares::aresd {
 
 // Writes the record `gone`, which the aresd of this spool sees within 2 s. `attempt` is a name such as
-// 12.1 or 12_3.1. Errors: the attempt is not in the spool, or its supervisor lives.
+// 12.1 or 12_3.1. Errors: the attempt is not in the spool, or its supervisor or reaper lives.
 Status confirm_ended(const std::string& spool, const std::string& attempt);
 
 }  // namespace ares::aresd

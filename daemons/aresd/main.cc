@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -93,7 +94,8 @@ int permille(double rate) {
   return static_cast<int>(rate * 1000 + 0.5);
 }
 
-Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
+// `config`: for --config of a command that this process advises; empty = the default file.
+Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::string& config) {
   Plugin plugin;
   ares::node::FieldWriter options;
   if (node.exec == "baremetal") {
@@ -103,6 +105,7 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
       stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
     options.put("stepd", stepd);
     if (!node.user_namespaces) options.put("user_namespaces", "no");
+    if (!config.empty()) options.put("config", config);
     const ares::os::NamespaceKind kind = ares::os::namespace_kind();
     if (node.user_namespaces || kind == ares::os::NamespaceKind::privileged) {
       const Status possible = ares::os::can_make_namespace(kind);
@@ -224,7 +227,9 @@ Status run(const Arguments& arguments) {
   if (!arguments.confirm_ended.empty())
     return ares::aresd::confirm_ended(config->node.spool_of(names->front()),
                                       arguments.confirm_ended);
-  Result<Plugin> plugin = choose_plugin(config->node);
+  const bool default_config = arguments.config.empty() && !std::getenv("ARES_CONF");
+  Result<Plugin> plugin = choose_plugin(
+      config->node, default_config ? "" : std::filesystem::absolute(config->path).string());
   if (!plugin) return fail(plugin.error());
   if (names->size() != 1 && !plugin->in_memory)
     return fail(ErrorCode::invalid_argument,

@@ -241,14 +241,17 @@ def test_an_end_that_cannot_be_proven_waits_for_an_operator(make):
     reaper = int(record(cluster, node, f"{job}.1", "started")["reaper_pid"])
     early = cluster.run("aresd", "--node", node, "--confirm-ended", f"{job}.1", check=False)
     assert early.returncode == 1 and "lives" in early.stderr
-    os.kill(reaper, signal.SIGKILL)
+    os.kill(reaper, signal.SIGSTOP)  # as if it could not end a process
     os.kill(pid, signal.SIGKILL)
-    command = f"aresd --node {node} --confirm-ended {job}.1"
+    refused = "the reaper of attempt {}.1 (process {}) lives".format(job, reaper)
+    until(lambda: refused in cluster.run("aresd", "--node", node, "--confirm-ended", f"{job}.1", check=False).stderr)
+    os.kill(reaper, signal.SIGKILL)
+    command = f"aresd --config {cluster.dir}/ares.yaml --node {node} --confirm-ended {job}.1"
     until(lambda: command in cluster.acluster("logs", "--lines=1000", f"aresd@{node}", check=False).stdout)
     assert cluster.queue(job) == "RUNNING"
     for line in processes_naming(str(beats.path)):  # as the operator was told to
         os.kill(int(line.split()[0]), signal.SIGKILL)
-    cluster.run("aresd", "--node", node, "--confirm-ended", f"{job}.1")
+    cluster.run(*command.split())
     until(lambda: beats.of(2), 60)
     beats.assert_apart()
     cluster.cancel(job)

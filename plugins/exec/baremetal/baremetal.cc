@@ -62,7 +62,7 @@ Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& event
   Result<std::unique_ptr<StepChannels>> channels =
       StepChannels::make({.stepd = options.text_or_empty("stepd"),
                           .namespaces = isolates(options.text_or_empty("user_namespaces") != "no"),
-                          .node = {host.node, host.boot_id}},
+                          .node = {host.node, host.boot_id, options.text_or_empty("config")}},
                          *spool);
   if (!channels) return fail(channels.error());
   return std::make_unique<Baremetal>(std::move(spool), std::move(*channels), events,

@@ -23,11 +23,32 @@ T read_record(const node::AttemptDir& dir, Record record, Result<T> (*decode)(st
   return value ? *value : T{};
 }
 
-std::string advice(const AttemptKey& key, const std::string& node) {
-  const std::string name = node::directory_name(key);
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+constexpr std::string_view kReaperWaits =
+    "the supervisor was killed, and its reaper has not ended all processes of the job yet; end "
+    "those "
+    "that are left, which are the descendants of process ";
+
+std::string advice(const AttemptKey& key, const NodeOfSpool& node) {
+  std::string command = "aresd ";
+  if (!node.config.empty()) command += "--config " + shell_word(node.config) + " ";
+  command += "--node " + node.name + " --confirm-ended " + node::directory_name(key);
   return "the supervisor was killed, and it is not certain that all processes of the job have "
          "ended; end those that are left on node " +
-         node + ", then confirm it there with: aresd --node " + node + " --confirm-ended " + name;
+         node.name + ", then confirm it there with: " + command;
+}
+
+bool has_reaper(const node::StartedRecord& started) {
+  return started.reaper_pid != 0 &&
+         !os::process_gone(static_cast<pid_t>(started.reaper_pid), started.reaper_start_ticks);
 }
 
 Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
@@ -42,9 +63,7 @@ Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
   }
   os::kill_groups(started.cgroups);
   os::kill_marked("ARES_ATTEMPT_DIR=" + spool.directory(key));
-  if (started.reaper_pid != 0 &&
-      !os::process_gone(static_cast<pid_t>(started.reaper_pid), started.reaper_start_ticks))
-    return Remains::dying;
+  if (has_reaper(started)) return Remains::dying;
   return dir.has(Record::gone) ? Remains::none : Remains::unknown;
 }
 
@@ -59,8 +78,10 @@ Remains end_remains(const FileSpool& spool, const AttemptKey& key, const NodeOfS
     remains.state = end_processes(spool, key, *dir, started);
   if (remains.state == Remains::none)
     os::remove_groups(started.cgroups);
+  else if (has_reaper(started))  // which records the end
+    remains.advice = std::string(kReaperWaits) + std::to_string(started.reaper_pid);
   else
-    remains.advice = advice(key, node.name);
+    remains.advice = advice(key, node);
   return remains;
 }
 

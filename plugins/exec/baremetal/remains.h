@@ -12,6 +12,7 @@ namespace ares::exec {
 struct NodeOfSpool {
   std::string name;
   std::string boot_id;  // of the machine
+  std::string config;   // for --config of aresd; empty = the default file
 };
 
 // Proofs are the end of the pid namespace, the record `gone`, and a restart of the machine. Without one

@@ -17,14 +17,14 @@ class RemainsTest : public testing::Test {
  protected:
   void SetUp() override {
     dir = std::move(*spool->create(kKey));
-    put(node::Record::intent, encode(node::IntentRecord{kKey, Fence(70), 1, boot_id, 0, false, {}}));
-    put(node::Record::started, encode(node::StartedRecord{}));
+    put(node::Record::intent,
+        encode(node::IntentRecord{kKey, Fence(70), 1, boot_id, 0, false, {}}));
     put(node::Record::go, encode(node::GoRecord{Fence(70), {}}));
   }
-  void put(node::Record record, const std::string& text) {
-    ASSERT_TRUE(dir->create(record, text));
+  void put(node::Record record, const std::string& text) { ASSERT_TRUE(dir->create(record, text)); }
+  node::Remains end(const std::string& config = {}) {
+    return end_remains(*spool, kKey, {"n1", boot_id, config});
   }
-  node::Remains end() { return end_remains(*spool, kKey, {"n1", boot_id}); }
 
   TemporaryDirectory work;
   std::string boot_id = *os::boot_id();
@@ -60,6 +60,33 @@ TEST_F(RemainsTest, InitThatStillExistsIsWaitedFor) {
   task.start_ticks = os::process_start_ticks(*init);
   put(node::Record::task, encode(task));
   EXPECT_EQ(end().state, node::Remains::dying);
+}
+
+TEST_F(RemainsTest, ConfirmationIsNotAdvisedWhileTheReaperLives) {
+  node::TaskRecord task;
+  task.pid = ::getpid();
+  put(node::Record::task, encode(task));
+  node::StartedRecord started;
+  started.reaper_pid = ::getpid();
+  started.reaper_start_ticks = os::process_start_ticks(::getpid());
+  put(node::Record::started, encode(started));
+  const node::Remains remains = end();
+  EXPECT_EQ(remains.state, node::Remains::dying);
+  EXPECT_TRUE(remains.advice.ends_with(" process " + std::to_string(::getpid()))) << remains.advice;
+}
+
+TEST_F(RemainsTest, AdviceIsTheCommandForTheConfigurationOfTheDaemon) {
+  node::TaskRecord task;
+  task.pid = ::getpid();
+  put(node::Record::task, encode(task));
+  const auto ends_with = [](const node::Remains& remains, const std::string& command) {
+    EXPECT_EQ(remains.state, node::Remains::unknown);
+    EXPECT_TRUE(remains.advice.ends_with(": " + command)) << remains.advice;
+  };
+  ends_with(end(), "aresd --node n1 --confirm-ended 7.1");
+  ends_with(end("/srv/a.yaml"), "aresd --config /srv/a.yaml --node n1 --confirm-ended 7.1");
+  ends_with(end("/srv/it's a.yaml"),
+            "aresd --config '/srv/it'\\''s a.yaml' --node n1 --confirm-ended 7.1");
 }
 
 }  // namespace
