@@ -116,11 +116,11 @@ std::string describe(const api::Node& node, bool one_line) {
       .end_line();
   lines.add("CfgTRES", tres_text(node.cpus(), node.memory(), 0, gpu_amounts(node))).end_line();
   lines.add("AllocTRES", used_tres(node)).end_line();
-  if (!node.reason().empty())
-    lines
-        .add("Reason",
-             node.reason() + " [" + node.reason_by() + "@" + time_text(node.reason_at()) + "]")
-        .end_line();
+  // Without `reason_by` the node itself told it.
+  const std::string given = node.reason_by().empty()
+                                ? ""
+                                : " [" + node.reason_by() + "@" + time_text(node.reason_at()) + "]";
+  if (!node.reason().empty()) lines.add("Reason", node.reason() + given).end_line();
   return lines.text(one_line);
 }
 

@@ -14,6 +14,18 @@ namespace ares::aresctld {
 namespace {
 
 constexpr std::size_t kCacheBytes = 64 << 20;
+constexpr std::size_t kMostRemarks = 8;  // of a node; the others follow when these are settled
+
+// An attempt that runs has a detail only if its supervisor has died and its end is not proven.
+std::vector<std::string> remarks_in(const Heartbeat& heartbeat) {
+  std::vector<std::string> remarks;
+  for (const AttemptReport& report : heartbeat.attempts)
+    if (report.phase == AttemptPhase::running && !report.detail.empty() &&
+        remarks.size() < kMostRemarks)
+      remarks.push_back("attempt " + cli::format_job_id(report.attempt.job) + "." +
+                        std::to_string(report.attempt.attempt.value()) + ": " + report.detail);
+  return remarks;
+}
 
 }  // namespace
 
@@ -59,6 +71,12 @@ bool NodeHub::connected(const std::string& node) const {
   return found != peers_.end() && found->second.session != nullptr;
 }
 
+std::vector<std::string> NodeHub::remarks(const std::string& node) const {
+  std::lock_guard lock(mutex_);
+  const auto found = peers_.find(node);
+  return found == peers_.end() ? std::vector<std::string>{} : found->second.remarks;
+}
+
 void NodeHub::attached(std::shared_ptr<rpc::NodeSession> session) {
   spdlog::info("node session from {}", session->peer());
 }
@@ -76,7 +94,11 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[name];
-    if (!registers && peer.session == session) peer.last_message_at = clock_.now();
+    if (!registers && peer.session == session) {
+      peer.last_message_at = clock_.now();
+      if (const auto* heartbeat = std::get_if<Heartbeat>(&converted->body))
+        peer.remarks = remarks_in(*heartbeat);
+    }
     if (registers && peer.session && peer.session != session) rival_heard = peer.last_message_at;
   }
   // The engine decides whether the session speaks for the node, because it knows the incarnation.

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
@@ -39,6 +40,8 @@ class NodeHub : public rpc::AttachHandler {
   // When the last message of the node arrived, by this controller's clock; none since its start.
   std::optional<Time> last_heard(const std::string& node) const;
   bool connected(const std::string& node) const;
+  // Attempts on the node of which it told last that an operator has to do something, and what.
+  std::vector<std::string> remarks(const std::string& node) const;
 
   void attached(std::shared_ptr<rpc::NodeSession> session) override;
   void received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) override;
@@ -48,6 +51,7 @@ class NodeHub : public rpc::AttachHandler {
   struct Peer {
     std::shared_ptr<rpc::NodeSession> session;
     Time last_message_at{};
+    std::vector<std::string> remarks;
   };
 
   void run();

@@ -91,6 +91,8 @@ Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send
   self->executor_ = std::move(*executor);
   if (Status recovered = self->agent_->recover(*self->executor_, now); !recovered)
     return fail(recovered.error());
+  for (const AttemptReport& report : self->agent_->attempts())
+    if (concerns_operator(report)) self->log_(describe(report), true);
   return self;
 }
 

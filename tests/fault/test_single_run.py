@@ -248,12 +248,19 @@ def test_an_end_that_cannot_be_proven_waits_for_an_operator(make):
     os.kill(reaper, signal.SIGKILL)
     command = f"aresd --config {cluster.dir}/ares.yaml --node {node} --confirm-ended {job}.1"
     until(lambda: command in cluster.acluster("logs", "--lines=1000", f"aresd@{node}", check=False).stdout)
+    until(lambda: f"   Reason=attempt {job}.1: " in shown(cluster, node) and command in shown(cluster, node))
+    os.kill(cluster.pid(f"aresd@{node}"), signal.SIGKILL)
+    said = cluster.acluster("logs", "--lines=1000", f"aresd@{node}", check=False).stdout.count(command)
+    cluster.up()
+    until(lambda: cluster.acluster("logs", "--lines=1000", f"aresd@{node}", check=False).stdout.count(command) > said)
+    until(lambda: command in shown(cluster, node))
     assert cluster.queue(job) == "RUNNING"
     for line in processes_naming(str(beats.path)):  # as the operator was told to
         os.kill(int(line.split()[0]), signal.SIGKILL)
     cluster.run(*command.split())
     until(lambda: beats.of(2), 60)
     beats.assert_apart()
+    until(lambda: "Reason=" not in shown(cluster, node))
     cluster.cancel(job)
     cluster.wait_state(job, "CANCELLED")
 

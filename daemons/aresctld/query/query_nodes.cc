@@ -149,8 +149,12 @@ class NodeQuery {
     });
   }
 
+  // The operator's reason, and what the node wants operators to do.
   void describe_reason(const Node& node, api::Node& out) {
     out.set_reason(node.reason);
+    if (shows(api::Node::kReasonFieldNumber))
+      for (const std::string& remark : hub_.remarks(node.name))
+        *out.mutable_reason() += (out.reason().empty() ? "" : "; ") + remark;
     if (node.reason_at) out.set_reason_at(micros(*node.reason_at));
     if (!node.reason_by) return;
     out.set_reason_by(std::to_string(node.reason_by->value()));
