@@ -18,6 +18,7 @@
 #include "base/clip.h"
 #include "node/environment.h"
 #include "node/file_pattern.h"
+#include "os/access_list.h"
 #include "os/fd.h"
 
 namespace ares::stepd {
@@ -61,6 +62,27 @@ void set_limits(const std::vector<ResourceLimit>& limits) {
     current.rlim_cur = std::min(wanted, current.rlim_max);
     (void)::setrlimit(resource, &current);  // capped at the node's hard limit, as in a login shell
   }
+}
+
+// The script stays root's: users may run and read it, not change it, because what it holds counts
+// for no quota of theirs and a full spool ends all launches of the node.
+MaybeFailure make_executable(const std::string& script, const node::StepSpec& spec) {
+  const UserId user = spec.launch.spec->uid;
+  constexpr mode_t kOwn = 0500;
+  if (::geteuid() != 0 || user.value() == 0) {
+    if (::chmod(script.c_str(), kOwn) == 0) return std::nullopt;
+    return failed("cannot make the script executable");
+  }
+  const Status permitted = os::let_user_execute(script, user);
+  if (permitted) return std::nullopt;
+  if (permitted.error().code != ErrorCode::failed_precondition)
+    return Failure{kCannot, permitted.error().message};
+  // Without access control lists other members of the user's group can read it, too.
+  constexpr mode_t kOwnAndGroup = 0550;
+  if (::chown(script.c_str(), 0, spec.user.gid.value()) == 0 &&
+      ::chmod(script.c_str(), kOwnAndGroup) == 0)
+    return std::nullopt;
+  return failed("cannot make the script executable");
 }
 
 MaybeFailure become_user(const node::StepSpec& spec) {
@@ -127,13 +149,10 @@ os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::stri
                                      const std::string& environment, Time now) {
   const JobSpec& job = *spec.launch.spec;
   const std::string script = directory + "/script";
-  if (::geteuid() == 0) {
-    if (::chown(script.c_str(), job.uid.value(), spec.user.gid.value()) != 0)
-      return failed("cannot give the script to the user");
+  if (::geteuid() == 0)
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
-  }
-  if (::chmod(script.c_str(), 0500) != 0) return failed("cannot make the script executable");
+  if (auto failure = make_executable(script, spec)) return *failure;
   bind_to_cpus(spec.launch.share.cpu_ids);
   set_limits(job.limits);
   if (auto failure = become_user(spec)) return *failure;

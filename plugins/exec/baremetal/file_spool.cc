@@ -36,8 +36,8 @@ bool is_secret(node::Record record) {
   return record == node::Record::spec || record == node::Record::environment;
 }
 
-// Prepares one file of a finished attempt for reuse by another attempt. A script is removed: it
-// belongs to its user, who may still have it open or hard-linked.
+// Prepares one file of a finished attempt for reuse by another attempt. A script is removed: its
+// user may still have it open or hard-linked.
 Status blank(const os::RecordDir& dir, const std::string& name) {
   const auto truncate = [&](const std::string& file) -> Status {
     os::Fd fd(::openat(dir.fd(), file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));

@@ -1,0 +1,126 @@
+// What a job cannot do to the node: with real processes of another user than ours.
+// Tests: task_body, access_list
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/wait.h>
+
+#include "os/access_list.h"
+#include "real_node.h"
+
+#include <gtest/gtest.h>
+
+namespace ares::exec {
+namespace {
+
+class Isolation : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root to run jobs of another user";
+    Result<os::User> found = os::find_user("nobody");
+    ASSERT_TRUE(found);
+    user = *found;
+  }
+  Prepare job(std::uint64_t id, const std::string& script) {
+    Prepare prepare = make_prepare(node, id, script, work.path());
+    edit(prepare).uid = user.uid;
+    edit(prepare).gid = user.gid;
+    return prepare;
+  }
+  std::string output(const std::string& name = "out") { return file_text(work / name); }
+
+  // Those of the paths that the user may write to.
+  std::vector<std::string> writable(const std::vector<std::string>& paths) const {
+    std::vector<std::string> found;
+    for (const std::string& path : paths) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        const gid_t group = user.gid.value();
+        const uid_t uid = user.uid.value();
+        if (::setgroups(1, &group) != 0 || ::setresgid(group, group, group) != 0 ||
+            ::setresuid(uid, uid, uid) != 0)
+          ::_exit(2);
+        ::_exit(::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 ? 1 : 0);
+      }
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      if (status != 0) found.push_back(path);
+    }
+    return found;
+  }
+
+  os::User user;
+  TemporaryDirectory work;
+  RealNode node{work / "spool"};
+};
+
+// Regression: the script belonged to the user, who could fill the file system of the spool with it.
+TEST_F(Isolation, UserCannotChangeTheBatchScript) {
+  const AttemptReport report = node.run(job(1,
+                                            "s=$ARES_ATTEMPT_DIR/script\n"
+                                            "chmod u+w $s && echo changed mode\n"
+                                            "(echo more >> $s) && echo appended\n"
+                                            "(: > $s) && echo emptied\n"
+                                            "mv $s $s.2 && echo moved\n"
+                                            "rm -f $s && echo removed\n"
+                                            "touch $ARES_ATTEMPT_DIR/mine && echo created\n"
+                                            "ln $s $PWD/link && echo linked && (: >> $PWD/link) && "
+                                            "echo appended to the link\n"
+                                            "cat \"$0\" | head -1\n"));
+  ASSERT_EQ(report.phase, AttemptPhase::done);
+  EXPECT_EQ(report.exit.code, 0) << report.detail;
+  std::string text = output();
+  if (const std::size_t linked = text.find("linked\n"); linked != std::string::npos)
+    text.erase(linked, 7);  // which fs.protected_hardlinks decides
+  EXPECT_EQ(text.substr(text.rfind('\n', text.size() - 2) + 1), "#!/bin/sh\n") << "it can be read";
+  for (const char* done : {"changed", "appended", "emptied", "moved", "removed", "created"})
+    EXPECT_EQ(text.find(done), std::string::npos) << done;
+}
+
+TEST_F(Isolation, NothingInTheSpoolIsWritableForUsers) {
+  const Prepare prepare = job(1, "echo up > up; while [ ! -e finish ]; do sleep 0.02; done\n");
+  const AttemptKey key = prepare.launch.attempt;
+  node.tell(prepare);
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
+  node.tell(Go{key, prepare.launch.fence});
+  ASSERT_TRUE(node.until([&] { return output("up") == "up\n"; }));
+  node.restart();  // the supervisor makes its socket
+  ASSERT_TRUE(node.until([&] { return std::filesystem::exists(work / "spool/jobs/1.1/sock"); }));
+  std::vector<std::string> paths{work / "spool"};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(work / "spool"))
+    paths.push_back(entry.path());
+  EXPECT_GT(paths.size(), 10u);
+  EXPECT_EQ(writable(paths), std::vector<std::string>{});
+  EXPECT_EQ(writable({work.path()}).size(), 1u) << "the test can tell";
+  for (const std::string& path : paths) {
+    struct stat info {};
+    EXPECT_TRUE(::lstat(path.c_str(), &info) == 0 && info.st_uid != user.uid.value())
+        << path << ": its owner may change its mode";
+  }
+  std::ofstream(work / "finish");
+  EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
+}
+
+// Also of those in the user's group.
+TEST_F(Isolation, ScriptIsReadableForItsUserOnly) {
+  Result<os::User> other = os::find_user("daemon");
+  ASSERT_TRUE(other);
+  std::ofstream(work / "probe");
+  if (const Status made = os::let_user_execute(work / "probe", user.uid);
+      !made && made.error().code == ErrorCode::failed_precondition)
+    GTEST_SKIP() << "this file system has no access control lists";
+  const Prepare prepare = job(1, "echo up > up; while [ ! -e finish ]; do sleep 0.02; done\n");
+  const AttemptKey key = prepare.launch.attempt;
+  node.tell(prepare);
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
+  node.tell(Go{key, prepare.launch.fence});
+  ASSERT_TRUE(node.until([&] { return output("up") == "up\n"; }));
+  const std::string as = "setpriv --reuid " + std::to_string(other->uid.value()) + " --regid " +
+                         std::to_string(user.gid.value()) + " --clear-groups cat " +
+                         (work / "spool/jobs/1.1/script") + " >/dev/null 2>&1";
+  EXPECT_NE(std::system(as.c_str()), 0);
+  std::ofstream(work / "finish");
+  EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
+}
+
+}  // namespace
+}  // namespace ares::exec
