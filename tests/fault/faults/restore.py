@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-REFUSAL_SECONDS = 20
+REFUSAL_SECONDS = 120
 
 
 @dataclasses.dataclass
@@ -104,14 +104,21 @@ class Restore:
     @staticmethod
     def refuse(target, campaign):
         """What a controller says that does not start, and has the next start accept the roll-back; empty if it starts."""
-        done = subprocess.Popen(target.controller_words(), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, cwd="/")
-        try:
-            said, _ = done.communicate(timeout=REFUSAL_SECONDS)
-        except subprocess.TimeoutExpired:
-            done.kill()
-            done.communicate()
-            return ""
+        file = target.work / "refusal"
+        with open(file, "w") as log:
+            done = subprocess.Popen(target.controller_words(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
+        deadline = time.monotonic() + REFUSAL_SECONDS
+        while done.poll() is None:
+            said = file.read_text()
+            late = time.monotonic() > deadline
+            if "listening on" in said or late:
+                done.kill()
+                done.wait()
+                if late:
+                    raise AssertionError(f"it neither started nor refused in {REFUSAL_SECONDS} s: {said}")
+                return ""
+            time.sleep(0.05)
+        said = file.read_text()
         if done.returncode == 0 or "--accept-rollback" not in said:
             campaign.problem("refusals", f"exit {done.returncode} after a restore: {said}")
         target.say_once("--accept-rollback")
