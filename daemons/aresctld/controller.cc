@@ -235,11 +235,12 @@ Status Controller::run() {
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
   // The mark ends where another controller took over. Whether the database is the newest one, only the
-  // nodes can tell then.
+  // nodes can tell then. After a rollback they know of jobs that the database has as pending, and that
+  // must not start while they run.
   const bool mark_is_newest = *seen && (*seen)->position.epoch.next() == epoch;
-  const bool hears_nodes_first = !mark_is_newest && !parts_->accept_rollback;
+  const bool hears_nodes_first = !mark_is_newest || parts_->accept_rollback;
   MarkKeeper mark(state_dir->high_water());
-  if (hears_nodes_first)
+  if (hears_nodes_first && !parts_->accept_rollback)
     mark.await_nodes(mark_of(recovered));
   else if (auto begun = mark.begin(mark_of(recovered)); !begun)
     return fail(begun.error());
@@ -304,10 +305,12 @@ Status Controller::run() {
       confirm();
     else
       spdlog::warn(
-          "{} has no record of the last position, or another controller has gone on since: waiting "
-          "for {} nodes, at most {} s, before anything is acknowledged",
-          config->controller.state_dir, awaited,
-          std::chrono::duration_cast<Seconds>(core::kRollCallPatience).count());
+          "{}: waiting for {} nodes, at most {} s, before anything is acknowledged",
+          parts_->accept_rollback
+              ? "nodes may run jobs that the database has as pending"
+              : config->controller.state_dir +
+                    " has no record of the last position, or another controller has gone on since",
+          awaited, std::chrono::duration_cast<Seconds>(core::kRollCallPatience).count());
   }
   Reconfigurer reconfigurer(config_holder, engine, views, &plugins);
   UsageRebuilder usage(pg_options(*config), views, engine, clock);

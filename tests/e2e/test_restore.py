@@ -236,3 +236,37 @@ def test_a_controller_that_another_has_succeeded_hears_the_nodes_first(restored)
         r.signal_nodes(signal.SIGCONT)
         submitting.kill()
         submitting.wait()
+
+
+def test_after_a_roll_back_nothing_starts_before_what_runs_was_ended(restored):
+    """A job that the copy has as pending runs on a node that is late."""
+    r = restored()
+    cluster = r.cluster
+    beats = cluster.work / "beats"
+    beats.mkdir(mode=0o777)
+    beats.chmod(0o777)
+    job = cluster.wrap(f"file=$(mktemp {beats}/XXXXXX); for i in $(seq 6000); do date +%s.%N >> $file; sleep 0.02; done",
+                       "-H", "-o", "/dev/null")
+    file = r.dump()
+    cluster.run("actl", "release", job)
+    cluster.wait_state(job, "RUNNING")
+    node = cluster.queue(job, "%N")
+    until(lambda: list(beats.iterdir()))
+    daemon = cluster.pid(f"aresd@{node}")
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        r.kill()
+        r.restore(file)
+        assert "--accept-rollback" in r.refusal()
+        r.start("--accept-rollback")
+        until(lambda: "until it has heard its nodes" in r.ping(), 20)
+        releasing = subprocess.Popen([BIN / "actl", "release", job], env=cluster.environment())
+        until(lambda: "3 of 4 nodes answer" in r.ping(), 20)
+        assert releasing.poll() is None and len(list(beats.iterdir())) == 1
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    assert releasing.wait(60) == 0
+    until(lambda: len([file for file in beats.iterdir() if file.stat().st_size > 0]) == 2, 60)
+    cluster.cancel(job)
+    first, second = sorted([float(line) for line in file.read_text().split()] for file in beats.iterdir())
+    assert first[-1] < second[0], "they ran at the same time"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/job/effects/effects.h"
 #include "core/sched/pass/plan.h"
 #include "sim/observer.h"
 #include "sim/world.h"
@@ -47,8 +48,7 @@ void Controller::open() {
   journal_epoch_ = opened->epoch;
   planned_ = Lsn(0);
   committer_.emplace(journal_, journal_epoch_);
-  const bool knows_last_position = world_.acceptance().seen || world_.acceptance().accept_rollback;
-  if (!knows_last_position)
+  if (!world_.acceptance().seen || world_.acceptance().accept_rollback)
     roll_call_ = core::RollCall(opened->state, clock_.wall(stage_.now()) + core::kRollCallPatience);
   world_.opened(*opened, holder_);
   const Time start = std::max(opened->state.now, clock_.wall(stage_.now()));
@@ -152,7 +152,7 @@ void Controller::drain_inbox() {
       const NodeId* id = state.node_ids.find(from->message.node);
       const Node* node = id ? state.nodes.find(*id) : nullptr;
       if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, now());
-      if (id && std::holds_alternative<Register>(from->message.body)) roll_call_.heard(*id);
+      if (core::answers_roll_call(state, from->message)) roll_call_.heard(*id);
     }
     if (ticket != 0) waiting_.emplace(ticket, Waiting{std::move(posted), engine_->state().lsn});
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "aresctld/engine/recurrence.h"
+#include "core/job/effects/effects.h"
 #include "store/journal/row_images.h"
 
 namespace ares::aresctld {
@@ -298,7 +299,8 @@ void EngineLoop::handle_command(PostedCommand posted) {
   if (!from_node) return;
   const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
   const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
-  if (id && std::holds_alternative<Register>(from_node->message.body)) roll_call_.heard(*id);
+  if (calling_roll_ && core::answers_roll_call(engine_.state(), from_node->message))
+    roll_call_.heard(*id);
   if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
 }
 

@@ -1,6 +1,6 @@
 // RollCall: the nodes that a controller hears before it acknowledges anything. A controller whose
 // own record of the last position is missing learns only from them that its database is an older
-// copy. Owned by the engine's driver (controller or simulator), used by its thread only.
+// copy, and one that accepted a rollback, which jobs run that its database has as pending. Owned by the engine's driver (controller or simulator), used by its thread only.
 #pragma once
 
 #include <set>
@@ -20,7 +20,8 @@ class RollCall {
   // Awaits every node that was ever registered, until `until`.
   RollCall(const ClusterState& recovered, Time until);
 
-  // It registered, or tried to: its position was compared.
+  // Its position was compared, and it has ended what the state does not know: see
+  // answers_roll_call().
   void heard(NodeId node) { awaited_.erase(node); }
 
   bool over(Time now) const { return awaited_.empty() || now >= until_; }

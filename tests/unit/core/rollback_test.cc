@@ -2,6 +2,7 @@
 // Restored databases: what nodes have heard, and attempts of which they know more than the database.
 #include "core/cluster/heard_position.h"
 #include "core/cluster/roll_call.h"
+#include "core/job/effects/effects.h"
 #include "model/engine/history.h"
 #include "unit/core/engine_fixture.h"
 
@@ -87,6 +88,29 @@ TEST(RollCall, AwaitsEveryNodeThatWasEverRegistered) {
   call.heard(c.id_of(2));
   EXPECT_TRUE(call.over(c.now));
   EXPECT_TRUE(RollCall(ClusterState{}, c.now + Seconds{30}).over(c.now)) << "a new cluster";
+}
+
+// What runs there may be a job that the copy has as pending, and must not start a second time meanwhile.
+TEST(RollCall, ANodeAnswersOnceItHasEndedWhatTheStateDoesNotKnow) {
+  Cluster c;
+  const JobKey known = c.submit();
+  c.start(known, {1});
+  AttemptReport forgotten = c.report(known, AttemptPhase::running);
+  forgotten.attempt.job.job = JobId{77};
+  const auto answers = [&](FromNodeBody body, std::uint64_t incarnation = 1) {
+    return answers_roll_call(c.state(), {"n1", incarnation, std::move(body)});
+  };
+  Register r = register_at(1, {});
+  r.attempts = {c.report(known, AttemptPhase::running)};
+  EXPECT_TRUE(answers(r));
+  r.attempts.push_back(forgotten);
+  EXPECT_FALSE(answers(r));
+  EXPECT_TRUE(answers(r, 2)) << "it is refused, and can be told nothing";
+  EXPECT_FALSE(answers(Heartbeat{1, {forgotten}}));
+  EXPECT_FALSE(answers(Progress{forgotten}));
+  forgotten.phase = AttemptPhase::lost;
+  EXPECT_TRUE(answers(Heartbeat{2, {forgotten}}));
+  EXPECT_FALSE(answers(Heartbeat{2, {}}, 2)) << "of an earlier incarnation";
 }
 
 TEST(Objection, AfterALaterPositionNothingIsAcknowledgedOrCommittedAnyMore) {

@@ -23,6 +23,11 @@ Effects effects(const Policy& policy, const Event& event, const ClusterState& af
 Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
                   const std::vector<AttemptReport>& reported);
 
+// Whether the message ends the wait for its node in a roll call: it registered, or tried to, and no
+// attempt lives there that reconcile() ends because the state does not know it. Such a one may be a job
+// that an older copy of the database has as pending.
+bool answers_roll_call(const ClusterState& state, const FromNode& message);
+
 // The time between SIGTERM and SIGKILL that the ending sets; none = the usual time.
 inline std::optional<Seconds> grace_of(const Job& job) {
   if (!job.ending || !job.ending->preempted) return std::nullopt;

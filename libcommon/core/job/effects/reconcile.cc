@@ -8,6 +8,19 @@
 namespace ares::core {
 namespace {
 
+bool is_charged(const Node& node, const AttemptReport& report) {
+  return std::any_of(node.charges.begin(), node.charges.end(), [&](const Charge& c) {
+    return c.attempt == report.attempt && c.fence == report.fence;
+  });
+}
+
+// Null: the message does not say what the node has.
+const std::vector<AttemptReport>* attempts_of(const FromNode& message) {
+  if (const auto* r = std::get_if<Register>(&message.body)) return &r->attempts;
+  const auto* h = std::get_if<Heartbeat>(&message.body);
+  return h ? &h->attempts : nullptr;
+}
+
 class Reconcile {
  public:
   Reconcile(const Policy& policy, const ClusterState& state, const Node& node,
@@ -19,7 +32,7 @@ class Reconcile {
     for (const Charge& charge : node_.charges) suspended(charge);
     for (const Charge& charge : node_.charges) charged(charge);
     for (const AttemptReport& report : reported_) {
-      if (!charged_here(report)) forgotten(report);
+      if (!is_charged(node_, report)) forgotten(report);
     }
     return std::move(out_);
   }
@@ -34,12 +47,6 @@ class Reconcile {
     }
     return last;
   }
-  bool charged_here(const AttemptReport& report) const {
-    return std::any_of(node_.charges.begin(), node_.charges.end(), [&](const Charge& c) {
-      return c.attempt == report.attempt && c.fence == report.fence;
-    });
-  }
-
   // The node keeps what has the latest position. What it was told by commits that a rollback took
   // back had a later one than the record, so that an attempt from before the rollback is told
   // everything again. 0: there is nothing to tell.
@@ -119,6 +126,19 @@ Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
   const Node* record = state.nodes.find(node);
   if (!record) return {};
   return Reconcile(policy, state, *record, reported).run();
+}
+
+bool answers_roll_call(const ClusterState& state, const FromNode& message) {
+  const NodeId* id = state.node_ids.find(message.node);
+  const std::vector<AttemptReport>* attempts = attempts_of(message);
+  if (!id || !attempts) return false;
+  const Node& node = *state.nodes.find(*id);
+  // A refused node is not told to end anything.
+  if (node.incarnation != message.incarnation)
+    return std::holds_alternative<Register>(message.body);
+  return std::none_of(attempts->begin(), attempts->end(), [&](const AttemptReport& report) {
+    return !is_over(report.phase) && !is_charged(node, report);
+  });
 }
 
 std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
