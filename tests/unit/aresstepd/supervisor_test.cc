@@ -11,6 +11,7 @@
 
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/sweep.h"
 
 namespace ares::stepd {
 namespace {
@@ -105,6 +106,7 @@ TEST_F(SupervisorTest, NamespaceThatCannotBeMadeIsRecordedAndLogged) {
   ASSERT_TRUE(record) << *os::read_file(errors);
   const auto started = node::decode_started(*os::read_file(attempt_directory + "/started"));
   ::kill(static_cast<pid_t>(started->pid), SIGKILL);
+  os::remove_groups(started->cgroups);
 
   const auto task = node::decode_task(*record);
   ASSERT_TRUE(task) << task.error().message;
