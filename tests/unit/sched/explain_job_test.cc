@@ -209,17 +209,24 @@ TEST(JobExplanation, HeldJobGetsAllOtherCausesToo) {
   EXPECT_EQ(cause(told, Reason::dependency), "waits for the success of job 1, which is RUNNING");
   EXPECT_THAT(changes(told), ElementsAre("released without --dependency"));
   EXPECT_FALSE(told.start);
-  Node lost = cluster.node("n1");
-  lost.contact = Contact::lost;
-  cluster.state.nodes.set(lost.id, lost);
-  EXPECT_EQ(cause(why(cluster, key), Reason::dependency),
-            "waits for the success of job 1, which is RUNNING on n1, which does not answer");
   const JobKey large = cluster.submit(on(2, minutes(30)));
   edit(cluster, large, [](Job& job) { job.hold = Hold::admin; });
   told = why(cluster, large);
   EXPECT_THAT(cause(told, Reason::job_held_admin), HasSubstr("administrator"));
   EXPECT_THAT(cause(told, Reason::resources), HasSubstr("too few free CPUs"));
   EXPECT_THAT(changes(told), ElementsAre("released --cpus-per-task=1"));
+}
+
+TEST(JobExplanation, NamesTheSilentNodeOfTheJobThatItDependsOn) {
+  TestCluster cluster = nodes(2);
+  const JobKey first = run_on(cluster, "n1", 3, minutes(60));
+  const JobKey key = cluster.submit(on(1, minutes(30)));
+  edit(cluster, key, [&](Job& job) { job.waiting_for = {{DependencyKind::after_ok, first, {}}}; });
+  Node lost = cluster.node("n1");
+  lost.contact = Contact::lost;
+  cluster.state.nodes.set(lost.id, lost);
+  EXPECT_EQ(cause(why(cluster, key), Reason::dependency),
+            "waits for the success of job 1, which is RUNNING on n1, which does not answer");
 }
 
 TEST(JobExplanation, ReportsTimesAndLimitsTogether) {
