@@ -50,7 +50,7 @@ def lose(cluster, node):
 
 
 def test_jobs_of_a_dead_node_end_by_policy_and_are_killed_when_it_returns(make):
-    cluster = make(timeout=15)
+    cluster = make(timeout=20)
     job, mark = start(cluster, "runs")
     cancelled, cancelled_mark = start(cluster, "cancelled")
     dependent = cluster.wrap("true", "--dependency", f"afternotok:{job}")
@@ -60,17 +60,17 @@ def test_jobs_of_a_dead_node_end_by_policy_and_are_killed_when_it_returns(make):
         cluster.wait_reason(waits, "NodeNotResponding")
         assert cluster.queue(waits, "%T") == state
         assert cluster.queue(waits, "%R") == "n1(NodeNotResponding)"
-    why = " ".join(cluster.run("aqueue", "--why", "-j", job).stdout.split())
+    why = " ".join(cluster.run("aqueue", "--why", job).stdout.split())
     assert "n1 does not answer" in why
     assert "actl update node n1 state=down reason=TEXT" in why
     assert re.search(r"until \S+T\S+, when the node counts as dead \(dead_node_timeout\)", why), why
     assert re.search(r"SilentNodes=n1 SilentSince=\d\S+ NodeDeadTime=\d\S+", cluster.show("job", job))
-    assert "RUNNING on n1, which does not answer" in " ".join(cluster.run("aqueue", "--why", "-j", dependent).stdout.split())
+    assert "RUNNING on n1, which does not answer" in " ".join(cluster.run("aqueue", "--why", dependent).stdout.split())
 
     assert cluster.wait_end(job) == {job: "NODE_FAIL"}
     assert cluster.wait_end(cancelled) == {cancelled: "CANCELLED"}
     cluster.completed(dependent)
-    assert "did not answer for 00:00:15 (dead_node_timeout)" in cluster.show("job", job)
+    assert "did not answer for 00:00:20 (dead_node_timeout)" in cluster.show("job", job)
     assert processes_naming(mark) and processes_naming(cancelled_mark), "nothing can tell them to end"
     ended = cluster.rows(job, "State,End,ElapsedRaw", "-D")
 
