@@ -1,5 +1,9 @@
 #include "config/print.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "base/fnv1a.h"
 #include "base/hostlist.h"
 #include "config/network.h"
@@ -56,13 +60,28 @@ std::string print_cluster(const Config& config) {
 }
 
 // What nodes and the controller must agree on.
-std::string print_shared(const Config& config) {
-  return "policy:\n" + print_block(config.policy, policy_fields()) + "accounting:\n" +
+std::string print_shared(const Config& config, const std::vector<Field<Policy>>& policy) {
+  return "policy:\n" + print_block(config.policy, policy) + "accounting:\n" +
          print_block(config.policy.accounting, accounting_fields()) + "nodes:\n" +
          print_nodes(config.nodes) + "partitions:\n" + print_partitions(config.partitions) +
          (config.policy.fairness.value
               ? "fairness:\n" + print_block(fairness_of(config), fairness_fields())
               : "");
+}
+
+// Keys of `policy` that release 0.1.0 did not have.
+constexpr std::string_view kLaterKeys[] = {"dead_node_timeout"};
+
+// A later key with its default is not part of the hash. Otherwise each upgrade would change the hash,
+// and with it undo what `actl update partition` has changed.
+std::vector<Field<Policy>> hashed_policy_fields(const Policy& policy) {
+  auto fields = policy_fields();
+  std::erase_if(fields, [&](const Field<Policy>& field) {
+    const bool later =
+        std::find(std::begin(kLaterKeys), std::end(kLaterKeys), field.name) != std::end(kLaterKeys);
+    return later && field.print(policy) == field.print(Policy{});
+  });
+  return fields;
 }
 
 }  // namespace
@@ -72,8 +91,8 @@ std::string to_yaml(const Config& config) {
          "database:\n" + print_block(config.database, database_fields()) + "archive:\n" +
          print_block(config.archive, archive_fields()) + "retention:\n" +
          print_block(config.retention, retention_fields()) + "auth:\n" +
-         print_block(config.auth, auth_fields()) + print_shared(config) + "scheduler:\n" +
-         print_block(config.scheduler, scheduler_fields()) + "node:\n" +
+         print_block(config.auth, auth_fields()) + print_shared(config, policy_fields()) +
+         "scheduler:\n" + print_block(config.scheduler, scheduler_fields()) + "node:\n" +
          print_block(config.node, node_daemon_fields()) + "log:\n" +
          print_block(config.log, log_fields());
 }
@@ -90,7 +109,8 @@ PortableConfig to_portable(const Config& config) {
 }
 
 std::uint64_t hash(const Config& config) {
-  std::string text = print_cluster(config) + print_shared(config);
+  std::string text =
+      print_cluster(config) + print_shared(config, hashed_policy_fields(config.policy));
   for (const NetworkSpec& network : config.policy.networks.all())
     text += print_network(network) + "\n";
   return fnv1a(text);

@@ -140,6 +140,7 @@ TEST(Config, PricesAreByTres) {
 TEST(Config, HashCoversOnlyWhatNodesMustAgreeOn) {
   const Config config = good(kSmall);
   EXPECT_NE(hash(good(kSmall + "policy: {lease: 301}\n")), hash(config));
+  EXPECT_NE(hash(good(kSmall + "policy: {dead_node_timeout: 60}\n")), hash(config));
   EXPECT_EQ(hash(good(kSmall + "log: {level: debug}\n")), hash(config));
 }
 
