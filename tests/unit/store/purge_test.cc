@@ -266,7 +266,8 @@ TEST_F(PurgeTest, SupersededControllerRemovesNothing) {
   EXPECT_EQ(purge_.journal(epoch_, later).error().code, ErrorCode::stale);
   EXPECT_EQ(purge_.audit(epoch_, later).error().code, ErrorCode::stale);
   EXPECT_EQ(purge_.blobs(epoch_).error().code, ErrorCode::stale);
-  EXPECT_EQ(count("journal") + " " + count("audit") + " " + count("blob WHERE content = 'x'"),
+  EXPECT_EQ(count("journal") + " " + count("audit WHERE user_name = 'ada'") + " " +
+                count("blob WHERE content = 'x'"),
             "20 1 3");
 }
 
