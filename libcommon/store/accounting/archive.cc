@@ -29,26 +29,15 @@ void ArchiveSum::add(std::uint64_t row_digest) {
   digest = (digest + row_digest) & kDigestMask;
 }
 
-Result<PgRows> Archive::query(const char* sql, const PgParams& params) {
-  if (!connection_) {
-    auto made = PgConnection::connect(options_, PgConnection::Use::rollup);
-    if (!made) return fail(made.error());
-    connection_.emplace(std::move(*made));
-  }
-  auto rows = connection_->query(sql, params);
-  if (connection_->broken()) connection_.reset();
-  return rows;
-}
-
 Result<bool> Archive::try_lock() {
   // Number of this advisory lock. The session that holds it can take it again.
-  auto rows = query("SELECT pg_try_advisory_lock(4711, 10)");
+  auto rows = connection_.query("SELECT pg_try_advisory_lock(4711, 10)");
   if (!rows) return fail(rows.error());
   return flag(*rows);
 }
 
 Result<std::string> Archive::system() {
-  auto rows = query("SELECT system::text FROM controller");
+  auto rows = connection_.query("SELECT system::text FROM controller");
   if (!rows) return fail(rows.error());
   return rows->text(0, 0);
 }
@@ -56,7 +45,7 @@ Result<std::string> Archive::system() {
 Result<std::optional<Time>> Archive::next(Time before, bool with_loaded) {
   PgParams params;
   params.timestamp(before).bigint(std::int64_t{with_loaded});
-  auto rows = query("SELECT archive_next($1::timestamptz, $2::bigint = 1)", params);
+  auto rows = connection_.query("SELECT archive_next($1::timestamptz, $2::bigint = 1)", params);
   if (!rows) return fail(rows.error());
   const auto month = rows->maybe_time(0, 0);
   if (!month) return std::optional<Time>();
@@ -64,7 +53,7 @@ Result<std::optional<Time>> Archive::next(Time before, bool with_loaded) {
   for (int tries = 0; tries < 20; ++tries) {
     PgParams own;
     own.timestamp(*month);
-    auto made = query("SELECT attempt_prepare($1::timestamptz, 0)", own);
+    auto made = connection_.query("SELECT attempt_prepare($1::timestamptz, 0)", own);
     if (!made) return fail(made.error());
     if (flag(*made)) return month;
   }
@@ -84,7 +73,7 @@ Result<std::vector<std::string>> Archive::page(Time month, Cursor& cursor, Archi
       "($1::bigint, $2::bigint, $3::bigint, $4::timestamptz) "
       "ORDER BY a.job_id, a.task, a.attempt, a.ended LIMIT $5::bigint) t "
       "ORDER BY 3, 4, 5, 6";
-  auto rows = query(sql.c_str(), params);
+  auto rows = connection_.query(sql.c_str(), params);
   if (!rows) return fail(rows.error());
   std::vector<std::string> lines;
   lines.reserve(static_cast<std::size_t>(rows->size()));
@@ -100,7 +89,7 @@ Result<Archive::PurgeResult> Archive::purge(Time month, const std::string& file,
                                             const ArchiveSum& written, Time now) {
   PgParams params;
   params.timestamp(month).text(file).bigint(written.rows).bigint(written.digest).timestamp(now);
-  auto rows = query(
+  auto rows = connection_.query(
       "SELECT archive_purge($1::timestamptz, $2::text, $3::bigint, $4::bigint, $5::timestamptz)",
       params);
   if (!rows) return fail(rows.error());
@@ -114,13 +103,13 @@ Result<Archive::PurgeResult> Archive::purge(Time month, const std::string& file,
 Result<bool> Archive::begin_load(const ArchivedFile& file, Time now) {
   PgParams own;
   own.timestamp(file.began);
-  auto made = query("SELECT attempt_prepare($1::timestamptz, 0)", own);
+  auto made = connection_.query("SELECT attempt_prepare($1::timestamptz, 0)", own);
   if (!made) return fail(made.error());
   if (!flag(*made)) return false;
   PgParams params;
   params.text(file.name).timestamp(file.began).timestamp(file.ended);
   params.bigint(file.rows).timestamp(now);
-  auto noted = query(
+  auto noted = connection_.query(
       "INSERT INTO archive_file AS f (name, began, ended, rows, purged, loaded) VALUES "
       "($1::text, $2::timestamptz, $3::timestamptz, $4::bigint, $5::timestamptz, "
       "$5::timestamptz) ON CONFLICT (name) DO UPDATE SET loaded = EXCLUDED.loaded",
@@ -135,13 +124,14 @@ Result<std::uint64_t> Archive::load(const std::vector<std::string>& rows) {
   for (const std::string& row : rows) all.append(all.size() > 1 ? "," : "").append(row);
   PgParams params;
   params.bytes(all + "]");
-  auto came = query("SELECT archive_load(convert_from($1::bytea, 'UTF8')::jsonb)", params);
+  auto came =
+      connection_.query("SELECT archive_load(convert_from($1::bytea, 'UTF8')::jsonb)", params);
   if (!came) return fail(came.error());
   return static_cast<std::uint64_t>(came->bigint(0, 0));
 }
 
 Result<std::vector<ArchivedFile>> Archive::files() {
-  auto rows = query(
+  auto rows = connection_.query(
       "SELECT name, began, ended, rows, purged, loaded FROM archive_file ORDER BY began, name");
   if (!rows) return fail(rows.error());
   std::vector<ArchivedFile> files;

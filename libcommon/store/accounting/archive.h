@@ -39,7 +39,8 @@ struct ArchiveSum {
 
 class Archive {
  public:
-  explicit Archive(PgOptions options) : options_(std::move(options)) {}
+  explicit Archive(PgOptions options)
+      : connection_(std::move(options), PgConnection::Use::rollup) {}
 
   // Error of all functions below: unavailable = the database is unreachable.
 
@@ -76,10 +77,7 @@ class Archive {
   Result<std::vector<ArchivedFile>> files();
 
  private:
-  Result<PgRows> query(const char* sql, const PgParams& params = {});
-
-  PgOptions options_;
-  std::optional<PgConnection> connection_;
+  PgLazyConnection connection_;
 };
 
 }  // namespace ares::store

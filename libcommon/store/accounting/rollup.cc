@@ -13,19 +13,8 @@ bool flag(const PgRows& rows) {
 
 }  // namespace
 
-Result<PgRows> Rollup::query(const char* sql, const PgParams& params) {
-  if (!connection_) {
-    auto made = PgConnection::connect(options_, PgConnection::Use::rollup);
-    if (!made) return fail(made.error());
-    connection_.emplace(std::move(*made));
-  }
-  auto rows = connection_->query(sql, params);
-  if (connection_->broken()) connection_.reset();
-  return rows;
-}
-
 Result<bool> Rollup::next() {
-  auto rows = query("SELECT rollup_next('1 day')");
+  auto rows = connection_.query("SELECT rollup_next('1 day')");
   if (!rows) return fail(rows.error());
   return flag(*rows);
 }
@@ -37,7 +26,7 @@ Status Rollup::again(Time from, Time to) {
   auto known = range();
   if (!known) return fail(known.error());
   if (!*known) return {};
-  auto begin = query("SELECT least(rollup_begin(), from_hour) FROM rollup");
+  auto begin = connection_.query("SELECT least(rollup_begin(), from_hour) FROM rollup");
   if (!begin) return fail(begin.error());
   from = std::max(from, begin->maybe_time(0, 0).value_or(from));
   to = std::min(to, (*known)->to);
@@ -46,7 +35,7 @@ Status Rollup::again(Time from, Time to) {
         std::min(to, Time(std::chrono::floor<std::chrono::days>(from)) + std::chrono::days(1));
     PgParams params;
     params.timestamp(from).timestamp(end);
-    auto done = query("SELECT rollup_again($1::timestamptz, $2::timestamptz)", params);
+    auto done = connection_.query("SELECT rollup_again($1::timestamptz, $2::timestamptz)", params);
     if (!done) return fail(done.error());
     from = end;
   }
@@ -54,14 +43,14 @@ Status Rollup::again(Time from, Time to) {
 }
 
 Result<std::optional<Rollup::Range>> Rollup::range() {
-  auto rows = query("SELECT from_hour, to_hour FROM rollup");
+  auto rows = connection_.query("SELECT from_hour, to_hour FROM rollup");
   if (!rows) return fail(rows.error());
   if (rows->size() != 1 || rows->null(0, 0) || rows->null(0, 1)) return std::optional<Range>();
   return std::optional(Range{rows->time(0, 0), rows->time(0, 1)});
 }
 
 Result<bool> Rollup::has_reader() {
-  auto rows = query("SELECT to_regrole('ares_reader') IS NOT NULL");
+  auto rows = connection_.query("SELECT to_regrole('ares_reader') IS NOT NULL");
   if (!rows) return fail(rows.error());
   return flag(*rows);
 }

@@ -19,7 +19,7 @@ class Rollup {
     Time from{}, to{};
   };
 
-  explicit Rollup(PgOptions options) : options_(std::move(options)) {}
+  explicit Rollup(PgOptions options) : connection_(std::move(options), PgConnection::Use::rollup) {}
 
   // Sums up the next part, at most one day in one transaction. False = nothing left. It may be
   // repeated, and two controllers may do it at once. unavailable: the database is unreachable.
@@ -34,10 +34,7 @@ class Rollup {
   Result<bool> has_reader();
 
  private:
-  Result<PgRows> query(const char* sql, const PgParams& params = {});
-
-  PgOptions options_;
-  std::optional<PgConnection> connection_;
+  PgLazyConnection connection_;
 };
 
 }  // namespace ares::store

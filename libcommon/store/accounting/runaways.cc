@@ -34,19 +34,8 @@ void fill(const PgRows& rows, int at, api::RunawayJobs::Row& row) {
 
 }  // namespace
 
-Result<PgRows> Runaways::query(const char* sql, const PgParams& params) {
-  if (!connection_) {
-    auto made = PgConnection::connect(options_, PgConnection::Use::rollup);
-    if (!made) return fail(made.error());
-    connection_.emplace(std::move(*made));
-  }
-  auto rows = connection_->query(sql, params);
-  if (connection_->broken()) connection_.reset();
-  return rows;
-}
-
 Result<api::RunawayJobs> Runaways::list() {
-  auto rows = query(kList);
+  auto rows = connection_.query(kList);
   if (!rows) return fail(rows.error());
   api::RunawayJobs out;
   for (int at = 0; at < rows->size(); ++at) fill(*rows, at, *out.add_rows());
@@ -64,7 +53,7 @@ Result<std::uint64_t> Runaways::end(const std::vector<AttemptKey>& attempts, con
   PgParams params;
   params.bigint(mine.value()).array(std::move(job)).array(std::move(task)).array(std::move(number));
   params.bigint(std::uint64_t{who.uid.value()}).text(who.user).text(who.host).timestamp(now);
-  auto rows = query(
+  auto rows = connection_.query(
       "SELECT runaway_end($1::bigint, $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint, "
       "$6::text, $7::text, $8::timestamptz)",
       params);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,7 +19,8 @@ namespace ares::store {
 
 class Runaways {
  public:
-  explicit Runaways(PgOptions options) : options_(std::move(options)) {}
+  explicit Runaways(PgOptions options)
+      : connection_(std::move(options), PgConnection::Use::rollup) {}
 
   // Ascending, as many as fit into one answer. unavailable: the database is unreachable.
   Result<api::RunawayJobs> list();
@@ -31,10 +31,7 @@ class Runaways {
                             Epoch mine, Time now);
 
  private:
-  Result<PgRows> query(const char* sql, const PgParams& params = {});
-
-  PgOptions options_;
-  std::optional<PgConnection> connection_;
+  PgLazyConnection connection_;
 };
 
 }  // namespace ares::store

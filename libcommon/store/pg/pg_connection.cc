@@ -383,4 +383,15 @@ int PgConnection::backend_pid() const {
   return PQbackendPID(connection_.get());
 }
 
+Result<PgRows> PgLazyConnection::query(const char* sql, const PgParams& params) {
+  if (!connection_) {
+    auto made = PgConnection::connect(options_, use_);
+    if (!made) return fail(made.error());
+    connection_.emplace(std::move(*made));
+  }
+  auto rows = connection_->query(sql, params);
+  if (connection_->broken()) connection_.reset();
+  return rows;
+}
+
 }  // namespace ares::store

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -99,6 +100,21 @@ class PgConnection {
 
   std::unique_ptr<Notices> notices_;  // must outlive the connection
   std::unique_ptr<pg_conn, Close> connection_;
+};
+
+// A session that is opened by the first query, and again by the first one after it broke.
+class PgLazyConnection {
+ public:
+  PgLazyConnection(PgOptions options, PgConnection::Use use)
+      : options_(std::move(options)), use_(use) {}
+
+  // As PgConnection::query(); also the errors of connect().
+  Result<PgRows> query(const char* sql, const PgParams& params = {});
+
+ private:
+  const PgOptions options_;
+  const PgConnection::Use use_;
+  std::optional<PgConnection> connection_;
 };
 
 // Maps an error of PostgreSQL for the caller. `sqlstate` may be empty (no connection).

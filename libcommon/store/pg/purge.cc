@@ -17,21 +17,10 @@ std::uint64_t count(const PgRows& rows, int column = 0) {
 
 }  // namespace
 
-Result<PgRows> Purge::query(const char* sql, const PgParams& params) {
-  if (!connection_) {
-    auto made = PgConnection::connect(options_, PgConnection::Use::rollup);
-    if (!made) return fail(made.error());
-    connection_.emplace(std::move(*made));
-  }
-  auto rows = connection_->query(sql, params);
-  if (connection_->broken()) connection_.reset();
-  return rows;
-}
-
 Result<bool> Purge::make_partitions(Time now) {
   PgParams params;
   params.timestamp(now).bigint(kDaysAhead).bigint(kMonthsAhead);
-  const auto made = query(
+  const auto made = connection_.query(
       "SELECT make_partitions($1::timestamptz, $2::bigint::integer, $3::bigint::integer)", params);
   if (!made) return fail(made.error());
   return made->bytes(0, 0)[0] != 0;
@@ -46,7 +35,7 @@ Status Purge::find_unused_blobs() {
       " AND NOT EXISTS (SELECT FROM job j WHERE j.environment = b.id) LIMIT $1::bigint";
   PgParams params;
   params.bigint(kFoundAtOnce);
-  const auto rows = query(sql.c_str(), params);
+  const auto rows = connection_.query(sql.c_str(), params);
   if (!rows) return fail(rows.error());
   for (int row = 0; row < rows->size(); ++row)
     unused_.push_back({rows->text(row, 0), static_cast<std::uint64_t>(rows->bigint(row, 1))});
@@ -72,7 +61,7 @@ Result<Purge::Piece> Purge::blobs(Epoch epoch) {
       std::string("SELECT purge_blobs($1::bigint, $2::bytea[], ") + kBlobAge + ")";
   PgParams params;
   params.bigint(epoch.value()).array(std::move(ids));
-  const auto gone = query(sql.c_str(), params);
+  const auto gone = connection_.query(sql.c_str(), params);
   if (!gone) return fail(gone.error());
   unused_.erase(unused_.begin(), unused_.begin() + static_cast<std::ptrdiff_t>(taken));
   return Piece{count(*gone), !unused_.empty() || !all_found_};
@@ -81,7 +70,7 @@ Result<Purge::Piece> Purge::blobs(Epoch epoch) {
 Result<Purge::Piece> Purge::journal(Epoch epoch, Time before) {
   PgParams params;
   params.bigint(epoch.value()).timestamp(before).bigint(kPiece);
-  const auto gone = query(
+  const auto gone = connection_.query(
       "SELECT partitions, events FROM purge_journal($1::bigint, $2::timestamptz, "
       "$3::bigint::integer)",
       params);
@@ -93,8 +82,8 @@ Result<Purge::Piece> Purge::journal(Epoch epoch, Time before) {
 Result<Purge::Piece> Purge::audit(Epoch epoch, Time before) {
   PgParams params;
   params.bigint(epoch.value()).timestamp(before).bigint(kPiece);
-  const auto gone =
-      query("SELECT purge_audit($1::bigint, $2::timestamptz, $3::bigint::integer)", params);
+  const auto gone = connection_.query(
+      "SELECT purge_audit($1::bigint, $2::timestamptz, $3::bigint::integer)", params);
   if (!gone) return fail(gone.error());
   return Piece{count(*gone), count(*gone) == kPiece};
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,7 +19,7 @@ namespace ares::store {
 
 class Purge {
  public:
-  explicit Purge(PgOptions options) : options_(std::move(options)) {}
+  explicit Purge(PgOptions options) : connection_(std::move(options), PgConnection::Use::rollup) {}
 
   // Errors of all functions below: unavailable = the database is unreachable, or another session
   // holds what is to be locked: try again. stale = the epoch is over.
@@ -49,11 +48,9 @@ class Purge {
     std::uint64_t size = 0;
   };
 
-  Result<PgRows> query(const char* sql, const PgParams& params = {});
   Status find_unused_blobs();
 
-  PgOptions options_;
-  std::optional<PgConnection> connection_;
+  PgLazyConnection connection_;
   std::deque<UnusedBlob> unused_;  // found, not yet removed
   bool all_found_ = false;
 };
