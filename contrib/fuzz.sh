@@ -51,7 +51,7 @@ one() {
   mkdir -p "$made/$1"
   : >"$log.start"
   # shellcheck disable=SC2046,SC2086  # one word each
-  if "$build/fuzz/$1" -seed="$seed" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  if "$build/fuzz/$1" -seed="$seed" -max_total_time="$seconds" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
       -artifact_prefix="$findings/$1-" $dictionary "$made/$1" $(inputs_of "$1") >"$log" 2>&1; then
     awk -v target="$1" '
       / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
