@@ -89,6 +89,15 @@ class Restored:
         return subprocess.Popen([BIN / "asub", "-H", "--parsable", "--wrap", "true"], cwd=self.cluster.work, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.cluster.environment())
 
+    def keeps_the_objection_until_accepted(self, submitting, held):
+        """Another start does not forget it; what was being submitted gets a number of its own."""
+        self.kill()
+        assert "--accept-rollback" in self.refusal()
+        self.start("--accept-rollback")
+        out, err = submitting.communicate(timeout=60)
+        assert submitting.returncode == 0, err
+        assert int(out) > max(held), "no number is given twice"
+
     def close(self):
         self.log.close()
         if self.controller and self.controller.poll() is None:
@@ -188,13 +197,7 @@ def test_without_the_state_directory_the_nodes_object_for_good(restored):
         assert submitting.poll() is None, "it waits for a controller that may answer"
         size = beats.stat().st_size
         until(lambda: beats.stat().st_size > size)  # the job goes on
-        # The objection is kept: another start does not forget it.
-        r.kill()
-        assert "--accept-rollback" in r.refusal()
-        r.start("--accept-rollback")
-        out, err = submitting.communicate(timeout=60)
-        assert submitting.returncode == 0, err
-        assert int(out) > max(held), "no number is given twice"
+        r.keeps_the_objection_until_accepted(submitting, held)
     finally:
         submitting.kill()
         submitting.wait()
@@ -226,12 +229,7 @@ def test_a_controller_that_another_has_succeeded_hears_the_nodes_first(restored)
     try:
         r.signal_nodes(signal.SIGCONT)
         assert "--accept-rollback" in submitting.stderr.readline()
-        r.kill()
-        assert "--accept-rollback" in r.refusal()
-        r.start("--accept-rollback")
-        out, err = submitting.communicate(timeout=60)
-        assert submitting.returncode == 0, err
-        assert int(out) > max(held), "no number is given twice"
+        r.keeps_the_objection_until_accepted(submitting, held)
     finally:
         r.signal_nodes(signal.SIGCONT)
         submitting.kill()
