@@ -12,9 +12,11 @@ there is any.
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import random
+import shlex
 import subprocess
 import sys
 
@@ -32,8 +34,17 @@ def changed_since(commit):
     return [fields[-1] for fields in changed if fields[0] != "R100"] + git("ls-files", "--others", "--exclude-standard")
 
 
-def errors_of(path, build):
-    includes = ["-I" + str(ROOT / folder) for folder in FOLDERS] + ["-isystem", str(build / "gen")]
+def system_includes(build):
+    """The folders of headers that do not belong to the project, as the build gives them: generated ones and those of libraries."""
+    folders = {build / "gen"}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        words = shlex.split(entry["command"])
+        folders.update(pathlib.Path(words[i + 1]) for i, word in enumerate(words) if word == "-isystem")
+    return [word for folder in sorted(folders) for word in ("-isystem", str(folder))]
+
+
+def errors_of(path, system):
+    includes = ["-I" + str(ROOT / folder) for folder in FOLDERS] + system
     command = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-pthread", '-DARES_VERSION=""', f'-DARES_SOURCE_DIR="{ROOT}"']
     # A file of one line, so that a header is no main file to the compiler (which warns of "#pragma once" in one).
     done = subprocess.run(command + includes + ["-x", "c++", "-"], input=f'#include "{ROOT / path}"\n', capture_output=True, text=True)
@@ -52,9 +63,10 @@ def main():
     changed = len(paths)
     if args.at_most and changed > args.at_most:
         paths = random.Random(git("rev-parse", "HEAD")[0]).sample(paths, args.at_most)
+    system = system_includes(args.build_dir.resolve())
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for errors in pool.map(lambda path: errors_of(path, args.build_dir.resolve()), paths):
+        for errors in pool.map(lambda path: errors_of(path, system), paths):
             if errors:
                 failed += 1
                 print(errors, end="")
