@@ -241,6 +241,7 @@ def test_job_waits_for_a_free_licence(racks):
     racks.cancel(jobs[0])
     racks.completed(third)
     racks.cancel(jobs[1])
+    racks.wait_end(jobs[1])
 
 
 def test_queue_can_be_filtered_by_licence(racks):

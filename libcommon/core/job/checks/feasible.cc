@@ -82,7 +82,7 @@ class Search {
   bool satisfied() const {
     return fit_ >= std::max<std::uint32_t>(1, spec_.min_nodes) &&
            tasks_ >= std::max<std::uint32_t>(1, spec_.tasks) && gpus_enough() &&
-           counts_enough() == nullptr;
+           unmet_count() == nullptr;
   }
 
   void offer(const Node& node) {
@@ -163,7 +163,7 @@ class Search {
       return "needs " + std::to_string(spec_.min_nodes) + " nodes; " + std::to_string(fit_) +
              where + " could take their share";
     }
-    if (const FeatureCount* lacking = counts_enough())
+    if (const FeatureCount* lacking = unmet_count())
       return "needs " + std::to_string(lacking->nodes) + " nodes with " + lacking->test.text() +
              "; " +
              std::to_string(
@@ -217,7 +217,7 @@ class Search {
     return both.text();
   }
   // The first node count of the constraint that is not met; null if all are met.
-  const FeatureCount* counts_enough() const {
+  const FeatureCount* unmet_count() const {
     for (std::size_t i = 0; i < counted_.size(); ++i)
       if (counted_[i] < constraint_.counts[i].nodes) return &constraint_.counts[i];
     return nullptr;
