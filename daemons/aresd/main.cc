@@ -158,7 +158,13 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::HostedNodeSetup setup;
-    setup.agent = {name, *inventory, plugin.can_freeze, ARES_VERSION, *boot_id, *uuid};
+    setup.agent = {name,
+                   *inventory,
+                   plugin.can_freeze,
+                   ARES_VERSION,
+                   *boot_id,
+                   *uuid,
+                   config.node.max_processes_per_cpu};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);

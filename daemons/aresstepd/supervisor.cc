@@ -41,6 +41,16 @@ os::TaskTree::Isolation isolation_for(const LaunchSpec& launch, bool namespaces)
   return {namespaces ? os::namespace_kind() : os::NamespaceKind::none, launch.leased};
 }
 
+os::Limits limits_of(const node::StepSpec& spec) {
+  const NodeShare& share = spec.launch.share;
+  os::Limits limits;
+  limits.memory = spec.memory_limit.value_or(share.memory);
+  limits.cpus = share.cpu_ids;
+  limits.cpu_count = share.cpus;
+  limits.processes = spec.max_processes;
+  return limits;
+}
+
 }  // namespace
 
 // os::TaskTree behind the interface that StepMachine uses.
@@ -145,7 +155,7 @@ Status Supervisor::run() {
   const std::string group =
       "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
   std::optional<os::Cgroup> cgroup =
-      runs_task ? os::Cgroup::plan(group, launch.share.memory) : std::nullopt;
+      runs_task ? os::Cgroup::plan(group, limits_of(spec_)) : std::nullopt;
   const std::string groups = cgroup ? cgroup->directories() : "";
   tree_ = std::make_unique<Tree>(
       [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },

@@ -311,6 +311,11 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
           "pid namespace, where the kernel permits it. setuid programs such as sudo "
           "do not work in it; see aresd(8). If false, such a node cannot freeze jobs, "
           "and they are not started elsewhere when it is silent."),
+      field<NodeConfig>(
+          "max_processes_per_cpu", &NodeConfig::max_processes_per_cpu, count_type(),
+          "Processes and threads that a job may have at a time on a node, for each of its CPUs "
+          "there. Beyond it fork fails. It needs root and the pids controller of cgroup; see "
+          "aresd(8). 0: no limit."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
                         "How simulated nodes behave, with exec: mock."),
   };

@@ -78,10 +78,11 @@ struct MockConfig {
 };
 
 struct NodeConfig {
-  std::string spool = "/var/spool/ares/%n";  // may contain %n; see spool_of
-  std::string exec = "baremetal";            // "baremetal", "mock" or the path of a plugin
-  std::string stepd;                         // path of aresstepd; empty = beside aresd
-  bool user_namespaces = true;               // without root, jobs run in a user namespace
+  std::string spool = "/var/spool/ares/%n";    // may contain %n; see spool_of
+  std::string exec = "baremetal";              // "baremetal", "mock" or the path of a plugin
+  std::string stepd;                           // path of aresstepd; empty = beside aresd
+  bool user_namespaces = true;                 // without root, jobs run in a user namespace
+  std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
   MockConfig mock;
 
   // The spool directory of one node: %n is its name, %% a percent sign.

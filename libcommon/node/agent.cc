@@ -270,7 +270,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   if (launch_spec.rank == 0 && !message.script)
     return refuse(key, fence, true, "the controller sent no batch script", now);
 
-  const StepSpec step{launch_spec, std::move(*user), !setup_.inventory.gpus.empty()};
+  const StepSpec step = step_of(launch_spec, std::move(*user));
   const IntentRecord intent{
       key,     fence, identity_.incarnation, setup_.boot_id, launch_spec.rank, launch_spec.leased,
       now.wall};
@@ -284,6 +284,15 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   entry.report = bare_report(key, fence, AttemptPhase::accepted);
   attempts_.insert_or_assign(key, std::move(entry));
   launch(step, now);
+}
+
+StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
+  StepSpec step{launch, std::move(user), !setup_.inventory.gpus.empty()};
+  // Without memory in the allocation nothing was reserved, but the node has no more than this.
+  step.memory_limit =
+      launch.share.memory.value() > 0 ? launch.share.memory : setup_.inventory.memory;
+  step.max_processes = setup_.max_processes_per_cpu * std::max(launch.share.cpus, 1u);
+  return step;
 }
 
 void NodeAgent::resend_answer(Entry& entry, Moment now) {

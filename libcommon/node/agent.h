@@ -35,7 +35,8 @@ struct AgentSetup {
   bool can_freeze = false;
   std::string version;
   std::string boot_id;
-  std::string fresh_uuid;  // used if the spool is new
+  std::string fresh_uuid;                   // used if the spool is new
+  std::uint64_t max_processes_per_cpu = 0;  // of a job, for each of its CPUs; 0 = no limit
 };
 
 class NodeAgent final : public ExecutorEvents {
@@ -86,6 +87,7 @@ class NodeAgent final : public ExecutorEvents {
   Status read_identity(Moment now);
   void restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now);
   void resend_answer(Entry& entry, Moment now);
+  StepSpec step_of(const LaunchSpec& launch, UserIdentity user) const;
   Status write_records(const Prepare& message, const StepSpec& step, const IntentRecord& intent);
   bool supersede(const LaunchSpec& newer, Moment now);  // false: a newer attempt is here already
   Entry* current(const AttemptKey& key, Fence fence);   // null when unknown or of another fence

@@ -122,6 +122,8 @@ std::string encode(const StepSpec& spec) {
   out.put("user_home", spec.user.home)
       .put("user_shell", spec.user.shell)
       .put("node_has_gpus", spec.node_has_gpus);
+  put_optional(out, "memory_limit", spec.memory_limit);
+  if (spec.max_processes != 0) out.put("max_processes", spec.max_processes);
   return out.take();
 }
 
@@ -166,6 +168,8 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.user.home = in.text_or_empty("user_home");
   spec.user.shell = in.text_or_empty("user_shell");
   spec.node_has_gpus = in.flag("node_has_gpus");
+  if (auto n = in.optional_number<std::int64_t>("memory_limit")) spec.memory_limit = Bytes(*n);
+  spec.max_processes = in.number_or<std::uint64_t>("max_processes", 0);
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

@@ -2,6 +2,8 @@
 // `spec`). Made by the node agent from a LaunchSpec, read once by aresstepd. A value; any thread.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,9 @@ struct StepSpec {
   LaunchSpec launch;
   UserIdentity user;
   bool node_has_gpus = false;  // then CUDA_VISIBLE_DEVICES is "" for jobs without GPUs
+  // At most this on the node. None in specs of releases that limited the share's memory only.
+  std::optional<Bytes> memory_limit{};
+  std::uint64_t max_processes = 0;  // with threads; 0 = no limit
 };
 
 std::string encode(const StepSpec& spec);

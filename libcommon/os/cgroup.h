@@ -1,5 +1,5 @@
-// Cgroup: the control group of an attempt, on those cgroup hierarchies that exist here and are writable for this process.
-// Owned by aresstepd; one thread. Cgroups are optional: without them jobs run, but memory limits are not enforced.
+// Cgroup: the control groups of an attempt, on those cgroup hierarchies that exist here and are writable for this process.
+// Owned by aresstepd; one thread. Cgroups are optional: without them jobs run, but their limits are not enforced.
 #pragma once
 
 #include <sys/types.h>
@@ -9,22 +9,22 @@
 #include <utility>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "os/fd.h"
+#include "os/limit_groups.h"
 
 namespace ares::os {
 
 class Cgroup {
  public:
   // Returns the paths that the group `name` below this process's own group would have: on the unified hierarchy,
-  // in the v1 memory hierarchy and in the v1 freezer hierarchy. It creates nothing, so that directories() can be
-  // recorded first: a process that dies in between leaves no unknown group behind. `memory` 0 = no limit. nullopt
-  // when no hierarchy exists. `mounts` is the text of a mountinfo file, `self` the text of /proc/self/cgroup.
-  static std::optional<Cgroup> plan(const std::string& name, Bytes memory);
-  static std::optional<Cgroup> plan(const std::string& name, Bytes memory,
-                                    const std::string& mounts, const std::string& self);
-  // Creates the groups that are needed: the unified one, the v1 memory group where the unified one cannot limit
-  // memory, the v1 freezer group where the unified one cannot freeze. False when no group could be created.
+  // in the v1 freezer hierarchy and in those of v1 that set limits. It creates nothing, so that directories() can be
+  // recorded first: a process that dies in between leaves no unknown group behind. nullopt when no hierarchy
+  // exists.
+  static std::optional<Cgroup> plan(const std::string& name, Limits limits);
+  static std::optional<Cgroup> plan(const std::string& name, Limits limits,
+                                    const Hierarchies& hierarchies);
+  // Creates the groups that are needed: the unified one, the v1 freezer group where the unified one cannot freeze,
+  // v1 groups for limits that the unified one cannot set. False when no group could be created.
   bool create();
 
   Cgroup(Cgroup&& other) noexcept;
@@ -41,26 +41,21 @@ class Cgroup {
   void thaw();
   // Sends KILL to all its processes, also to frozen ones, and then thaws what only ends when it runs.
   void kill();
-  bool ran_out_of_memory() const;
-  bool limits_memory() const { return limits_memory_; }
+  const LimitGroups& limits() const { return limits_; }
   std::string directories() const;  // all that create() may create, separated by ':'
 
  private:
   struct Places {  // of the hierarchies that exist; empty = does not exist
-    std::string unified, memory, freezer;
+    std::string unified, freezer;
   };
-  Cgroup(Places places, Bytes memory) : places_(std::move(places)), memory_limit_(memory) {}
-
-  void limit_memory(const std::string& limit);
+  Cgroup(Places places, LimitGroups limits)
+      : places_(std::move(places)), limits_(std::move(limits)) {}
 
   Places places_;
-  Bytes memory_limit_;
   // Those that were created; empty = not created, or not needed.
   std::string unified_;  // directory on the unified hierarchy
-  std::string memory_;   // directory that limits memory, may be unified_
   std::string freezer_;  // directory that freezes: unified_ or in the v1 freezer
-  bool limits_memory_ = false;
-  bool memory_is_v2_ = false;
+  LimitGroups limits_;
 };
 
 }  // namespace ares::os

@@ -308,7 +308,7 @@ TaskTree::Events TaskTree::collect() {
   gone.user_cpu = duration(usage.ru_utime);
   gone.system_cpu = duration(usage.ru_stime);
   gone.max_rss = Bytes::kib(usage.ru_maxrss);
-  gone.out_of_memory = cgroup_ && cgroup_->ran_out_of_memory();
+  gone.out_of_memory = cgroup_ && cgroup_->limits().ran_out_of_memory();
   events.gone = gone;
   cgroup_.reset();
   return events;

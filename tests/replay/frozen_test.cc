@@ -163,6 +163,8 @@ node::StepSpec full_step_spec() {
   launch.time_limit = Seconds(1);
   launch.array_count = launch.array_min = launch.array_max = launch.array_step = 1;
   spec.user.groups = {GroupId(1)};
+  spec.memory_limit = Bytes(1);
+  spec.max_processes = 1;
   return spec;
 }
 

@@ -373,8 +373,8 @@ TEST_F(Baremetal, CountsCpuTimeAndMemoryOfAllProcesses) {
 
 TEST_F(Baremetal, JobAboveItsMemoryIsOutOfMemory) {
   std::optional<os::Cgroup> probe =
-      os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), Bytes::mib(64));
-  if (!probe || !probe->create() || !probe->limits_memory())
+      os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), {.memory = Bytes::mib(64)});
+  if (!probe || !probe->create() || !probe->limits().limits_memory())
     GTEST_SKIP() << "needs a memory controller to write to";
   Prepare prepare = job(1, "head -c 300000000 /dev/zero | tail > /dev/null\necho survived\n");
   prepare.launch.share.memory = Bytes::mib(64);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "os/access_list.h"
+#include "os/cgroup.h"
 #include "real_node.h"
 
 #include <gtest/gtest.h>
@@ -120,6 +121,58 @@ TEST_F(Isolation, ScriptIsReadableForItsUserOnly) {
   EXPECT_NE(std::system(as.c_str()), 0);
   std::ofstream(work / "finish");
   EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
+}
+
+// Whether the control groups of this machine set such limits for us.
+bool enforced(os::Limits limits, bool (os::LimitGroups::*one)() const) {
+  auto probe = os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), std::move(limits));
+  return probe && probe->create() && (probe->limits().*one)();
+}
+
+// Regression: the job was only bound to its CPUs, which it could undo.
+TEST_F(Isolation, JobIsKeptOnItsCpus) {
+  if (!enforced({.cpus = {0}}, &os::LimitGroups::keeps_cpus))
+    GTEST_SKIP() << "needs a cpuset controller to write to";
+  Prepare prepare = job(1,
+                        "taskset -pc 0-63 $$ >/dev/null 2>&1; nproc; sh -c 'taskset -pc 0-63 "
+                        "$$ >/dev/null; nproc'\n");
+  prepare.launch.share.cpu_ids = {0};
+  const AttemptReport report = node.run(prepare);
+  EXPECT_EQ(report.exit.code, 0) << report.detail;
+  EXPECT_EQ(output(), "1\n1\n");
+}
+
+// Regression: nothing but RLIMIT_NPROC limited a fork bomb.
+TEST_F(Isolation, ForkBombEndsAtTheLimitOfTheJob) {
+  if (!enforced({.processes = 10}, &os::LimitGroups::limits_processes))
+    GTEST_SKIP() << "needs a pids controller to write to";
+  node.max_processes_per_cpu = 40;
+  node.restart();
+  const AttemptReport report = node.run(job(1,
+                                            "exec python3 -c 'import os, time\n"
+                                            "n = 0\n"
+                                            "while n < 200:\n"
+                                            "  try:\n"
+                                            "    if os.fork() == 0: time.sleep(100)\n"
+                                            "  except OSError: break\n"
+                                            "  n += 1\n"
+                                            "print(n, flush=True)'\n"));
+  EXPECT_EQ(report.phase, AttemptPhase::done);
+  EXPECT_EQ(report.exit.code, 0) << report.detail;
+  EXPECT_GT(std::atoi(output().c_str()), 30);
+  EXPECT_LT(std::atoi(output().c_str()), 40);
+}
+
+// Regression: a job that asked for no memory had no limit.
+TEST_F(Isolation, JobWithoutReservedMemoryHasThatOfTheNode) {
+  if (!enforced({.memory = Bytes::mib(64)}, &os::LimitGroups::limits_memory))
+    GTEST_SKIP() << "needs a memory controller to write to";
+  node.inventory.memory = Bytes::mib(64);
+  node.restart();
+  const AttemptReport report =
+      node.run(job(1, "head -c 300000000 /dev/zero | tail > /dev/null\necho survived\n"));
+  EXPECT_EQ(report.phase, AttemptPhase::done);
+  EXPECT_TRUE(report.exit.out_of_memory);
 }
 
 }  // namespace

@@ -75,6 +75,8 @@ class RealNode final : private node::Uplink, private node::Users {
     setup.name = "n1";
     setup.boot_id = *os::boot_id();
     setup.fresh_uuid = *os::fresh_uuid();
+    setup.inventory = inventory;
+    setup.max_processes_per_cpu = max_processes_per_cpu;
     node::Uplink& uplink = *this;
     node::Users& users = *this;
     agent_ = std::make_unique<node::NodeAgent>(setup, *spool_, users, uplink);
@@ -148,6 +150,9 @@ class RealNode final : private node::Uplink, private node::Users {
   FileSpool& spool() { return *spool_; }
   std::vector<LaunchRefused> refusals;
   Seconds lease{300};  // for the next connect()
+  // For the next start().
+  Inventory inventory;
+  std::uint64_t max_processes_per_cpu = 0;
 
  private:
   void send(FromNode message) override {

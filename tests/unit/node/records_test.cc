@@ -179,6 +179,8 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   spec.launch.leased = true;
   spec.user = {"x", GroupId(100), {GroupId(100), GroupId(4)}, "/home/x", "/bin/bash"};
   spec.node_has_gpus = true;
+  spec.memory_limit = Bytes::gib(4);
+  spec.max_processes = 4096;
 
   const Result<StepSpec> read = decode_step_spec(encode(spec));
   ASSERT_TRUE(read) << read.error().message;
@@ -190,6 +192,8 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->launch.share.gpu_part, 250u);
   EXPECT_EQ(read->launch.attempt, kTask);
   EXPECT_EQ(read->user, spec.user);
+  EXPECT_EQ(read->memory_limit, spec.memory_limit);
+  EXPECT_EQ(read->max_processes, 4096u);
 }
 
 // The supervisor died, or the power may fail, between the exit record and its sync.

@@ -11,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include "os/cgroup.h"
 #include "os/clock.h"
 
 namespace ares::os {
@@ -109,44 +108,6 @@ TEST_F(Files, ReplacesAFileAtomically) {
   ASSERT_TRUE(replace_file(path + "/identity", "2"));
   EXPECT_EQ(*read_file(path + "/identity"), "2");
   EXPECT_FALSE(replace_file(path + "/none/identity", "x"));
-}
-
-// Plain files stand in for the kernel's: the test checks which are chosen and what is written.
-TEST_F(Files, CgroupPicksTheHierarchyOfEachController) {
-  const std::string name = "job";
-  for (const char* hierarchy : {"/unified", "/memory", "/freezer"}) {
-    std::filesystem::create_directories(path + hierarchy + std::string("/own/") + name);
-    for (const char* file : {"cgroup.procs", "cgroup.freeze", "cgroup.controllers",
-                             "memory.limit_in_bytes", "memory.oom_control", "freezer.state"})
-      std::ofstream(path + hierarchy + std::string("/own/") + name + "/" + file);
-  }
-  const std::string mounts = "30 20 0:26 / " + path + "/memory rw - cgroup cgroup rw,memory\n" +
-                             "31 20 0:27 / " + path + "/freezer rw - cgroup cgroup rw,freezer\n" +
-                             "32 20 0:28 / " + path + "/unified rw shared:9 - cgroup2 cgroup2 rw\n";
-  const std::string self = "7:memory:/own\n6:freezer:/own\n0::/own\n";
-  {
-    std::optional<Cgroup> group = Cgroup::plan(name, Bytes::mib(1), mounts, self);
-    ASSERT_TRUE(group);
-    EXPECT_EQ(group->directories(),
-              path + "/unified/own/job:" + path + "/memory/own/job:" + path + "/freezer/own/job");
-    EXPECT_EQ(*read_file(path + "/memory/own/job/memory.limit_in_bytes"), "") << "only planned";
-    ASSERT_TRUE(group->create());
-    EXPECT_TRUE(group->limits_memory());
-    EXPECT_EQ(*read_file(path + "/memory/own/job/memory.limit_in_bytes"), "1048576");
-    EXPECT_FALSE(group->ran_out_of_memory());
-    std::ofstream(path + "/memory/own/job/memory.oom_control") << "under_oom 0\noom_kill 2\n";
-    EXPECT_TRUE(group->ran_out_of_memory());
-    EXPECT_TRUE(group->freeze());
-    EXPECT_EQ(*read_file(path + "/unified/own/job/cgroup.freeze"), "1");
-  }
-  const std::size_t unified = mounts.find("32 20");
-  std::optional<Cgroup> v1 = Cgroup::plan(name, Bytes(0), mounts.substr(0, unified), self);
-  ASSERT_TRUE(v1);
-  ASSERT_TRUE(v1->create());
-  EXPECT_TRUE(v1->freeze());
-  EXPECT_EQ(*read_file(path + "/freezer/own/job/freezer.state"), "FROZEN");
-  EXPECT_FALSE(v1->limits_memory());
-  EXPECT_FALSE(Cgroup::plan(name, Bytes::mib(1), "", ""));
 }
 
 TEST(Clock, StartTicksIdentifyAProcess) {

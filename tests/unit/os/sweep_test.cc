@@ -105,8 +105,8 @@ TEST(Sweep, ProcessesFrozenByCgroupV1AreKilled) {
   std::istringstream lines(*read_file("/proc/self/mountinfo"));
   for (std::string line; std::getline(lines, line);)
     if (line.find(" - cgroup ") != std::string::npos) mounts += line + "\n";
-  auto group = Cgroup::plan("ares-sweep-" + std::to_string(::getpid()), Bytes{}, mounts,
-                            *read_file("/proc/self/cgroup"));
+  auto group = Cgroup::plan("ares-sweep-" + std::to_string(::getpid()), {},
+                            {mounts, *read_file("/proc/self/cgroup")});
   if (!group || !group->create() || !group->can_freeze())
     GTEST_SKIP() << "no freezer of cgroup v1 that we may use";
   const pid_t child = ::fork();
@@ -137,7 +137,7 @@ TEST(Sweep, KillIsPendingBeforeAGroupOfV1IsThawed) {
   ASSERT_EQ(::mkfifo(state.c_str(), 0600), 0);
   std::ofstream(job + "/cgroup.procs").close();
   auto group = Cgroup::plan(
-      "job", Bytes{}, "1 0 0:1 / " + path + " rw - cgroup cgroup rw,freezer\n", "1:freezer:/\n");
+      "job", {}, {"1 0 0:1 / " + path + " rw - cgroup cgroup rw,freezer\n", "1:freezer:/\n"});
   ASSERT_TRUE(group && group->create() && group->can_freeze());
   const pid_t child = ::fork();
   if (child == 0)

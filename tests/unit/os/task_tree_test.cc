@@ -93,7 +93,7 @@ pid_t supervise_escape(
   if (supervisor != 0) return held.beat(10'000) ? supervisor : -1;
   ::dup2(held.theirs.get(), STDOUT_FILENO);
   TaskTree tree(escape, {namespace_kind(), true},
-                group.empty() ? std::nullopt : Cgroup::plan(group, Bytes{}));
+                group.empty() ? std::nullopt : Cgroup::plan(group, {}));
   const Result<pid_t> init = tree.spawn_gated();
   if (!init) ::_exit(1);
   tree.open_gate();
@@ -199,7 +199,7 @@ TEST(TaskTree, SignalsPassAnInitThatDoesNotRun) {
 TEST(TaskTree, KillIsPendingBeforeFrozenProcessesRunAgain) {
   const std::string group = "ares-tree-" + std::to_string(::getpid());
   {
-    auto tried = Cgroup::plan(group, Bytes{});
+    auto tried = Cgroup::plan(group, {});
     if (!tried || !tried->create() || !tried->can_freeze() || !can_make_namespace(namespace_kind()))
       GTEST_SKIP() << "needs a pid namespace and a freezer";
   }
@@ -223,7 +223,7 @@ TEST(TaskTree, KillIsPendingBeforeFrozenProcessesRunAgain) {
   EXPECT_FALSE(held.beat(1000));
   end(supervisor);
   EXPECT_TRUE(held.ends(10'000));
-  remove_groups(Cgroup::plan(group, Bytes{})->directories());
+  remove_groups(Cgroup::plan(group, {})->directories());
 }
 
 TEST(TaskTree, JobWithoutRootKeepsItsUserAndSeesOnlyItsOwnProcesses) {

@@ -1,0 +1,70 @@
+# Tests: limit_groups
+"""A job cannot leave what it was given: its CPUs, its memory, its number of processes, its files on the node."""
+
+import pytest
+
+from cluster import Cluster
+
+CONFIG = """
+cluster: held
+controller: {operators: [root]}
+policy: {kill_wait: 2, heartbeat: 1, launch_backoff: 1}
+node: {max_processes_per_cpu: 40}
+nodes:
+  - {name: "n1", cpus: 2, memory: 300M}
+partitions:
+  - {name: main, nodes: "n1", default: true}
+"""
+
+
+def writable_controllers():
+    """Those of cgroup version 1 that this test and the node's daemon may use."""
+    found = set()
+    for line in open("/proc/self/mountinfo"):
+        left, right = line.split(" - ")
+        kind, _, options = right.split()
+        if kind == "cgroup" and left.split()[5].startswith("rw"):
+            found |= set(options.split(","))
+    return found
+
+
+@pytest.fixture(scope="module")
+def held(others):
+    made = Cluster(config=CONFIG)
+    yield made
+    made.close()
+
+
+def needs(controller):
+    if controller not in writable_controllers():
+        pytest.skip(f"needs the controller {controller} of cgroup version 1")
+
+
+def test_the_batch_script_cannot_be_changed(held, others):
+    job = held.wrap('s=$ARES_ATTEMPT_DIR/script; chmod u+w $s && echo changed; head -c 1000 /dev/zero >> $s && echo grown; echo end',
+                    user=others[0])
+    held.completed(job)
+    words = held.output(job).splitlines()
+    assert "end" in words and "changed" not in words and "grown" not in words, words
+
+
+def test_a_job_stays_on_its_cpus(held, others):
+    needs("cpuset")
+    job = held.wrap("taskset -pc 0-63 $$; nproc", "-c1", user=others[0])
+    held.completed(job)
+    assert held.output(job).splitlines()[-1] == "1"
+
+
+def test_a_fork_bomb_ends_at_the_limit(held, others):
+    needs("pids")
+    bomb = held.script("#!/bin/bash\nfork() { fork | fork & }; fork\nsleep 1\n", name="bomb.sh")
+    job = held.submit("-t", "1", "-o", "/dev/null", str(bomb), user=others[0])
+    held.wait_end(job, 90)
+    held.completed(held.wrap("true", user=others[1]))
+
+
+def test_a_job_that_asked_for_no_memory_cannot_have_more_than_the_node(held, others):
+    needs("memory")
+    job = held.wrap("head -c 900000000 /dev/zero | tail >/dev/null", user=others[0])
+    assert held.wait_end(job) == {job: "OUT_OF_MEMORY"}
+    assert held.account(job, "Reason") == "OutOfMemory"

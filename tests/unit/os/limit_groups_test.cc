@@ -1,0 +1,145 @@
+// Limits that the kernel keeps, in real control groups that are removed again.
+#include "os/limit_groups.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+#include <optional>
+
+#include "os/cgroup.h"
+
+namespace ares::os {
+namespace {
+
+// What the function returns in a process that is held to the limits; -1: it was killed.
+class Held {
+ public:
+  explicit Held(Limits limits)
+      : group_(Cgroup::plan("ares-limits-" + std::to_string(::getpid()), std::move(limits))) {
+    if (group_ && !group_->create()) group_.reset();
+  }
+  explicit operator bool() const { return group_.has_value(); }
+  const LimitGroups& limits() const { return group_->limits(); }
+  std::string directories() const { return group_->directories(); }
+
+  int run(const std::function<int()>& job) {
+    int gate[2];
+    if (::pipe(gate) != 0) return -2;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      char byte = 0;
+      ::close(gate[1]);
+      if (::read(gate[0], &byte, 1) != 1) ::_exit(98);
+      ::_exit(job());
+    }
+    const Status attached = group_->attach(child);
+    EXPECT_TRUE(attached) << (attached ? "" : attached.error().message);
+    (void)!::write(gate[1], "g", 1);
+    ::close(gate[0]);
+    ::close(gate[1]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  std::optional<Cgroup> group_;
+};
+
+std::uint32_t first_cpu() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ::sched_getaffinity(0, sizeof set, &set);
+  std::uint32_t cpu = 0;
+  while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &set)) ++cpu;
+  return cpu;
+}
+
+// Number of CPUs after asking for all.
+int widen() {
+  cpu_set_t set;
+  std::fill_n(reinterpret_cast<unsigned char*>(&set), sizeof set, 0xff);
+  ::sched_setaffinity(0, sizeof set, &set);
+  CPU_ZERO(&set);
+  ::sched_getaffinity(0, sizeof set, &set);
+  return CPU_COUNT(&set);
+}
+
+int count_forks() {
+  int forked = 0;
+  for (; forked < 90; ++forked) {
+    const pid_t pid = ::fork();
+    if (pid < 0) break;
+    if (pid == 0)
+      for (;;) ::pause();
+  }
+  ::signal(SIGTERM, SIG_IGN);
+  ::kill(0, SIGTERM);
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
+  return forked;
+}
+
+TEST(LimitGroups, CpusCannotBeWidened) {
+  Held held({.cpus = {first_cpu()}, .cpu_count = 1});
+  if (!held || !held.limits().keeps_cpus()) GTEST_SKIP() << "no cpuset that we may use";
+  EXPECT_EQ(held.run(widen), 1);
+}
+
+TEST(LimitGroups, CpusThatTheMachineLacksAreLeftOut) {
+  Held held({.cpus = {first_cpu(), 4000}});
+  if (!held || !held.limits().keeps_cpus()) GTEST_SKIP() << "no cpuset that we may use";
+  EXPECT_EQ(held.run(widen), 1);
+  Held none({.cpus = {4000}});
+  EXPECT_TRUE(!none || !none.limits().keeps_cpus());
+}
+
+TEST(LimitGroups, ProcessesAreCounted) {
+  Held held({.processes = 30});
+  if (!held || !held.limits().limits_processes()) GTEST_SKIP() << "no pids controller to use";
+  const int forked = held.run([] {
+    ::setpgid(0, 0);
+    return count_forks();
+  });
+  EXPECT_EQ(forked, 29) << "and the process itself";
+}
+
+TEST(LimitGroups, MemoryBeyondTheLimitIsAnEndThatIsNoticed) {
+  Held held({.memory = Bytes::mib(32)});
+  if (!held || !held.limits().limits_memory()) GTEST_SKIP() << "no memory controller to use";
+  EXPECT_EQ(held.run([] { return 0; }), 0);
+  EXPECT_FALSE(held.limits().ran_out_of_memory());
+  EXPECT_EQ(held.run([] {
+    constexpr std::size_t kSize = std::size_t{128} << 20;
+    void* all = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::fill_n(static_cast<volatile char*>(all), kSize, 'x');
+    return 0;
+  }),
+            -1);
+  EXPECT_TRUE(held.limits().ran_out_of_memory());
+}
+
+TEST(LimitGroups, NothingIsLeft) {
+  std::string directories;
+  {
+    Held held({.memory = Bytes::mib(32), .cpus = {first_cpu()}, .cpu_count = 1, .processes = 30});
+    if (!held) GTEST_SKIP() << "no control groups that we may use";
+    directories = held.directories();
+    held.run([] { return 0; });
+  }
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = directories.find(':', at);
+    EXPECT_NE(::access(directories.substr(at, end - at).c_str(), F_OK), 0)
+        << directories.substr(at, end - at);
+  }
+}
+
+}  // namespace
+}  // namespace ares::os
