@@ -12,6 +12,7 @@
 #include <spdlog/spdlog.h>
 
 #include "aresd/confirm.h"
+#include "aresd/gpu_devices.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -157,6 +158,10 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!inventory) return fail(inventory.error());
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
+    ares::aresd::GpuDevices devices;
+    if (!plugin.in_memory) devices = ares::aresd::gpu_devices(*configured, *inventory);
+    for (const std::string& problem : devices.problems)
+      spdlog::warn("{}: gpu_devices: {}; jobs are not kept from it", name, problem);
     ares::aresd::HostedNodeSetup setup;
     setup.agent = {name,
                    *inventory,
@@ -164,7 +169,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    ARES_VERSION,
                    *boot_id,
                    *uuid,
-                   config.node.max_processes_per_cpu};
+                   config.node.max_processes_per_cpu,
+                   std::move(devices.of)};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);

@@ -48,6 +48,7 @@ os::Limits limits_of(const node::StepSpec& spec) {
   limits.cpus = share.cpu_ids;
   limits.cpu_count = share.cpus;
   limits.processes = spec.max_processes;
+  limits.denied_devices = spec.denied_devices;
   return limits;
 }
 

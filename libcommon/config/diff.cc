@@ -59,7 +59,8 @@ NodeEntry entry_of(const ConfiguredNode& node) {
           node.inventory.cpus,
           node.inventory.memory,
           {node.inventory.gpus, node.gpu_topology},
-          node.inventory.features};
+          node.inventory.features,
+          node.gpu_devices};
 }
 
 // Groups the names of nodes by their change, in the order of the first node.

@@ -65,6 +65,12 @@ Type<GpuSpec> gpus_type() {
           }};
 }
 
+Type<std::vector<std::string>> unless_empty(Type<std::vector<std::string>> type) {
+  return {type.name, type.parse, [print = type.print](const std::vector<std::string>& texts) {
+            return texts.empty() ? std::string() : print(texts);
+          }};
+}
+
 // A count or amount whose zero means "not given".
 template <class T>
 Type<T> unless_zero(Type<T> type) {
@@ -286,14 +292,13 @@ std::vector<Field<NodeEntry>> node_fields() {
                        "GPUs in the order of their indices; or a file on the node, with what "
                        "nvidia-smi topo -m prints there, from which "
                        "aresd takes the GPUs and how they are linked."),
-      field<NodeEntry>("features", &NodeEntry::features,
-                       Type<std::vector<std::string>>{
-                           "list of texts", text_list_type().parse,
-                           [](const std::vector<std::string>& features) {
-                             return features.empty() ? std::string()
-                                                     : text_list_type().print(features);
-                           }},
+      field<NodeEntry>("features", &NodeEntry::features, unless_empty(text_list_type()),
                        "Words that --constraint can ask for."),
+      field<NodeEntry>("gpu_devices", &NodeEntry::gpu_devices, unless_empty(text_list_type()),
+                       "Device files of the GPUs, in the order of their indices; several of one "
+                       "GPU are separated by commas. Jobs without the GPU cannot open them, where "
+                       "aresd may write to control groups. When not given, those of NVIDIA's "
+                       "driver."),
   };
 }
 

@@ -23,6 +23,7 @@ struct NodeEntry {
   Bytes memory{};
   GpuSpec gpus;
   std::vector<std::string> features;
+  std::vector<std::string> gpu_devices;
 };
 
 std::vector<Field<Config>> cluster_fields();  // at the top of the file

@@ -65,6 +65,8 @@ struct ConfiguredNode {
   Inventory inventory;
   std::string
       gpu_topology;  // File from which aresd reads the GPUs; empty = `inventory.gpus` is complete.
+  // Device files of each GPU, separated by commas; empty = aresd finds them.
+  std::vector<std::string> gpu_devices{};
 };
 
 struct MockConfig {

@@ -292,6 +292,10 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   step.memory_limit =
       launch.share.memory.value() > 0 ? launch.share.memory : setup_.inventory.memory;
   step.max_processes = setup_.max_processes_per_cpu * std::max(launch.share.cpus, 1u);
+  const std::vector<GpuIndex>& own = launch.share.gpus;
+  for (const auto& [gpu, devices] : setup_.gpu_devices)
+    if (std::find(own.begin(), own.end(), gpu) == own.end())
+      step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
   return step;
 }
 

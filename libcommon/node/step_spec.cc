@@ -124,6 +124,7 @@ std::string encode(const StepSpec& spec) {
       .put("node_has_gpus", spec.node_has_gpus);
   put_optional(out, "memory_limit", spec.memory_limit);
   if (spec.max_processes != 0) out.put("max_processes", spec.max_processes);
+  put_texts(out, "denied_device", spec.denied_devices);
   return out.take();
 }
 
@@ -170,6 +171,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.node_has_gpus = in.flag("node_has_gpus");
   if (auto n = in.optional_number<std::int64_t>("memory_limit")) spec.memory_limit = Bytes(*n);
   spec.max_processes = in.number_or<std::uint64_t>("max_processes", 0);
+  spec.denied_devices = in.all("denied_device");
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

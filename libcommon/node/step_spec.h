@@ -37,7 +37,8 @@ struct StepSpec {
   bool node_has_gpus = false;  // then CUDA_VISIBLE_DEVICES is "" for jobs without GPUs
   // At most this on the node. None in specs of releases that limited the share's memory only.
   std::optional<Bytes> memory_limit{};
-  std::uint64_t max_processes = 0;  // with threads; 0 = no limit
+  std::uint64_t max_processes = 0;            // with threads; 0 = no limit
+  std::vector<std::string> denied_devices{};  // of GPUs of others: "c 195:0"
 };
 
 std::string encode(const StepSpec& spec);

@@ -43,6 +43,7 @@ LimitGroups::LimitGroups(const Hierarchies& hierarchies, const std::string& name
   if (!limits_.cpus.empty()) cpuset_place_ = place(hierarchies, "cpuset");
   if (limits_.cpu_count > 0) cpu_place_ = place(hierarchies, "cpu");
   if (limits_.processes > 0) pids_place_ = place(hierarchies, "pids");
+  if (!limits_.denied_devices.empty()) devices_place_ = place(hierarchies, "devices");
 }
 
 LimitGroups::LimitGroups(LimitGroups&& other) noexcept
@@ -52,6 +53,7 @@ LimitGroups::LimitGroups(LimitGroups&& other) noexcept
       cpuset_place_(std::move(other.cpuset_place_)),
       cpu_place_(std::move(other.cpu_place_)),
       pids_place_(std::move(other.pids_place_)),
+      devices_place_(std::move(other.devices_place_)),
       planned_(std::move(other.planned_)),
       unified_(std::move(other.unified_)),
       controllers_(std::move(other.controllers_)),
@@ -59,7 +61,8 @@ LimitGroups::LimitGroups(LimitGroups&& other) noexcept
       memory_(std::move(other.memory_)),
       cpus_(other.cpus_),
       cpu_time_(other.cpu_time_),
-      processes_(other.processes_) {}
+      processes_(other.processes_),
+      devices_(other.devices_) {}
 
 LimitGroups::~LimitGroups() {
   for (const std::string& group : made_) ::rmdir(group.c_str());
@@ -98,11 +101,13 @@ void LimitGroups::create(const std::string& unified) {
   if (!limits_.cpus.empty()) cpus_ = keep_on_cpus();
   if (limits_.cpu_count > 0 && !cpus_) cpu_time_ = limit_cpu_time();
   if (limits_.processes > 0) processes_ = limit_processes();
+  if (!limits_.denied_devices.empty()) devices_ = deny_devices();
   // A process cannot enter a cpuset without CPUs, and needs no group that limits nothing.
   const auto unused = [this](const std::string& group) {
     const bool used =
         (memory_.on && group == memory_place_.group) || (cpus_ && group == cpuset_place_.group) ||
-        (cpu_time_ && group == cpu_place_.group) || (processes_ && group == pids_place_.group);
+        (cpu_time_ && group == cpu_place_.group) || (processes_ && group == pids_place_.group) ||
+        (devices_ && group == devices_place_.group);
     if (!used) ::rmdir(group.c_str());
     return !used;
   };
@@ -158,6 +163,16 @@ bool LimitGroups::limit_processes() {
   if (has("pids") && write_value(unified_ + "/pids.max", limit)) return true;
   const std::string group = make(pids_place_);
   return !group.empty() && write_value(group + "/pids.max", limit);
+}
+
+// All others stay as the parent allows them.
+bool LimitGroups::deny_devices() {
+  const std::string group = make(devices_place_);
+  return !group.empty() &&
+         std::all_of(limits_.denied_devices.begin(), limits_.denied_devices.end(),
+                     [&](const std::string& device) {
+                       return write_value(group + "/devices.deny", device + " rwm");
+                     });
 }
 
 Status LimitGroups::attach(pid_t pid) {

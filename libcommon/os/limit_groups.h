@@ -15,10 +15,11 @@
 namespace ares::os {
 
 struct Limits {
-  Bytes memory{};                     // with what it swaps; 0 = no limit
-  std::vector<std::uint32_t> cpus{};  // numbers of its CPUs; empty = any
-  std::uint32_t cpu_count = 0;        // where it cannot be kept on these; 0 = no limit
-  std::uint64_t processes = 0;        // with threads; 0 = no limit
+  Bytes memory{};                             // with what it swaps; 0 = no limit
+  std::vector<std::uint32_t> cpus{};          // numbers of its CPUs; empty = any
+  std::uint32_t cpu_count = 0;                // where it cannot be kept on these; 0 = no limit
+  std::uint64_t processes = 0;                // with threads; 0 = no limit
+  std::vector<std::string> denied_devices{};  // "c 195:0": neither to open nor to make
 };
 
 class LimitGroups {
@@ -37,11 +38,12 @@ class LimitGroups {
   // Moves the process into the v1 groups.
   Status attach(pid_t pid);
 
-  bool in_force() const { return memory_.on || cpus_ || cpu_time_ || processes_; }
+  bool in_force() const { return memory_.on || cpus_ || cpu_time_ || processes_ || devices_; }
   bool limits_memory() const { return memory_.on; }
   bool keeps_cpus() const { return cpus_; }           // the processes are kept on their CPUs
   bool limits_cpu_time() const { return cpu_time_; }  // or get no more time than that of as many
   bool limits_processes() const { return processes_; }
+  bool denies_devices() const { return devices_; }
   bool ran_out_of_memory() const;
 
  private:
@@ -61,16 +63,17 @@ class LimitGroups {
   bool keep_on_cpus();
   bool limit_cpu_time();
   bool limit_processes();
+  bool deny_devices();
 
   const Limits limits_;
   std::string name_;
-  Place memory_place_, cpuset_place_, cpu_place_, pids_place_;
+  Place memory_place_, cpuset_place_, cpu_place_, pids_place_, devices_place_;
   std::vector<std::string> planned_;
   std::string unified_;
   std::string controllers_;  // of unified_
   std::vector<std::string> made_;
   Memory memory_;
-  bool cpus_ = false, cpu_time_ = false, processes_ = false;
+  bool cpus_ = false, cpu_time_ = false, processes_ = false, devices_ = false;
 };
 
 }  // namespace ares::os

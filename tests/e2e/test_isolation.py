@@ -11,7 +11,7 @@ controller: {operators: [root]}
 policy: {kill_wait: 2, heartbeat: 1, launch_backoff: 1}
 node: {max_processes_per_cpu: 40}
 nodes:
-  - {name: "n1", cpus: 2, memory: 300M}
+  - {name: "n1", cpus: 2, memory: 300M, gpus: "a100:2", gpu_devices: [/dev/full, /dev/random]}
 partitions:
   - {name: main, nodes: "n1", default: true}
 """
@@ -61,6 +61,15 @@ def test_a_fork_bomb_ends_at_the_limit(held, others):
     job = held.submit("-t", "1", "-o", "/dev/null", str(bomb), user=others[0])
     held.wait_end(job, 90)
     held.completed(held.wrap("true", user=others[1]))
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 2])
+def test_a_job_can_open_its_own_gpus_only(held, others, gpus):
+    needs("devices")
+    job = held.wrap("for f in full random; do (exec </dev/$f) && echo $f; done; true", *([f"--gres=gpu:{gpus}"] if gpus else []),
+                    "-e", "/dev/null", user=others[0])
+    held.completed(job)
+    assert len(held.output(job).split()) == gpus
 
 
 def test_a_job_that_asked_for_no_memory_cannot_have_more_than_the_node(held, others):

@@ -165,6 +165,7 @@ node::StepSpec full_step_spec() {
   spec.user.groups = {GroupId(1)};
   spec.memory_limit = Bytes(1);
   spec.max_processes = 1;
+  spec.denied_devices = {"c 195:0"};
   return spec;
 }
 

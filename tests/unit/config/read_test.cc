@@ -37,6 +37,19 @@ std::string refusal(const std::string& text) {
   return config ? "accepted" : config.error().message;
 }
 
+TEST(Config, DeviceFilesAreOneItemForEachGpu) {
+  const auto text = [](const std::string& files) {
+    return "cluster: demo\nnodes:\n  - {name: n1, gpus: \"a100:2\", gpu_devices: " + files +
+           "}\npartitions:\n  - {name: main, nodes: n1}\n";
+  };
+  const Config config = good(text("[/dev/nvidia0, \"/dev/dri/card1,/dev/dri/renderD129\"]"));
+  ASSERT_EQ(config.nodes.size(), 1u);
+  EXPECT_EQ(config.nodes[0].gpu_devices,
+            (std::vector<std::string>{"/dev/nvidia0", "/dev/dri/card1,/dev/dri/renderD129"}));
+  EXPECT_THAT(refusal(text("[/dev/nvidia0]")),
+              testing::HasSubstr("1 for 2 GPUs; list one item for each GPU"));
+}
+
 TEST(Config, ReadsNodesAndPartitions) {
   const Config config = good(kSmall);
   EXPECT_EQ(config.policy.cluster_name, "demo");

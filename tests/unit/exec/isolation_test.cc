@@ -163,6 +163,22 @@ TEST_F(Isolation, ForkBombEndsAtTheLimitOfTheJob) {
   EXPECT_LT(std::atoi(output().c_str()), 40);
 }
 
+// Regression: only CUDA_VISIBLE_DEVICES kept a job from the GPUs of others.
+TEST_F(Isolation, JobCannotOpenTheGpusOfOthers) {
+  if (!enforced({.denied_devices = {"c 1:7"}}, &os::LimitGroups::denies_devices))
+    GTEST_SKIP() << "needs a devices controller to write to";
+  node.gpu_devices = {{GpuIndex(0), {"c 1:7"}}, {GpuIndex(1), {"c 1:5"}}};
+  node.restart();
+  const std::string script =
+      "for f in full zero null; do (exec </dev/$f) 2>/dev/null && echo $f; done; true\n";
+  Prepare one = job(1, script);
+  one.launch.share.gpus = {GpuIndex(1)};
+  ASSERT_EQ(node.run(one).exit.code, 0);
+  EXPECT_EQ(output(), "zero\nnull\n");
+  ASSERT_EQ(node.run(job(2, script)).exit.code, 0);
+  EXPECT_EQ(output(), "null\n") << "a job without GPUs";
+}
+
 // Regression: a job that asked for no memory had no limit.
 TEST_F(Isolation, JobWithoutReservedMemoryHasThatOfTheNode) {
   if (!enforced({.memory = Bytes::mib(64)}, &os::LimitGroups::limits_memory))

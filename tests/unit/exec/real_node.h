@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -77,6 +78,7 @@ class RealNode final : private node::Uplink, private node::Users {
     setup.fresh_uuid = *os::fresh_uuid();
     setup.inventory = inventory;
     setup.max_processes_per_cpu = max_processes_per_cpu;
+    setup.gpu_devices = gpu_devices;
     node::Uplink& uplink = *this;
     node::Users& users = *this;
     agent_ = std::make_unique<node::NodeAgent>(setup, *spool_, users, uplink);
@@ -153,6 +155,7 @@ class RealNode final : private node::Uplink, private node::Users {
   // For the next start().
   Inventory inventory;
   std::uint64_t max_processes_per_cpu = 0;
+  std::map<GpuIndex, std::vector<std::string>> gpu_devices;
 
  private:
   void send(FromNode message) override {

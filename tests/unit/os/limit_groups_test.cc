@@ -1,6 +1,7 @@
 // Limits that the kernel keeps, in real control groups that are removed again.
 #include "os/limit_groups.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -124,6 +125,18 @@ TEST(LimitGroups, MemoryBeyondTheLimitIsAnEndThatIsNoticed) {
   }),
             -1);
   EXPECT_TRUE(held.limits().ran_out_of_memory());
+}
+
+TEST(LimitGroups, DeniedDevicesCannotBeOpened) {
+  Held held({.denied_devices = {"c 1:7"}});
+  if (!held || !held.limits().denies_devices()) GTEST_SKIP() << "no devices controller to use";
+  const auto can_open = [](const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC) >= 0; };
+  EXPECT_EQ(held.run([&] {
+    if (can_open("/dev/full")) return 1;
+    return can_open("/dev/zero") ? 0 : 2;
+  }),
+            0);
+  EXPECT_TRUE(can_open("/dev/full")) << "outside of the group";
 }
 
 TEST(LimitGroups, NothingIsLeft) {
