@@ -31,6 +31,15 @@ Bitset read_set(const std::string& path) {
   return set ? *set : Bitset(kMostCpus);
 }
 
+// Of the file's line `key NUMBER`; 0 if it has none.
+std::int64_t read_count(const std::string& path, std::string_view key) {
+  std::istringstream words(read_file(path).value_or(""));
+  std::int64_t value = 0;
+  for (std::string word; words >> word >> value;)
+    if (word == key) return value;
+  return 0;
+}
+
 std::string quota(std::uint32_t cpus) {
   return std::to_string(kPeriod * cpus);
 }
@@ -119,12 +128,14 @@ bool LimitGroups::limit_memory() {
   if (has("memory") && write_value(unified_ + "/memory.max", limit)) {
     write_value(unified_ + "/memory.swap.max", "0");
     memory_.events = unified_ + "/memory.events";
+    memory_.peak = unified_ + "/memory.peak";
     return true;
   }
   const std::string group = make(memory_place_);
   if (group.empty() || !write_value(group + "/memory.limit_in_bytes", limit)) return false;
   write_value(group + "/memory.memsw.limit_in_bytes", limit);
   memory_.events = group + "/memory.oom_control";
+  memory_.peak = group + "/memory.max_usage_in_bytes";
   return true;
 }
 
@@ -186,13 +197,20 @@ Status LimitGroups::attach(pid_t pid) {
 }
 
 bool LimitGroups::ran_out_of_memory() const {
-  if (!memory_.on) return false;
-  const Result<std::string> events = read_file(memory_.events);
-  if (!events) return false;
-  std::istringstream words(*events);
-  for (std::string key, value; words >> key >> value;)
-    if (key == "oom_kill") return value != "0";
-  return false;
+  return memory_.on && read_count(memory_.events, "oom_kill") > 0;
+}
+
+GroupUse LimitGroups::use() const {
+  GroupUse use;
+  if (memory_.on) {
+    std::istringstream peak(read_file(memory_.peak).value_or(""));
+    if (std::int64_t bytes = 0; peak >> bytes) use.peak_memory = Bytes(bytes);
+  }
+  if (!unified_.empty()) {  // counted there with and without the controller
+    use.user_cpu = Duration(read_count(unified_ + "/cpu.stat", "user_usec"));
+    use.system_cpu = Duration(read_count(unified_ + "/cpu.stat", "system_usec"));
+  }
+  return use;
 }
 
 }  // namespace ares::os

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "os/hierarchies.h"
 
@@ -20,6 +21,12 @@ struct Limits {
   std::uint32_t cpu_count = 0;                // where it cannot be kept on these; 0 = no limit
   std::uint64_t processes = 0;                // with threads; 0 = no limit
   std::vector<std::string> denied_devices{};  // "c 195:0": neither to open nor to make
+};
+
+// What all processes of a group used together, as far as the kernel counted it.
+struct GroupUse {
+  Bytes peak_memory{};  // with the page cache that is charged to the group; 0 = not counted
+  Duration user_cpu{}, system_cpu{};  // 0 = not counted
 };
 
 class LimitGroups {
@@ -45,6 +52,8 @@ class LimitGroups {
   bool limits_processes() const { return processes_; }
   bool denies_devices() const { return devices_; }
   bool ran_out_of_memory() const;
+  // Complete once the groups are empty.
+  GroupUse use() const;
 
  private:
   struct Place {         // of a controller
@@ -54,6 +63,7 @@ class LimitGroups {
   struct Memory {
     bool on = false;
     std::string events;  // file that counts processes killed for want of memory
+    std::string peak;    // file with the most that was used
   };
 
   Place place(const Hierarchies& hierarchies, const char* controller);

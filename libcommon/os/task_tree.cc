@@ -308,6 +308,13 @@ TaskTree::Events TaskTree::collect() {
   gone.user_cpu = duration(usage.ru_utime);
   gone.system_cpu = duration(usage.ru_stime);
   gone.max_rss = Bytes::kib(usage.ru_maxrss);
+  if (cgroup_) {
+    // Complete, unlike those of children, which leave out processes that no parent waited for.
+    const GroupUse use = cgroup_->limits().use();
+    gone.user_cpu = std::max(gone.user_cpu, use.user_cpu);
+    gone.system_cpu = std::max(gone.system_cpu, use.system_cpu);
+    gone.max_rss = std::max(gone.max_rss, use.peak_memory);
+  }
   gone.out_of_memory = cgroup_ && cgroup_->limits().ran_out_of_memory();
   events.gone = gone;
   cgroup_.reset();

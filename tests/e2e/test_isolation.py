@@ -77,3 +77,11 @@ def test_a_job_that_asked_for_no_memory_cannot_have_more_than_the_node(held, oth
     job = held.wrap("head -c 900000000 /dev/zero | tail >/dev/null", user=others[0])
     assert held.wait_end(job) == {job: "OUT_OF_MEMORY"}
     assert held.account(job, "Reason") == "OutOfMemory"
+
+
+def test_memory_of_all_processes_is_accounted(held, others):
+    needs("memory")
+    job = held.wrap("for i in 1 2 3; do python3 -c 'import time; x = b\"x\" * 40000000; time.sleep(1)' & done; wait", user=others[0])
+    held.completed(job)
+    megabytes = held.account(job, "MaxRSS", "--units=M")
+    assert 110 < float(megabytes.rstrip("M")) <= 300, megabytes

@@ -163,6 +163,37 @@ TEST_F(Isolation, ForkBombEndsAtTheLimitOfTheJob) {
   EXPECT_LT(std::atoi(output().c_str()), 40);
 }
 
+// Regression: the largest process alone counted.
+TEST_F(Isolation, MemoryOfAllProcessesCountsTogether) {
+  if (!enforced({.memory = Bytes::mib(400)}, &os::LimitGroups::limits_memory))
+    GTEST_SKIP() << "needs a memory controller to write to";
+  Prepare prepare = job(1,
+                        "for i in 1 2 3; do\n"
+                        "  python3 -c 'import time; x = b\"x\" * 40000000; time.sleep(1)' &\n"
+                        "done\nwait\n");
+  prepare.launch.share.memory = Bytes::mib(400);
+  const AttemptReport report = node.run(prepare);
+  ASSERT_EQ(report.exit.code, 0) << report.detail;
+  EXPECT_GT(report.usage.max_rss, Bytes::mib(110));
+  EXPECT_LT(report.usage.max_rss, Bytes::mib(400));
+}
+
+// Regression: the kernel adds the time of a child to its parent's when the parent waits for it.
+TEST_F(Isolation, CpuTimeOfChildrenThatAreNotWaitedForCounts) {
+  if (!enforced({.processes = 10}, &os::LimitGroups::limits_processes))
+    GTEST_SKIP() << "needs control groups to write to";
+  const AttemptReport report = node.run(job(1,
+                                            "exec python3 -c 'import os, signal, time\n"
+                                            "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                                            "if os.fork() == 0:\n"
+                                            "  while time.process_time() < 0.6: pass\n"
+                                            "  os._exit(0)\n"
+                                            "try: os.wait()\n"
+                                            "except OSError: pass'\n"));
+  ASSERT_EQ(report.exit.code, 0) << report.detail;
+  EXPECT_GT(report.usage.user_cpu + report.usage.system_cpu, std::chrono::milliseconds(500));
+}
+
 // Regression: only CUDA_VISIBLE_DEVICES kept a job from the GPUs of others.
 TEST_F(Isolation, JobCannotOpenTheGpusOfOthers) {
   if (!enforced({.denied_devices = {"c 1:7"}}, &os::LimitGroups::denies_devices))
