@@ -23,6 +23,7 @@
 #include "log/log.h"
 #include "node/text_fields.h"
 #include "os/clock.h"
+#include "os/enforced.h"
 #include "os/namespace.h"
 #include "os/priority.h"
 #include "plugin/loader.h"
@@ -36,6 +37,10 @@ using ares::ErrorCode;
 using ares::fail;
 using ares::Result;
 using ares::Status;
+
+// Where every limit is enforced; see os/enforced.h.
+constexpr std::string_view kAllLimits = "cpus,memory,processes,devices";
+constexpr std::string_view kDevices = ",devices";
 
 struct Arguments {
   std::string config;
@@ -88,6 +93,7 @@ struct Plugin {
   bool can_freeze = false;
   std::string why_no_namespaces;  // empty: it makes them, or was told not to
   bool in_memory = false;
+  std::string enforced;  // what the kernel holds its jobs to; empty = not known
   double loss_rate = 0;  // fraction of messages lost in each direction
 };
 
@@ -113,6 +119,7 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::st
       plugin.can_freeze = possible.has_value();
       if (!possible) plugin.why_no_namespaces = possible.error().message;
     }
+    plugin.enforced = ares::os::enforced_limits();
   } else if (node.exec == "mock") {
     plugin.table = ares::exec::mock_plugin();
     plugin.can_freeze = plugin.table->can_freeze() != 0;
@@ -162,15 +169,27 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!plugin.in_memory) devices = ares::aresd::gpu_devices(*configured, *inventory);
     for (const std::string& problem : devices.problems)
       spdlog::warn("{}: gpu_devices: {}; jobs are not kept from it", name, problem);
+    std::string enforced = plugin.enforced;
+    if (!enforced.empty() && devices.of.size() < inventory->gpus.size()) {
+      spdlog::warn(
+          "{}: the device files of its GPUs are not known; jobs are not kept from GPUs of "
+          "others, see ISOLATION in aresd(8)",
+          name);
+      if (enforced.ends_with(kDevices)) enforced.resize(enforced.size() - kDevices.size());
+      if (enforced == kDevices.substr(1)) enforced = "none";
+    }
+    if (!enforced.empty())
+      spdlog::log(enforced == kAllLimits ? spdlog::level::info : spdlog::level::warn,
+                  "{}: jobs are held to: {}; see ISOLATION in aresd(8)", name, enforced);
     ares::aresd::HostedNodeSetup setup;
-    setup.agent = {name,
-                   *inventory,
-                   plugin.can_freeze,
-                   ARES_VERSION,
-                   *boot_id,
-                   *uuid,
-                   config.node.max_processes_per_cpu,
-                   std::move(devices.of)};
+    setup.agent = {.name = name,
+                   .inventory = *inventory,
+                   .can_freeze = plugin.can_freeze,
+                   .version = ARES_VERSION,
+                   .boot_id = *boot_id,
+                   .fresh_uuid = *uuid,
+                   .max_processes_per_cpu = config.node.max_processes_per_cpu,
+                   .gpu_devices = std::move(devices.of)};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);

@@ -1,6 +1,8 @@
 # Tests: limit_groups
 """A job cannot leave what it was given: its CPUs, its memory, its number of processes, its files on the node."""
 
+import re
+
 import pytest
 
 from cluster import Cluster
@@ -38,6 +40,29 @@ def held(others):
 def needs(controller):
     if controller not in writable_controllers():
         pytest.skip(f"needs the controller {controller} of cgroup version 1")
+
+
+def held_to(cluster, node="n1"):
+    """What the node's log says that its jobs are held to."""
+    log = cluster.acluster("logs", "--lines=1000", f"aresd@{node}").stdout
+    return re.search(rf"{node}: jobs are held to: ([a-z,-]+);", log).group(1)
+
+
+def test_the_log_says_what_is_enforced(held):
+    for controller in ("cpuset", "memory", "pids", "devices"):
+        needs(controller)
+    assert held_to(held) == "cpus,memory,processes,devices"
+
+
+def test_gpus_without_device_files_are_not_called_enforced(gpu_cluster):
+    assert "devices" not in held_to(gpu_cluster)
+    assert "device files of its GPUs are not known" in gpu_cluster.acluster("logs", "--lines=1000", "aresd@n1").stdout
+
+
+def test_without_root_nothing_is_enforced_and_the_log_says_so(fresh, others):
+    cluster = fresh(owner=others[0], config=CONFIG.replace("[root]", f"[{others[0]}]"))
+    assert held_to(cluster) == "none"
+    cluster.completed(cluster.wrap("true"))
 
 
 def test_the_batch_script_cannot_be_changed(held, others):
