@@ -3,6 +3,7 @@
 #include "actl/describe.h"
 #include "actl/lines.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "cli/values/gpu_values.h"
 #include "cli/values/job_ids.h"
@@ -113,6 +114,8 @@ std::string describe(const api::Node& node, bool one_line) {
       .count("Incarnation", node.incarnation())
       .end_line();
   lines.add("RequeueOnSilence", node.can_freeze() ? "yes" : "no (its jobs cannot be frozen)")
+      .end_line();
+  lines.add("Enforced", node.enforced().empty() ? "unknown" : printable(node.enforced()))
       .end_line();
   lines.add("CfgTRES", tres_text(node.cpus(), node.memory(), 0, gpu_amounts(node))).end_line();
   lines.add("AllocTRES", used_tres(node)).end_line();

@@ -4,6 +4,7 @@
 #include "ainfo/rows.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "base/units.h"
 #include "cli/output/text.h"
@@ -380,6 +381,16 @@ std::vector<cli::Column<Row>> node_columns() {
          of_node(r, o, [&](const N& n) { o += n.version().empty() ? "n/a" : n.version(); });
        },
        {N::kVersionFieldNumber}},
+      {'y',
+       "Enforced",
+       "ENFORCED",
+       "what its kernel holds jobs to: cpus (or cpu-time), memory, processes, devices, or none",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) {
+           o += n.enforced().empty() ? std::string("n/a") : printable(n.enforced());
+         });
+       },
+       {N::kEnforcedFieldNumber}},
   };
 }
 

@@ -188,6 +188,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .version = ARES_VERSION,
                    .boot_id = *boot_id,
                    .fresh_uuid = *uuid,
+                   .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
                    .gpu_devices = std::move(devices.of)};
     setup.plugin = plugin.table;

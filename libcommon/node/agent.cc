@@ -117,7 +117,8 @@ void NodeAgent::connected(Moment now) {
                 .highest_epoch = identity_.highest_epoch,
                 .highest_lsn = identity_.highest_lsn,
                 .attempts = attempts(),
-                .position = identity_.position});
+                .position = identity_.position,
+                .enforced = setup_.enforced});
 }
 
 void NodeAgent::disconnected() {

@@ -36,6 +36,7 @@ struct AgentSetup {
   std::string version;
   std::string boot_id;
   std::string fresh_uuid;                   // used if the spool is new
+  std::string enforced;                     // what the kernel holds jobs to; empty = not known
   std::uint64_t max_processes_per_cpu = 0;  // of a job, for each of its CPUs; 0 = no limit
   // Device files of each GPU, as the kernel names them: "c 195:0".
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};

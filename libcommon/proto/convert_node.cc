@@ -104,6 +104,7 @@ void put(const Register& body, api::NodeUp* message) {
   out->set_highest_lsn(body.highest_lsn.value());
   put_reports(body.attempts, out->mutable_attempts());
   if (!body.position.history.empty()) put_position(body.position, out->mutable_position());
+  out->set_enforced(body.enforced);
 }
 
 void get(Reader& read, const api::Register& in, Register& out) {
@@ -119,6 +120,7 @@ void get(Reader& read, const api::Register& in, Register& out) {
   out.highest_lsn = Lsn(in.highest_lsn());
   get_reports(read, in.attempts(), out.attempts);
   if (in.has_position()) read_position(read, in.position(), out.position);
+  read.text("enforced", in.enforced(), TextKind::name, out.enforced);
 }
 
 void put(const Heartbeat& body, api::NodeUp* message) {

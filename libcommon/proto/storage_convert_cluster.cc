@@ -76,6 +76,7 @@ void put(const Node& from, storage::Node& to) {
   if (from.registered_at) to.set_registered_at(micros(*from.registered_at));
   to.set_address(from.address);
   to.set_version_text(from.version_text);
+  to.set_enforced(from.enforced);
   put_messages(from.charges, to.mutable_charges());
   to.set_version(from.version.value());
   to.set_leaving(from.leaving);
@@ -99,6 +100,7 @@ Node get(const storage::Node& from, DecodeErrors& errors) {
   if (from.has_registered_at()) to.registered_at = to_time(from.registered_at());
   to.address = from.address();
   to.version_text = from.version_text();
+  to.enforced = from.enforced();
   to.charges = get_messages<Charge>(from.charges(), errors);
   to.version = Lsn(from.version());
   to.leaving = from.leaving();

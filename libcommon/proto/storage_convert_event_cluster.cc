@@ -50,6 +50,7 @@ void put(const NodeRegistered& from, storage::NodeRegistered& to) {
   to.set_can_freeze(from.can_freeze);
   to.set_version(from.version);
   to.set_address(from.address);
+  to.set_enforced(from.enforced);
 }
 NodeRegistered get(const storage::NodeRegistered& from, DecodeErrors& errors) {
   NodeRegistered to;
@@ -61,6 +62,7 @@ NodeRegistered get(const storage::NodeRegistered& from, DecodeErrors& errors) {
   to.can_freeze = from.can_freeze();
   to.version = from.version();
   to.address = from.address();
+  to.enforced = from.enforced();
   return to;
 }
 

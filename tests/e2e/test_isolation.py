@@ -48,10 +48,12 @@ def held_to(cluster, node="n1"):
     return re.search(rf"{node}: jobs are held to: ([a-z,-]+);", log).group(1)
 
 
-def test_the_log_says_what_is_enforced(held):
+def test_the_log_and_the_commands_say_what_is_enforced(held):
     for controller in ("cpuset", "memory", "pids", "devices"):
         needs(controller)
     assert held_to(held) == "cpus,memory,processes,devices"
+    assert "Enforced=cpus,memory,processes,devices" in held.show("node", "n1")
+    assert held.run("ainfo", "-h", "-n", "n1", "-o", "%y").stdout.strip() == "cpus,memory,processes,devices"
 
 
 def test_gpus_without_device_files_are_not_called_enforced(gpu_cluster):
@@ -62,6 +64,7 @@ def test_gpus_without_device_files_are_not_called_enforced(gpu_cluster):
 def test_without_root_nothing_is_enforced_and_the_log_says_so(fresh, others):
     cluster = fresh(owner=others[0], config=CONFIG.replace("[root]", f"[{others[0]}]"))
     assert held_to(cluster) == "none"
+    assert "Enforced=none" in cluster.show("node", "n1")
     cluster.completed(cluster.wrap("true"))
 
 

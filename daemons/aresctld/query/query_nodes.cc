@@ -201,6 +201,7 @@ class NodeQuery {
     out.set_version(node.version_text);
     out.set_address(node.address);
     out.set_can_freeze(node.can_freeze);
+    out.set_enforced(node.enforced);
   }
 
   const View& view_;

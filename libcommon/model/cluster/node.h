@@ -57,6 +57,7 @@ struct Node {
   std::optional<Time> registered_at;
   std::string address;
   std::string version_text;     // of its aresd
+  std::string enforced;         // what its kernel holds jobs to; empty = not known
   std::vector<Charge> charges;  // ascending attempt key
   bool leaving = false;         // no longer configured: removed when nothing is charged to it
   Lsn version;

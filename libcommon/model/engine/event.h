@@ -193,6 +193,7 @@ struct NodeRegistered {
   bool can_freeze = false;
   std::string version;
   std::string address;
+  std::string enforced{};  // Register::enforced
 };
 struct NodeAdminSet {
   NodeId id;

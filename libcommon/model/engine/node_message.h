@@ -139,6 +139,8 @@ struct Register {
   Lsn highest_lsn;                      // highest position heard of: an older database is noticed
   std::vector<AttemptReport> attempts;  // everything in the spool
   JournalPosition position{};           // the last one that a controller told
+  // What the kernel holds jobs to, "cpus,memory", or "none"; empty = not known.
+  std::string enforced{};
 };
 struct Heartbeat {
   std::uint64_t sequence = 0;

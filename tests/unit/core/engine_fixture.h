@@ -120,6 +120,7 @@ class Cluster {
     r.inventory = std::move(inventory);
     r.can_freeze = !cannot_freeze.contains(node);
     r.version = "test";
+    r.enforced = enforced;
     r.attempts = std::move(attempts);
     return from_node(node, r);
   }
@@ -229,6 +230,7 @@ class Cluster {
   Time now{std::chrono::hours{500'000}};
   std::map<int, std::uint64_t> incarnation;
   std::set<int> cannot_freeze;  // nodes that register without can_freeze
+  std::string enforced;         // that nodes register with
   Effects out;
   std::vector<std::shared_ptr<const Event>> events;
   std::map<AttemptKey, Attempt> rows;

@@ -37,6 +37,17 @@ TEST(Register, RepetitionWithoutChangeMakesNoEvent) {
   EXPECT_GE(c.sent<Welcome>(1), 2u);
 }
 
+TEST(Register, TellsWhatTheNodeEnforces) {
+  Cluster c;
+  EXPECT_EQ(c.node(1).enforced, "");
+  c.enforced = "cpus,memory";
+  c.register_node(1);
+  EXPECT_EQ(c.node(1).enforced, "cpus,memory");
+  c.enforced = "none";
+  c.register_node(1);
+  EXPECT_EQ(c.node(1).enforced, "none");
+}
+
 TEST(Register, UnknownNodeAndNewerEpochAreRefused) {
   Cluster c;
   EXPECT_EQ(c.register_node(9).error.code, ErrorCode::not_found);

@@ -202,7 +202,8 @@ class RandomWire {
                           .highest_epoch = Epoch(random_()),
                           .highest_lsn = Lsn(random_()),
                           .attempts = list([this] { return report(); }),
-                          .position = flag() ? position() : JournalPosition{}};
+                          .position = flag() ? position() : JournalPosition{},
+                          .enforced = word()};
         break;
       case 1:
         m.body = Heartbeat{.sequence = random_(), .attempts = list([this] { return report(); })};

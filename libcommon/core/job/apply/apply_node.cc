@@ -12,6 +12,7 @@ void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s) {
     node.can_freeze = e.can_freeze;
     node.version_text = e.version;
     node.address = e.address;
+    node.enforced = e.enforced;
     node.contact = Contact::registered;
     node.registered_at = s.at;
     node.silent_since.reset();

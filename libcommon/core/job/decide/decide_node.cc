@@ -73,11 +73,13 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
   const Inventory inventory = in_force(node.configured, r.inventory);
   const bool unchanged = node.contact == Contact::registered && !new_incarnation &&
                          node.inventory == inventory && node.can_freeze == r.can_freeze &&
-                         node.version_text == r.version && node.address == command.address;
+                         node.version_text == r.version && node.enforced == r.enforced &&
+                         node.address == command.address;
   if (!unchanged) {
     define_tres(q.state, {&inventory}, d.events);
     d.events.emplace_back(NodeRegistered{node.id, node.name, r.incarnation_tag, r.incarnation,
-                                         inventory, r.can_freeze, r.version, command.address});
+                                         inventory, r.can_freeze, r.version, command.address,
+                                         r.enforced});
   }
   const std::string low = shortfall(node.configured, r.inventory);
   const bool drained_by_us =
