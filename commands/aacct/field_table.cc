@@ -371,7 +371,7 @@ std::vector<Field> usage_fields() {
        {kUser, kSystem, kStarted, kEnded, kCpu, kStill, kStillSince},
        [](R r) {
          return r.job->ended()
-                    ? percent_text(
+                    ? cli::percent_text(
                           static_cast<double>(r.job->user_cpu() + r.job->system_cpu()) / 1e6,
                           static_cast<double>(cpu_time(r).count()))
                     : std::string();
@@ -391,9 +391,10 @@ std::vector<Field> usage_fields() {
        "MaxRSS of the memory it had a node, of what has ended",
        {kRss, kAlloc, kNodes, kEnded},
        [](R r) {
-         return r.job->ended() ? percent_text(static_cast<double>(r.job->max_rss()) / (1 << 20),
-                                              megabytes_a_node(r))
-                               : std::string();
+         return r.job->ended()
+                    ? cli::percent_text(static_cast<double>(r.job->max_rss()) / (1 << 20),
+                                        megabytes_a_node(r))
+                    : std::string();
        }},
   };
 }

@@ -97,15 +97,6 @@ std::string tres_text(const std::string& tres, const Units& units) {
   return tres.substr(0, value) + memory_text(tres_amount(tres, "mem"), units) + tres.substr(end);
 }
 
-std::string cpu_text(std::int64_t micros) {
-  const std::int64_t seconds = micros / kSecond;
-  if (seconds >= 3600) return format_duration(Seconds(seconds));
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%02jd:%02jd.%03jd", static_cast<intmax_t>(seconds / 60),
-                static_cast<intmax_t>(seconds % 60), static_cast<intmax_t>(micros / 1000 % 1000));
-  return buffer;
-}
-
 std::string state_text(const api::AccountingRow& row) {
   if (row.has_cancelled_by() && row.state() == "CANCELLED")
     return "CANCELLED by " + std::to_string(row.cancelled_by());
@@ -159,13 +150,6 @@ std::string path_text(const api::AccountingRow& row, Stream stream) {
   }
   if (!name.starts_with('/') && !row.work_dir().empty()) name = row.work_dir() + "/" + name;
   return name;
-}
-
-std::string percent_text(double part, double whole) {
-  if (whole <= 0) return {};
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.1f%%", 100 * part / whole);
-  return buffer;
 }
 
 }  // namespace ares::aacct

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/duration.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -35,8 +36,9 @@ std::string tres_word(std::string_view tres, std::string_view name);
 std::int64_t tres_thousandths(std::string_view tres, std::string_view name);
 std::string memory_text(std::int64_t mebibytes, const Units& units);
 
-// Below an hour with milliseconds, so that short jobs do not all show 0.
-std::string cpu_text(std::int64_t micros);
+inline std::string cpu_text(std::int64_t micros) {
+  return format_cpu_time(Duration(micros));
+}
 
 // "CANCELLED by 1001".
 std::string state_text(const api::AccountingRow& row);
@@ -54,8 +56,5 @@ Seconds planned(const api::AccountingRow& row, Time now);
 // The file of one of the script's streams: its pattern, or the default one, in the job's folder.
 enum class Stream { in, out, err };
 std::string path_text(const api::AccountingRow& row, Stream stream);
-
-// "87.5%", or "" if `whole` is zero.
-std::string percent_text(double part, double whole);
 
 }  // namespace ares::aacct

@@ -315,6 +315,15 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
       if (full) responder->send(refused(*full));
       return;
     }
+    case api::Request::kListUse: {
+      const auto full = parts_.accounting.add(caller.uid, [=, this, query = request.list_use()] {
+        if (responder->abandoned()) return;
+        auto use = list_use(view, parts_.nodes, config->policy, query, now);
+        responder->send(answer_with(std::move(use), &api::Response::mutable_running_use));
+      });
+      if (full) responder->send(refused(*full));
+      return;
+    }
     case api::Request::kReport: {
       const auto full =
           parts_.accounting.add(caller.uid, [this, view, query = request.report(), responder] {

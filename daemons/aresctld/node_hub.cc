@@ -77,6 +77,16 @@ std::vector<std::string> NodeHub::remarks(const std::string& node) const {
   return found == peers_.end() ? std::vector<std::string>{} : found->second.remarks;
 }
 
+std::optional<NodeHub::HeardUse> NodeHub::use_of(const std::string& node,
+                                                 const AttemptKey& attempt) const {
+  std::lock_guard lock(mutex_);
+  const auto peer = peers_.find(node);
+  if (peer == peers_.end()) return std::nullopt;
+  const auto found = peer->second.used.find(attempt);
+  if (found == peer->second.used.end()) return std::nullopt;
+  return HeardUse{found->second, peer->second.used_at};
+}
+
 void NodeHub::attached(std::shared_ptr<rpc::NodeSession> session) {
   spdlog::info("node session from {}", session->peer());
 }
@@ -96,8 +106,12 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
     Peer& peer = peers_[name];
     if (!registers && peer.session == session) {
       peer.last_message_at = clock_.now();
-      if (const auto* heartbeat = std::get_if<Heartbeat>(&converted->body))
+      if (auto* heartbeat = std::get_if<Heartbeat>(&converted->body)) {
         peer.remarks = remarks_in(*heartbeat);
+        peer.used.clear();
+        for (AttemptUse& use : std::exchange(heartbeat->used, {})) peer.used[use.attempt] = use;
+        peer.used_at = peer.last_message_at;
+      }
     }
     if (registers && peer.session && peer.session != session) rival_heard = peer.last_message_at;
   }

@@ -43,6 +43,13 @@ class NodeHub : public rpc::AttachHandler {
   // Attempts on the node of which it told last that an operator has to do something, and what.
   std::vector<std::string> remarks(const std::string& node) const;
 
+  struct HeardUse {
+    AttemptUse use;
+    Time at{};
+  };
+  // What the attempt used on the node when that told last; none if it has not since the controller started.
+  std::optional<HeardUse> use_of(const std::string& node, const AttemptKey& attempt) const;
+
   void attached(std::shared_ptr<rpc::NodeSession> session) override;
   void received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) override;
   void detached(std::shared_ptr<rpc::NodeSession> session) override;
@@ -52,6 +59,8 @@ class NodeHub : public rpc::AttachHandler {
     std::shared_ptr<rpc::NodeSession> session;
     Time last_message_at{};
     std::vector<std::string> remarks;
+    std::map<AttemptKey, AttemptUse> used;
+    Time used_at{};
   };
 
   void run();

@@ -134,6 +134,16 @@ std::string format_duration_short(seconds length) {
   return print("%s%jd:%02jd", sign, p.minutes, p.seconds);
 }
 
+std::string format_cpu_time(std::chrono::microseconds length) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(length);
+  if (seconds >= std::chrono::hours(1)) return format_duration(seconds);
+  const std::int64_t ms = length.count() / 1000;
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%02jd:%02jd.%03jd", static_cast<intmax_t>(ms / 60'000),
+                static_cast<intmax_t>(ms / 1000 % 60), static_cast<intmax_t>(ms % 1000));
+  return buffer;
+}
+
 std::string format_time_limit(TimeLimit limit) {
   return limit ? format_duration(*limit) : "UNLIMITED";
 }

@@ -26,6 +26,9 @@ std::string format_duration(std::chrono::seconds length);
 // For the narrow column of the queue listing: "M:SS", "H:MM:SS", "D-HH:MM:SS".
 std::string format_duration_short(std::chrono::seconds length);
 
+// CPU time: "MM:SS.mmm" below an hour, so that short jobs do not all show 0, else format_duration.
+std::string format_cpu_time(std::chrono::microseconds length);
+
 // format_duration, or "UNLIMITED"; parse_time_limit returns the same limit unless it is shorter
 // than a second.
 std::string format_time_limit(TimeLimit limit);

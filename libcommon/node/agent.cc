@@ -185,7 +185,15 @@ void NodeAgent::handle(const Refused& message, Moment) {
 void NodeAgent::heartbeat(Moment now) {
   heartbeat_at_ = now.boot + interval_;
   sent_[++sequence_] = now.boot;
-  send(Heartbeat{sequence_, attempts()});
+  send(Heartbeat{sequence_, attempts(), uses()});
+}
+
+std::vector<AttemptUse> NodeAgent::uses() const {
+  std::vector<AttemptUse> uses;
+  for (const auto& [key, entry] : attempts_)
+    if (entry.report.phase == AttemptPhase::running)
+      if (std::optional<AttemptUse> use = executor_->use_of(key)) uses.push_back(*use);
+  return uses;
 }
 
 std::vector<AttemptReport> NodeAgent::attempts() const {

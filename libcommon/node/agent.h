@@ -66,6 +66,7 @@ class NodeAgent final : public ExecutorEvents {
   }  // why the controller refused this node
   std::optional<BootTime> lease_until() const { return lease_until_; }
   std::vector<AttemptReport> attempts() const;
+  std::vector<AttemptUse> uses() const;  // of those that run
 
  private:
   struct Entry {

@@ -170,6 +170,14 @@ Result<GoRecord> decode_go(std::string_view text);
 Result<ExitRecord> decode_exit(std::string_view text);
 Result<CancelledRecord> decode_cancelled(std::string_view text);
 
+// The decoded record; a default one if it is missing or damaged.
+template <class T>
+T read_record(const AttemptDir& dir, Record record, Result<T> (*decode)(std::string_view)) {
+  const Result<std::string> text = dir.read(record);
+  const Result<T> value = text ? decode(*text) : fail(text.error());
+  return value ? *value : T{};
+}
+
 // Directory name of an attempt, "12.1" or "12_3.1", and back.
 std::string directory_name(const AttemptKey& key);
 std::optional<AttemptKey> parse_directory_name(std::string_view name);

@@ -12,6 +12,7 @@
 #include "base/bitset.h"
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/group_use.h"
 
 namespace ares::os {
 namespace {
@@ -29,15 +30,6 @@ Bitset read_set(const std::string& path) {
   const Result<std::string> text = read_file(path);
   const Result<Bitset> set = text ? parse_bitset(*text, kMostCpus) : fail(text.error());
   return set ? *set : Bitset(kMostCpus);
-}
-
-// Of the file's line `key NUMBER`; 0 if it has none.
-std::int64_t read_count(const std::string& path, std::string_view key) {
-  std::istringstream words(read_file(path).value_or(""));
-  std::int64_t value = 0;
-  for (std::string word; words >> word >> value;)
-    if (word == key) return value;
-  return 0;
 }
 
 std::string quota(std::uint32_t cpus) {

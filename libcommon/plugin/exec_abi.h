@@ -90,6 +90,16 @@ typedef struct ares_exec_launch {
   ares_exec_text environment; /* NUL-separated NAME=value */
 } ares_exec_launch;
 
+/* What an attempt uses. `size` is the sizeof of the host's struct: fields beyond it do not exist. */
+typedef struct ares_exec_use {
+  size_t size;
+  int64_t user_cpu_us; /* so far */
+  int64_t system_cpu_us;
+  int64_t max_rss; /* bytes, so far */
+  int64_t memory;  /* bytes, now */
+  uint32_t processes;
+} ares_exec_use;
+
 typedef struct ares_exec_plugin {
   uint32_t abi_version;
   size_t size; /* sizeof of the plugin's struct */
@@ -127,6 +137,9 @@ typedef struct ares_exec_plugin {
    * NULL or beyond `size`, the host sends SIGSTOP and SIGCONT through signal(). */
   void (*set_suspended)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn,
                         int32_t suspended, int64_t grace_s);
+
+  /* Fills in what a running attempt uses and returns 1; 0: nothing counts it. If this is NULL or beyond `size`, nothing does. */
+  int32_t (*use_of)(void* self, ares_exec_key key, ares_exec_use* use);
 } ares_exec_plugin;
 
 typedef const ares_exec_plugin* (*ares_exec_entry_fn)(void);

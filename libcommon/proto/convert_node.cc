@@ -12,6 +12,18 @@ namespace {
 
 // --- parts ---
 
+void put(const Usage& usage, api::Usage* out) {
+  out->set_user_cpu(usage.user_cpu.count());
+  out->set_system_cpu(usage.system_cpu.count());
+  out->set_max_rss(usage.max_rss.value());
+}
+
+void get(Reader& read, const api::Usage& in, Usage& out) {
+  read.duration("user_cpu", in.user_cpu(), out.user_cpu);
+  read.duration("system_cpu", in.system_cpu(), out.system_cpu);
+  read.bytes("max_rss", in.max_rss(), out.max_rss);
+}
+
 void put(const AttemptReport& report, api::AttemptReport* out) {
   to_api(report.attempt, out->mutable_attempt());
   out->set_fence(report.fence.value());
@@ -23,10 +35,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
   exit->set_signal(report.exit.signal);
   exit->set_out_of_memory(report.exit.out_of_memory);
   exit->set_timed_out(report.exit.timed_out);
-  api::Usage* usage = out->mutable_usage();
-  usage->set_user_cpu(report.usage.user_cpu.count());
-  usage->set_system_cpu(report.usage.system_cpu.count());
-  usage->set_max_rss(report.usage.max_rss.value());
+  put(report.usage, out->mutable_usage());
   out->set_detail(report.detail);
 }
 
@@ -41,10 +50,22 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
               .signal = in.exit().signal(),
               .out_of_memory = in.exit().out_of_memory(),
               .timed_out = in.exit().timed_out()};
-  read.duration("user_cpu", in.usage().user_cpu(), out.usage.user_cpu);
-  read.duration("system_cpu", in.usage().system_cpu(), out.usage.system_cpu);
-  read.bytes("max_rss", in.usage().max_rss(), out.usage.max_rss);
+  get(read, in.usage(), out.usage);
   Reader::cleaned_text(in.detail(), out.detail);
+}
+
+void put(const AttemptUse& use, api::AttemptUse* out) {
+  to_api(use.attempt, out->mutable_attempt());
+  put(use.usage, out->mutable_usage());
+  out->set_memory(use.memory.value());
+  out->set_processes(use.processes);
+}
+
+void get(Reader& read, const api::AttemptUse& in, AttemptUse& out) {
+  read.part("attempt", from_api(in.attempt()), out.attempt);
+  get(read, in.usage(), out.usage);
+  read.bytes("memory", in.memory(), out.memory);
+  out.processes = in.processes();
 }
 
 template <class Repeated>
@@ -127,11 +148,13 @@ void put(const Heartbeat& body, api::NodeUp* message) {
   api::Heartbeat* out = message->mutable_heartbeat();
   out->set_sequence(body.sequence);
   put_reports(body.attempts, out->mutable_attempts());
+  for (const AttemptUse& use : body.used) put(use, out->add_used());
 }
 
 void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
   out.sequence = in.sequence();
   get_reports(read, in.attempts(), out.attempts);
+  for (const api::AttemptUse& use : in.used()) get(read, use, out.used.emplace_back());
 }
 
 void put(const Progress& body, api::NodeUp* message) {

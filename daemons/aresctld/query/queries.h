@@ -39,6 +39,10 @@ Result<api::Reservations> list_reservations(const View& view, Identity& identity
 Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
                                                  const api::ListAccountRecords& request);
 
+// What jobs that run use, as their nodes told last. Ascending key, paged: while `next` is set there are more. Scans all nodes.
+Result<api::RunningUse> list_use(const View& view, const NodeHub& hub, const Policy& policy,
+                                 const api::ListUse& request, Time now);
+
 // Scans all accounts and all jobs.
 api::Shares list_shares(const View& view, const Policy& policy, const api::ListShares& request,
                         Time now);

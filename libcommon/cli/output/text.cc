@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdio>
 
 #include "base/printable.h"
 
@@ -90,6 +91,13 @@ std::vector<std::string> split_outside_brackets(std::string_view text, char sepa
     }
   }
   return pieces;
+}
+
+std::string percent_text(double part, double whole) {
+  if (whole <= 0) return {};
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.1f%%", 100 * part / whole);
+  return buffer;
 }
 
 }  // namespace ares::cli

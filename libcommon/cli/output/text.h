@@ -29,6 +29,9 @@ Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std:
 // shift the fields behind it.
 std::string delimited_cell(std::string_view text, std::string_view delimiter);
 
+// "87.5%", or "" if `whole` is zero.
+std::string percent_text(double part, double whole);
+
 // Commas inside brackets do not separate: "n[1,3],m2" gives n[1,3] and m2. For host and job lists.
 std::vector<std::string> split_outside_brackets(std::string_view text, char separator = ',');
 

@@ -142,10 +142,19 @@ struct Register {
   // What the kernel holds jobs to, "cpus,memory", or "none"; empty = not known.
   std::string enforced{};
 };
+// What the processes of a running attempt use on this node, as far as the kernel counts it.
+struct AttemptUse {
+  AttemptKey attempt;
+  Usage usage;     // so far; max_rss with the page cache that is charged to the job
+  Bytes memory{};  // now
+  std::uint32_t processes = 0;
+  friend bool operator==(const AttemptUse&, const AttemptUse&) = default;
+};
 struct Heartbeat {
   std::uint64_t sequence = 0;
   // Attempts whose last report the controller has not settled yet, and phases of the others.
   std::vector<AttemptReport> attempts;
+  std::vector<AttemptUse> used{};  // for users to look at; no part of the state
 };
 struct Progress {  // Ready, Running, Done, NeverRan or Lost as it happens
   AttemptReport report;

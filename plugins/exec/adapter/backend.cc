@@ -113,6 +113,17 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
     if (auto time = time_from_abi<BootTime>(until))
       of(self).renew_lease(from_abi(key), *time, now());
   };
+  table.use_of = [](void* self, ares_exec_key key, ares_exec_use* out) -> int32_t {
+    const std::optional<AttemptUse> use = of(self).use_of(from_abi(key));
+    if (!use || out->size < sizeof *out) return 0;
+    *out = {out->size,
+            use->usage.user_cpu.count(),
+            use->usage.system_cpu.count(),
+            use->usage.max_rss.value(),
+            use->memory.value(),
+            use->processes};
+    return 1;
+  };
   table.release = [](void* self, ares_exec_key key) { of(self).release(from_abi(key), now()); };
   table.list = [](void* self) {
     auto& instance = *static_cast<Instance*>(self);

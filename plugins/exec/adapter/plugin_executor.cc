@@ -119,6 +119,18 @@ void PluginExecutor::release(const AttemptKey& key, node::Moment now) {
   plugin_.release(self_, to_abi(key));
 }
 
+std::optional<AttemptUse> PluginExecutor::use_of(const AttemptKey& key) {
+  ares_exec_use use{};
+  use.size = sizeof use;
+  if (plugin_.size <= offsetof(ares_exec_plugin, use_of) || !plugin_.use_of ||
+      plugin_.use_of(self_, to_abi(key), &use) == 0)
+    return std::nullopt;
+  return AttemptUse{key,
+                    {Duration(use.user_cpu_us), Duration(use.system_cpu_us), Bytes(use.max_rss)},
+                    Bytes(use.memory),
+                    use.processes};
+}
+
 std::vector<AttemptReport> PluginExecutor::list(node::Moment now) {
   now_ = now;
   std::vector<AttemptReport> reports;

@@ -38,6 +38,7 @@ class PluginExecutor final : public node::Executor {
   void set_suspended(const SetSuspended& message, node::Moment now) override;
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override;
   void release(const AttemptKey& key, node::Moment now) override;
+  std::optional<AttemptUse> use_of(const AttemptKey& key) override;
   std::vector<AttemptReport> list(node::Moment now) override;
 
   int event_fd() const;

@@ -3,6 +3,7 @@
 #include "exec/adapter/backend.h"
 #include "exec/baremetal/step_channels.h"
 #include "node/text_fields.h"
+#include "os/group_use.h"
 #include "os/namespace.h"
 
 namespace ares::exec {
@@ -34,6 +35,7 @@ class Baremetal final : public Backend {
     supervisors_.renew_lease(key, until, now);
   }
   void release(const AttemptKey& key, node::Moment now) override { supervisors_.release(key, now); }
+  std::optional<AttemptUse> use_of(const AttemptKey& key) override;
   std::vector<AttemptReport> list(node::Moment now) override { return supervisors_.list(now); }
 
   int event_fd() const override { return channels_->event_fd(); }
@@ -48,6 +50,18 @@ class Baremetal final : public Backend {
   std::unique_ptr<StepChannels> channels_;
   node::Supervisors supervisors_;
 };
+
+std::optional<AttemptUse> Baremetal::use_of(const AttemptKey& key) {
+  const std::unique_ptr<node::AttemptDir> dir = spool_->open(key);
+  if (!dir) return std::nullopt;
+  const auto started = node::read_record(*dir, node::Record::started, node::decode_started);
+  const auto task = node::read_record(*dir, node::Record::task, node::decode_task);
+  std::optional<os::LiveUse> use = os::live_use(started.cgroups);
+  if (!use) return std::nullopt;
+  if (task.own_pid_namespace && use->processes > 0) --use->processes;  // its init
+  return AttemptUse{
+      key, {use->user_cpu, use->system_cpu, use->peak_memory}, use->memory, use->processes};
+}
 
 // The setting concerns user namespaces only, which root does not use.
 bool isolates(bool user_namespaces) {

@@ -16,13 +16,6 @@ bool may_leave_processes(const node::AttemptDir& dir, const std::string& boot_id
   return !intent || intent->boot_id == boot_id;
 }
 
-template <class T>
-T read_record(const node::AttemptDir& dir, Record record, Result<T> (*decode)(std::string_view)) {
-  const Result<std::string> text = dir.read(record);
-  const Result<T> value = text ? decode(*text) : fail(text.error());
-  return value ? *value : T{};
-}
-
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
@@ -53,7 +46,7 @@ bool has_reaper(const node::StartedRecord& started) {
 
 Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
                              const node::AttemptDir& dir, const node::StartedRecord& started) {
-  const auto task = read_record(dir, Record::task, node::decode_task);
+  const auto task = node::read_record(dir, Record::task, node::decode_task);
   if (task.pid == 0) return Remains::none;  // on another node of the job
   if (task.own_pid_namespace) {
     // The kernel kills the namespace with its init, but not at once, and what v1 has frozen only when it is thawed.
@@ -72,7 +65,7 @@ Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
 Remains end_remains(const FileSpool& spool, const AttemptKey& key, const NodeOfSpool& node) {
   const std::unique_ptr<node::AttemptDir> dir = spool.open(key);
   if (!dir) return {};
-  const auto started = read_record(*dir, Record::started, node::decode_started);
+  const auto started = node::read_record(*dir, Record::started, node::decode_started);
   Remains remains;
   if (may_leave_processes(*dir, node.boot_id))
     remains.state = end_processes(spool, key, *dir, started);

@@ -19,9 +19,9 @@ static bool operator==(const Register& x, const Register& y) {
   return std::tie(a, b, c, d, e, f, g, h, i, j) == std::tie(A, B, C, D, E, F, G, H, I, J);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
-  const auto& [a, b] = x;
-  const auto& [A, B] = y;
-  return std::tie(a, b) == std::tie(A, B);
+  const auto& [a, b, c] = x;
+  const auto& [A, B, C] = y;
+  return std::tie(a, b, c) == std::tie(A, B, C);
 }
 static bool operator==(const Progress& x, const Progress& y) {
   const auto& [a] = x;

@@ -178,6 +178,12 @@ class RandomWire {
     r.detail = path();
     return r;
   }
+  AttemptUse use() {
+    return {attempt_key(),
+            {.user_cpu = seconds(), .system_cpu = seconds(), .max_rss = bytes()},
+            bytes(),
+            u32()};
+  }
   Inventory inventory() {
     Inventory i;
     i.cpus = u32();
@@ -206,7 +212,9 @@ class RandomWire {
                           .enforced = word()};
         break;
       case 1:
-        m.body = Heartbeat{.sequence = random_(), .attempts = list([this] { return report(); })};
+        m.body = Heartbeat{.sequence = random_(),
+                           .attempts = list([this] { return report(); }),
+                           .used = list([this] { return use(); })};
         break;
       case 2: m.body = Progress{report()}; break;
       default:

@@ -1,0 +1,156 @@
+#include "astat/columns.h"
+
+#include <algorithm>
+
+#include "base/duration.h"
+#include "base/hostlist.h"
+#include "base/units.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
+
+namespace ares::astat {
+namespace {
+
+using R = const Row&;
+using Out = std::string&;
+
+std::int64_t total_cpu(R row) {
+  return row.sum.user_cpu() + row.sum.system_cpu();
+}
+
+Duration elapsed(R row) {
+  return std::max(Duration{}, row.now - Time(Duration(row.sum.started_at())));
+}
+
+void put_memory(R row, std::int64_t bytes, Out out) {
+  if (row.sum.known() && bytes > 0) out += format_memory_short(Bytes(bytes));
+}
+
+void put_cpu(R row, std::int64_t micros, Out out) {
+  if (row.sum.known()) out += format_cpu_time(Duration(micros));
+}
+
+std::int64_t per_task(R row, std::int64_t amount) {
+  return amount / std::max<std::int64_t>(1, row.sum.tasks());
+}
+
+cli::Column<Row> column(std::string_view name, std::string_view help, void (*put)(R, Out)) {
+  cli::Column<Row> made;
+  made.name = made.header = name;
+  made.help = help;
+  made.put = put;
+  return made;
+}
+
+std::vector<cli::Column<Row>> make() {
+  return {
+      column("JobID", "The job, or the task of an array.",
+             [](R r, Out out) { out += cli::format_job_id(cli::key_of(r.sum.job())); }),
+      column("User", "Whose job it is.", [](R r, Out out) { out += r.sum.user(); }),
+      column("Partition", "Where it runs.", [](R r, Out out) { out += r.sum.partition(); }),
+      column("NodeList", "Its nodes.", [](R r, Out out) { out += compress_hostlist(r.nodes); }),
+      column("NTasks", "Tasks of the job.",
+             [](R r, Out out) { out += std::to_string(r.sum.tasks()); }),
+      column("NCPUS", "CPUs that it has.",
+             [](R r, Out out) { out += std::to_string(r.sum.cpus()); }),
+      column("Processes", "Processes now.",
+             [](R r, Out out) {
+               if (r.sum.known()) out += std::to_string(r.sum.processes());
+             }),
+      column("RSS", "Memory of its processes now, without the page cache.",
+             [](R r, Out out) { put_memory(r, r.sum.memory(), out); }),
+      column("AveRSS", "RSS divided by the number of tasks.",
+             [](R r, Out out) { put_memory(r, per_task(r, r.sum.memory()), out); }),
+      column("MaxRSS", "The most that it held on one node so far, page cache included.",
+             [](R r, Out out) { put_memory(r, r.sum.max_rss(), out); }),
+      column("MaxRSSNode", "The node of MaxRSS.",
+             [](R r, Out out) {
+               if (r.sum.max_rss() > 0) out += r.sum.node();
+             }),
+      column("ReqMem", "Memory that it has on its nodes; empty: it named none.",
+             [](R r, Out out) {
+               if (r.sum.memory_allocated() > 0)
+                 out += format_memory_short(Bytes(r.sum.memory_allocated()));
+             }),
+      column("MemEff", "RSS as a part of ReqMem.",
+             [](R r, Out out) {
+               if (r.sum.known())
+                 out += cli::percent_text(static_cast<double>(r.sum.memory()),
+                                          static_cast<double>(r.sum.memory_allocated()));
+             }),
+      column("UserCPU", "CPU time in user mode so far.",
+             [](R r, Out out) { put_cpu(r, r.sum.user_cpu(), out); }),
+      column("SystemCPU", "CPU time in the kernel so far.",
+             [](R r, Out out) { put_cpu(r, r.sum.system_cpu(), out); }),
+      column("TotalCPU", "UserCPU and SystemCPU.",
+             [](R r, Out out) { put_cpu(r, total_cpu(r), out); }),
+      column("AveCPU", "TotalCPU divided by the number of tasks.",
+             [](R r, Out out) { put_cpu(r, per_task(r, total_cpu(r)), out); }),
+      column("CPUEff", "TotalCPU as a part of what its CPUs could have given since its start.",
+             [](R r, Out out) {
+               // Until the node told, so that a number that does not grow is not divided by a time that does.
+               const Duration until =
+                   Time(Duration(r.sum.heard_at())) - Time(Duration(r.sum.started_at()));
+               if (r.sum.known())
+                 out += cli::percent_text(static_cast<double>(total_cpu(r)),
+                                          static_cast<double>(until.count()) * r.sum.cpus());
+             }),
+      column("Elapsed", "Time since its start.",
+             [](R r, Out out) {
+               out += format_duration(std::chrono::duration_cast<Seconds>(elapsed(r)));
+             }),
+      column("Age", "Time since a node told this last.",
+             [](R r, Out out) {
+               if (!r.sum.known()) return;
+               const Duration age = std::max(Duration{}, r.now - Time(Duration(r.sum.heard_at())));
+               out += format_duration_short(std::chrono::duration_cast<Seconds>(age));
+             }),
+  };
+}
+
+void add(Row& row, const api::RunningUse::Line& line) {
+  api::RunningUse::Line& sum = row.sum;
+  row.nodes.push_back(line.node());
+  if (line.max_rss() > sum.max_rss()) {
+    sum.set_max_rss(line.max_rss());
+    sum.set_node(line.node());
+  }
+  sum.set_cpus(sum.cpus() + line.cpus());
+  sum.set_tasks(sum.tasks() + line.tasks());
+  sum.set_memory_allocated(sum.memory_allocated() + line.memory_allocated());
+  sum.set_user_cpu(sum.user_cpu() + line.user_cpu());
+  sum.set_system_cpu(sum.system_cpu() + line.system_cpu());
+  sum.set_memory(sum.memory() + line.memory());
+  sum.set_processes(sum.processes() + line.processes());
+  if (!line.known()) return;
+  // The oldest, because the sums are as old as that.
+  sum.set_heard_at(sum.known() ? std::min(sum.heard_at(), line.heard_at()) : line.heard_at());
+  sum.set_known(true);
+}
+
+}  // namespace
+
+std::vector<Row> rows_of(const api::RunningUse& use, bool by_node) {
+  std::vector<Row> rows;
+  for (const api::RunningUse::Line& line : use.lines()) {
+    const bool same =
+        !rows.empty() && cli::key_of(rows.back().sum.job()) == cli::key_of(line.job());
+    if (same && !by_node) {
+      add(rows.back(), line);
+    } else {
+      rows.push_back({line, {line.node()}, Time(Duration(use.now()))});
+    }
+  }
+  return rows;
+}
+
+const cli::Columns<Row>& columns() {
+  static const cli::Columns<Row> kColumns = cli::make_columns<Row>(
+      {make}, {},
+      {"AveVMSize", "MaxVMSize", "AvePages", "MaxPages", "MaxDiskRead", "MaxDiskWrite",
+       "AveDiskRead", "AveDiskWrite", "MaxRSSTask", "MinCPU", "MinCPUNode", "MinCPUTask",
+       "ConsumedEnergy", "Pids", "TRESUsageInAve", "TRESUsageInMax"});
+  return kColumns;
+}
+
+}  // namespace ares::astat
