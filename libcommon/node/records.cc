@@ -258,7 +258,8 @@ Evidence gather_evidence(const Spool& spool, const AttemptDir& dir, const Attemp
 
 // Makes the records of an end durable before the end is reported: the controller acts on the report, so
 // it must survive a power loss. If the disk fails, the end is reported nevertheless, because it is true.
-void sync_end(const AttemptDir& dir, AttemptPhase phase) {
+void sync_end(const AttemptDir& dir, AttemptPhase phase, bool is_synced) {
+  if (is_synced) return;
   if (phase == AttemptPhase::done || phase == AttemptPhase::never_ran) (void)dir.sync();
 }
 
@@ -290,7 +291,7 @@ Status add_exit(const AttemptDir& dir, AttemptReport& report) {
 }  // namespace
 
 Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
-                                     std::string_view boot_id) {
+                                     std::string_view boot_id, bool end_is_synced) {
   auto absent = [&] {
     return fail(ErrorCode::not_found, "attempt " + directory_name(key) + " is not in this spool");
   };
@@ -309,14 +310,14 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   Result<std::string> intent_text = dir->read(Record::intent);
   if (!intent_text && dir->has(Record::exit)) {
     if (Status told = add_exit(*dir, report); !told) return fail(told.error());
-    sync_end(*dir, report.phase);
+    sync_end(*dir, report.phase, end_is_synced);
     return report;
   }
   if (!intent_text) {
     if (!dir->has(Record::cancelled)) return absent();
     report.phase = AttemptPhase::never_ran;
     report.detail = cancelled_because;
-    sync_end(*dir, report.phase);
+    sync_end(*dir, report.phase, end_is_synced);
     return report;
   }
   Result<IntentRecord> intent = decode_intent(*intent_text);
@@ -324,7 +325,7 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   report.fence = intent->fence;
 
   report.phase = phase_from(gather_evidence(spool, *dir, key, intent->boot_id == boot_id));
-  sync_end(*dir, report.phase);
+  sync_end(*dir, report.phase, end_is_synced);
   if (Result<std::string> text = dir->read(Record::go)) {
     Result<GoRecord> go = decode_go(*text);
     if (!go) return fail(go.error());

@@ -204,7 +204,8 @@ AttemptReport bare_report(const AttemptKey& key, Fence fence, AttemptPhase phase
 // Reads the directory and applies the table. Reads `exit` again after the lock was found
 // free, because a supervisor may have finished in between. not_found when there is neither intent
 // nor `cancelled`: the attempt was never accepted, so the directory may be removed.
+// `end_is_synced`: the supervisor has said that the record of the end is durable.
 Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
-                                     std::string_view boot_id);
+                                     std::string_view boot_id, bool end_is_synced = false);
 
 }  // namespace ares::node

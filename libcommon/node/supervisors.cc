@@ -132,11 +132,12 @@ void Supervisors::opened(const AttemptKey& key, Moment now) {
   check_records(key, now);  // changes that were not noticed without a channel
 }
 
-void Supervisors::noticed(const AttemptKey& key, StepNotice, Moment now) {
+void Supervisors::noticed(const AttemptKey& key, StepNotice notice, Moment now) {
   auto it = watched_.find(key);
   if (it == watched_.end()) return;
   it->second.tries = 0;
-  check_records(key, now);
+  // It says so after it has made the record of the end durable.
+  check_records(key, now, false, notice == StepNotice::finished);
 }
 
 void Supervisors::closed(const AttemptKey& key, Moment now) {
@@ -144,15 +145,18 @@ void Supervisors::closed(const AttemptKey& key, Moment now) {
   if (it == watched_.end()) return;
   it->second.channel = Channel::none;
   ++it->second.tries;
+  if (it->second.last && has_ended(it->second.last->phase))
+    return;  // by the word of its supervisor
   check_records(key, now);
 }
 
-void Supervisors::check_records(const AttemptKey& key, Moment now, bool paused) {
+void Supervisors::check_records(const AttemptKey& key, Moment now, bool paused,
+                                bool end_is_synced) {
   auto it = watched_.find(key);
   if (it == watched_.end()) return;
   WatchedAttempt& watched = it->second;
   watched.check_at.reset();
-  Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
+  Result<AttemptReport> report = report_attempt(spool_, key, boot_id_, end_is_synced);
   if (!report) {
     if (report.error().code == ErrorCode::not_found) return release(key, now);
     report = bare_report(key, watched.fence, AttemptPhase::lost, report.error().message);

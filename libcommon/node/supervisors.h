@@ -80,7 +80,8 @@ class Supervisors final : public Executor {
   };
 
   void send_or_queue(const AttemptKey& key, StepCommand command, Moment now);
-  void check_records(const AttemptKey& key, Moment now, bool paused = false);
+  void check_records(const AttemptKey& key, Moment now, bool paused = false,
+                     bool end_is_synced = false);
   void clear_away(const AttemptKey& key, WatchedAttempt& watched, AttemptReport& report,
                   Moment now);
   void try_again(const AttemptKey& key, WatchedAttempt& watched, const AttemptReport& report,

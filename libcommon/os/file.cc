@@ -3,10 +3,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 
@@ -168,10 +171,24 @@ Status RecordDir::create(std::string_view name, std::string_view text, bool dura
   return durable ? sync() : Status{};
 }
 
+namespace {
+
+// Those that write a directory's own name with the directory, even after a rename: it is part of a
+// transaction that fsync(2) commits. Elsewhere the parent has to be synced as well.
+bool syncs_own_name(int dir) {
+  struct statfs info {};
+  if (::fstatfs(dir, &info) != 0) return false;
+  const auto kind = static_cast<std::uint32_t>(info.f_type);
+  return kind == EXT4_SUPER_MAGIC || kind == XFS_SUPER_MAGIC || kind == BTRFS_SUPER_MAGIC;
+}
+
+}  // namespace
+
 Status RecordDir::sync() const {
+  if (::fsync(dir_.get()) != 0) return fail(errno_error("cannot write " + path_));
+  if (syncs_own_name(dir_.get())) return {};
   Fd parent(::openat(dir_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (::fsync(dir_.get()) != 0 || !parent || ::fsync(parent.get()) != 0)
-    return fail(errno_error("cannot write " + path_));
+  if (!parent || ::fsync(parent.get()) != 0) return fail(errno_error("cannot write " + path_));
   return {};
 }
 

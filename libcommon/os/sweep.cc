@@ -122,6 +122,10 @@ void kill_groups(const std::string& directories) {
 }
 
 void remove_groups(const std::string& directories) {
+  bool left = false;  // mostly none, because supervisors remove them
+  for (const std::string& directory : split(directories))
+    if (::rmdir(directory.c_str()) != 0 && errno != ENOENT) left = true;
+  if (!left) return;
   kill_groups(directories);
   // Killed processes take a moment to exit. Wait, because the attempt counts as ended afterwards.
   constexpr int kTries = 5000;

@@ -85,6 +85,7 @@ std::string name_of(Mutant mutant) {
     case Mutant::missing_fence: return "missing_fence";
     case Mutant::lost_outbox_entry: return "lost_outbox_entry";
     case Mutant::lease_from_receipt: return "lease_from_receipt";
+    case Mutant::early_finish: return "early_finish";
     case Mutant::idle_acknowledgement: return "idle_acknowledgement";
   }
   return "?";

@@ -44,7 +44,7 @@ Status VirtualDir::create(node::Record record, std::string_view text) {
   slot = Directory::Written{std::string(text), false};
   if (node::is_durable(record)) {
     disk_client_.boundary();  // visible, not yet durable
-    if (!disk_.forgets_to_sync) slot->synced = directory_->synced = true;
+    if (!disk_.forgets_to_sync && !disk_.syncs_late) slot->synced = directory_->synced = true;
   }
   if (record == node::Record::exit) disk_client_.boundaries->exit_written();
   disk_client_.boundary();

@@ -32,6 +32,7 @@ struct Disk {
   std::vector<std::pair<AttemptKey, Fence>> forgotten;
   bool full = false;
   bool forgets_to_sync = false;  // planted bug: durable records are not synced
+  bool syncs_late = false;       // planted bug: only by sync(), not when they are created
 
   void lose_unsynced(Random& random);
 };

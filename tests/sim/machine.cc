@@ -32,6 +32,7 @@ Machine::Machine(Stage& stage, Network& network, std::uint32_t index, Traits tra
   clock_.rate_ppm = stage_.random.between(-15'000, 15'000);
   clock_.booted = -stage_.random.between(Duration(60s), Duration(3600s));
   disk_.forgets_to_sync = stage_.mutant == Mutant::forgotten_fsync;
+  disk_.syncs_late = stage_.mutant == Mutant::early_finish;
 }
 
 Machine::~Machine() = default;

@@ -22,11 +22,13 @@ enum class Mutant : std::uint8_t {
   missing_fence,         // the Kill for a fenced attempt is not sent
   lost_outbox_entry,     // an effect is dropped and never sent again
   lease_from_receipt,    // from the reply to a heartbeat instead of from its sending
+  early_finish,          // a supervisor says that it has finished before its record is on the disk
   idle_acknowledgement,  // output that needs no commit is released without a check of the epoch
 };
 inline constexpr Mutant kMutants[] = {Mutant::reply_before_commit, Mutant::forgotten_fsync,
                                       Mutant::missing_fence,       Mutant::lost_outbox_entry,
-                                      Mutant::lease_from_receipt,  Mutant::idle_acknowledgement};
+                                      Mutant::lease_from_receipt,  Mutant::early_finish,
+                                      Mutant::idle_acknowledgement};
 std::string name_of(Mutant mutant);
 
 struct Stage {
