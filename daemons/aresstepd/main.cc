@@ -1,5 +1,6 @@
-// aresstepd ATTEMPT_DIR [CHANNEL_FD [--without-namespaces]]: supervises one attempt on a node.
-// Outlives the aresd that starts it.
+// aresstepd --serve FD: forks supervisors for aresd, and ends with it.
+// aresstepd ATTEMPT_DIR [CHANNEL_FD [--without-namespaces]]: supervises one attempt on a node, and
+// outlives the aresd that starts it.
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,14 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "aresstepd/fork_server.h"
 #include "aresstepd/reaper.h"
 #include "aresstepd/supervisor.h"
 
 namespace {
 
-int supervise(const std::string& directory, int channel, pid_t reaper) {
-  auto supervisor = ares::stepd::Supervisor::make(directory, channel, reaper);
-  ares::Status status = supervisor ? (*supervisor)->run() : ares::fail(supervisor.error());
+int serve(int socket) {
+  ares::stepd::ForkServer server{ares::os::Fd(socket)};
+  const ares::Status status = server.run();
   if (status) return 0;
   std::fprintf(stderr, "aresstepd: %s\n", status.error().message.c_str());
   return 1;
@@ -27,18 +29,21 @@ int main(int argc, char** argv) {
     std::puts("aresstepd " ARES_VERSION);
     return 0;
   }
+  if (argc == 3 && std::string_view(argv[1]) == "--serve") return serve(std::atoi(argv[2]));
   const bool namespaces = argc < 4;
   if (argc < 2 || argc > 4 || argv[1][0] != '/' ||
       (!namespaces && std::string_view(argv[3]) != "--without-namespaces")) {
     std::fputs(
         "usage: aresstepd ATTEMPT_DIR [CHANNEL_FD [--without-namespaces]]\n"
+        "       aresstepd --serve FD\n"
         "Started by aresd, not by hand; see aresstepd(8).\n",
         stderr);
     return 2;
   }
   const std::string directory = argv[1];
   const int channel = argc > 2 ? std::atoi(argv[2]) : -1;
-  if (namespaces) return supervise(directory, channel, 0);
-  return ares::stepd::run_under_reaper(
-      directory, channel, [&](pid_t reaper) { return supervise(directory, channel, reaper); });
+  if (namespaces) return ares::stepd::supervise_attempt(directory, channel);
+  return ares::stepd::run_under_reaper(directory, channel, [&](pid_t reaper) {
+    return ares::stepd::supervise_attempt(directory, channel, reaper);
+  });
 }

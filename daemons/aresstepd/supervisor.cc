@@ -57,11 +57,12 @@ os::Limits limits_of(const node::StepSpec& spec) {
 // os::TaskTree behind the interface that StepMachine uses.
 class Supervisor::Tree final : public node::ProcessTree {
  public:
-  Tree(os::TaskTree::Body body, os::TaskTree::Isolation isolation, std::optional<os::Cgroup> cgroup)
-      : tree_(std::move(body), isolation, std::move(cgroup)) {}
+  // `directory` is the order that the task gets.
+  Tree(std::unique_ptr<os::TaskTree> tree, std::string directory)
+      : owned_(std::move(tree)), tree_(*owned_), directory_(std::move(directory)) {}
 
   Result<node::TaskRecord> spawn_gated() override {
-    Result<pid_t> pid = tree_.spawn_gated();
+    Result<pid_t> pid = tree_.spawn_gated(directory_);
     if (!pid) return fail(pid.error());
     node::TaskRecord record;
     record.pid = *pid;
@@ -92,20 +93,23 @@ class Supervisor::Tree final : public node::ProcessTree {
   os::TaskTree& processes() { return tree_; }
 
  private:
-  os::TaskTree tree_;
+  std::unique_ptr<os::TaskTree> owned_;
+  os::TaskTree& tree_;
+  std::string directory_;
 };
 
-Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment,
-                       pid_t reaper)
+Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, pid_t reaper,
+                       std::unique_ptr<os::TaskTree> prepared)
     : dir_(std::move(dir)),
       spec_(std::move(spec)),
-      environment_(std::move(environment)),
-      reaper_(reaper) {}
+      reaper_(reaper),
+      prepared_(std::move(prepared)) {}
 
 Supervisor::~Supervisor() = default;
 
 Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& directory, int channel,
-                                                     pid_t reaper) {
+                                                     pid_t reaper,
+                                                     std::unique_ptr<os::TaskTree> prepared) {
   Result<os::RecordDir> opened = os::RecordDir::open(directory);
   if (!opened) return fail(opened.error());
   exec::FileAttemptDir dir(std::move(*opened));
@@ -118,12 +122,8 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
   const std::string name = directory.substr(directory.rfind('/') + 1);
   if (node::directory_name(spec->launch.attempt) != name)
     return fail(ErrorCode::stale, "attempt " + name + " is over: its directory is used again");
-  std::string environment;
-  if (Result<std::string> submitted = dir.read(node::Record::environment))
-    environment = std::move(*submitted);
-
   std::unique_ptr<Supervisor> self(
-      new Supervisor(std::move(dir), std::move(*spec), std::move(environment), reaper));
+      new Supervisor(std::move(dir), std::move(*spec), reaper, std::move(prepared)));
   if (channel >= 0) self->clients_.emplace_back(channel);
   return self;
 }
@@ -153,14 +153,11 @@ Status Supervisor::run() {
   if (Status ready = prepare_loop(); !ready) return ready;
   const LaunchSpec& launch = spec_.launch;
   const bool runs_task = launch.rank == 0;
-  const std::string group =
-      "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
-  std::optional<os::Cgroup> cgroup =
-      runs_task ? os::Cgroup::plan(group, limits_of(spec_)) : std::nullopt;
-  const std::string groups = cgroup ? cgroup->directories() : "";
-  tree_ = std::make_unique<Tree>(
-      [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },
-      isolation_for(launch, reaper_ == 0), std::move(cgroup));
+  if (!runs_task) prepared_.reset();
+  if (prepared_) prepared_->assign(launch.leased, limits_of(spec_));
+  std::unique_ptr<os::TaskTree> processes = prepared_ ? std::move(prepared_) : make_tree();
+  const std::string groups = processes->groups();
+  tree_ = std::make_unique<Tree>(std::move(processes), dir_.path());
 
   node::StepSettings settings;
   settings.attempt = launch.attempt;
@@ -192,6 +189,16 @@ Status Supervisor::run() {
     collect();
   }
   return {};
+}
+
+std::unique_ptr<os::TaskTree> Supervisor::make_tree() const {
+  const LaunchSpec& launch = spec_.launch;
+  const std::string group =
+      "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
+  std::optional<os::Cgroup> cgroup =
+      launch.rank == 0 ? os::Cgroup::plan(group, limits_of(spec_)) : std::nullopt;
+  return std::make_unique<os::TaskTree>(run_attempt, isolation_for(launch, reaper_ == 0),
+                                        std::move(cgroup));
 }
 
 void Supervisor::watch(int fd, bool on) {
@@ -284,7 +291,11 @@ void Supervisor::read_client(int fd) {
     if (n <= 0) return drop_client(fd);
     Result<node::StepCommand> command =
         node::decode_step_command({packet, static_cast<std::size_t>(n)});
-    if (command) machine_->receive(*command, now());
+    if (command)
+      machine_->receive(*command, now());
+    else
+      std::fprintf(stderr, "aresstepd: a command of aresd is ignored: %s\n",
+                   command.error().message.c_str());
   }
 }
 
@@ -327,6 +338,15 @@ void Supervisor::set_timer() {
     when.it_value.tv_nsec = us % 1'000'000 * 1000;
   }
   ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+}
+
+int supervise_attempt(const std::string& directory, int channel, pid_t reaper,
+                      std::unique_ptr<os::TaskTree> prepared) {
+  auto supervisor = Supervisor::make(directory, channel, reaper, std::move(prepared));
+  const Status status = supervisor ? (*supervisor)->run() : fail(supervisor.error());
+  if (status) return 0;
+  std::fprintf(stderr, "aresstepd: %s\n", status.error().message.c_str());
+  return 1;
 }
 
 }  // namespace ares::stepd

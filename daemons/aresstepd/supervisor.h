@@ -22,8 +22,11 @@ class Supervisor {
   // `directory` is absolute; `channel` is a connected socket to the aresd that started us, or -1.
   // `reaper` is the process above this one that ends what it leaves; then no pid namespace is made.
   // 0: there is none, and a pid namespace is made where that is possible.
+  // `prepared` is an os::TaskTree after prepare(), with run_attempt() as its body; without one the
+  // processes and groups of the attempt are made at its start.
   static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel,
-                                                  pid_t reaper = 0);
+                                                  pid_t reaper = 0,
+                                                  std::unique_ptr<os::TaskTree> prepared = nullptr);
 
   // Returns when the attempt has ended. An error says why it could not be started.
   Status run();
@@ -31,10 +34,12 @@ class Supervisor {
  private:
   class Tree;
 
-  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment, pid_t reaper);
+  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, pid_t reaper,
+             std::unique_ptr<os::TaskTree> prepared);
   ~Supervisor();
   friend std::default_delete<Supervisor>;
 
+  std::unique_ptr<os::TaskTree> make_tree() const;
   Status prepare_loop();
   Status prepare_to_listen();
   Status clear_socket_name() const;
@@ -51,8 +56,8 @@ class Supervisor {
 
   exec::FileAttemptDir dir_;
   node::StepSpec spec_;
-  std::string environment_;
   pid_t reaper_;
+  std::unique_ptr<os::TaskTree> prepared_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
@@ -60,5 +65,10 @@ class Supervisor {
   std::optional<BootTime> listen_at_;  // when to retry listen()
   std::vector<os::Fd> clients_;
 };
+
+// Makes a Supervisor, runs it, and returns the exit status of its process. What failed is written to
+// standard error.
+int supervise_attempt(const std::string& directory, int channel, pid_t reaper = 0,
+                      std::unique_ptr<os::TaskTree> prepared = nullptr);
 
 }  // namespace ares::stepd

@@ -16,10 +16,15 @@
 #include <vector>
 
 #include "base/clip.h"
+#include "base/time.h"
 #include "node/environment.h"
 #include "node/file_pattern.h"
+#include "node/records.h"
+#include "node/step_spec.h"
 #include "os/access_list.h"
+#include "os/clock.h"
 #include "os/fd.h"
+#include "os/file.h"
 
 namespace ares::stepd {
 namespace {
@@ -143,10 +148,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-}  // namespace
-
-os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::string& directory,
-                                     const std::string& environment, Time now) {
+// `environment` is the submitted one, NUL-separated.
+Failure run_script(const node::StepSpec& spec, const std::string& directory,
+                   const std::string& environment, Time now) {
   const JobSpec& job = *spec.launch.spec;
   const std::string script = directory + "/script";
   if (::geteuid() == 0)
@@ -179,6 +183,21 @@ os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::stri
   if (error == ENOENT) why += "; is the interpreter of its first line on this node?";
   ::dprintf(2, "aresstepd: %s\n", why.c_str());
   return {error == ENOENT ? kNotFound : kNotExecutable, why};
+}
+
+}  // namespace
+
+os::TaskTree::BodyFailure run_attempt(const std::string& directory) {
+  const Result<os::RecordDir> records = os::RecordDir::open(directory);
+  const auto read = [&](node::Record record) -> Result<std::string> {
+    return records ? records->read(node::file_name(record)) : fail(records.error());
+  };
+  const Result<std::string> text = read(node::Record::spec);
+  const Result<node::StepSpec> spec =
+      text ? node::decode_step_spec(*text) : Result<node::StepSpec>(fail(text.error()));
+  if (!spec) return {kCannot, spec.error().message};
+  const Result<std::string> environment = read(node::Record::environment);
+  return run_script(*spec, directory, environment.value_or(""), os::wall_now());
 }
 
 }  // namespace ares::stepd

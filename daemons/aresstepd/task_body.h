@@ -4,14 +4,11 @@
 
 #include <string>
 
-#include "base/time.h"
-#include "node/step_spec.h"
 #include "os/task_tree.h"
 
 namespace ares::stepd {
 
-// `directory` holds the record `script`; `environment` is the submitted one, NUL-separated.
-os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::string& directory,
-                                     const std::string& environment, Time now);
+// `directory` holds the records `spec`, `script` and `environment`; its supervisor holds the lock.
+os::TaskTree::BodyFailure run_attempt(const std::string& directory);
 
 }  // namespace ares::stepd

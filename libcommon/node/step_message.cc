@@ -6,21 +6,27 @@
 namespace ares::node {
 namespace {
 
+FieldWriter begin() {
+  FieldWriter out;
+  out.put("version", kStepVersion);
+  return out;
+}
+
 struct Encoder {
   std::string operator()(const StepGo& c) const {
-    FieldWriter out;
+    FieldWriter out = begin();
     out.put("command", "go").put("fence", c.fence);
     if (c.lease_until) out.put("lease_until_us", c.lease_until->time_since_epoch().count());
     return out.take();
   }
   std::string operator()(const StepKill& c) const {
-    FieldWriter out;
+    FieldWriter out = begin();
     out.put("command", "kill").put("fence", c.fence).put("immediately", c.immediately);
     if (c.grace) out.put("grace", c.grace->count());
     return out.take();
   }
   std::string operator()(const StepSignal& c) const {
-    return FieldWriter()
+    return begin()
         .put("command", "signal")
         .put("fence", c.fence)
         .put("lsn", c.lsn)
@@ -29,13 +35,13 @@ struct Encoder {
         .take();
   }
   std::string operator()(const StepSetLimit& c) const {
-    FieldWriter out;
+    FieldWriter out = begin();
     out.put("command", "set_limit").put("fence", c.fence).put("lsn", c.lsn);
     if (c.time_limit) out.put("seconds", c.time_limit->count());
     return out.take();
   }
   std::string operator()(const StepSetSuspended& c) const {
-    return FieldWriter()
+    return begin()
         .put("command", "set_suspended")
         .put("fence", c.fence)
         .put("lsn", c.lsn)
@@ -44,7 +50,7 @@ struct Encoder {
         .take();
   }
   std::string operator()(const StepRenewLease& c) const {
-    return FieldWriter()
+    return begin()
         .put("command", "renew_lease")
         .put("until_us", c.until.time_since_epoch().count())
         .take();
@@ -63,6 +69,10 @@ std::string encode(const StepCommand& command) {
 
 Result<StepCommand> decode_step_command(std::string_view packet) {
   FieldReader in("packet", packet);
+  if (const auto version = in.number_or<std::uint32_t>("version", 1); version > kStepVersion)
+    return fail(ErrorCode::failed_precondition, "packet is of version " + std::to_string(version) +
+                                                    ", and this program understands up to " +
+                                                    std::to_string(kStepVersion));
   const std::string name = in.text("command");
   StepCommand command;
   if (name == "go") {

@@ -46,6 +46,11 @@ struct StepSetSuspended {
 struct StepRenewLease {
   BootTime until{};
 };
+// A supervisor may be of an earlier release than the aresd that was started after it, and the other way
+// round. A packet without a version is from release 0.1.0, which is version 1. One of a later version is
+// refused; what only adds commands or keys needs no new version.
+inline constexpr std::uint32_t kStepVersion = 1;
+
 using StepCommand =
     std::variant<StepGo, StepKill, StepSignal, StepSetLimit, StepRenewLease, StepSetSuspended>;
 

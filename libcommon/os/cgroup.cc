@@ -49,13 +49,31 @@ std::optional<Cgroup> Cgroup::plan(const std::string& name, Limits limits,
   return Cgroup(std::move(places), std::move(groups));
 }
 
-bool Cgroup::create() {
+std::optional<Cgroup> Cgroup::plan_ahead(const std::string& name, const Hierarchies& hierarchies) {
+  return plan(name, Limits::of_each_kind(), hierarchies);
+}
+
+void Cgroup::make_places() {
   unified_ = make_group(places_.unified);
   const bool freezes =
       !unified_.empty() && ::access((unified_ + "/cgroup.freeze").c_str(), W_OK) == 0;
   freezer_ = freezes ? unified_ : make_group(places_.freezer);
+}
+
+bool Cgroup::create() {
+  make_places();
   limits_.create(unified_);
   return !unified_.empty() || !freezer_.empty() || limits_.in_force();
+}
+
+bool Cgroup::create_ahead() {
+  make_places();
+  return limits_.create_ahead() || !unified_.empty() || !freezer_.empty();
+}
+
+Status Cgroup::limit(Limits limits, pid_t pid) {
+  limits_.limit(std::move(limits), unified_);
+  return limits_.attach(pid);
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept

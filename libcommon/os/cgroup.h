@@ -27,6 +27,11 @@ class Cgroup {
   // v1 groups for limits that the unified one cannot set. False when no group could be created.
   bool create();
 
+  // For a process that enters groups before its limits are known: create_ahead(), attach(), limit().
+  static std::optional<Cgroup> plan_ahead(const std::string& name, const Hierarchies& hierarchies);
+  bool create_ahead();  // false when no group could be created
+  Status limit(Limits limits, pid_t pid);
+
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&&) = delete;
   ~Cgroup();  // removes the groups created, which must be empty by then
@@ -50,6 +55,7 @@ class Cgroup {
   };
   Cgroup(Places places, LimitGroups limits)
       : places_(std::move(places)), limits_(std::move(limits)) {}
+  void make_places();
 
   Places places_;
   // Those that were created; empty = not created, or not needed.

@@ -63,6 +63,12 @@ Result<Hierarchies> Hierarchies::of_this_process() {
 }
 
 std::string Hierarchies::own_group(std::string_view controller) const {
+  const auto known = found_.find(controller);
+  if (known != found_.end()) return known->second;
+  return found_.emplace(controller, find_own_group(controller)).first->second;
+}
+
+std::string Hierarchies::find_own_group(std::string_view controller) const {
   const Mount mount = find_mount(mounts_, controller);
   std::string own = find_own(self_, controller);
   if (mount.point.empty() || own.empty()) return {};

@@ -1,6 +1,9 @@
-// Hierarchies: the mounted cgroup hierarchies, and this process's group in each. A value; any thread.
+// Hierarchies: the mounted cgroup hierarchies, and this process's group in each. A value; one
+// thread at a time.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -23,7 +26,11 @@ class Hierarchies {
  private:
   std::string own_group(std::string_view controller) const;
 
+  std::string find_own_group(std::string_view controller) const;
+
   std::string mounts_, self_;
+  // What own_group() has found. A fork server looks once for all the processes that it forks.
+  mutable std::map<std::string, std::string, std::less<>> found_;
 };
 
 }  // namespace ares::os

@@ -3,12 +3,15 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -17,6 +20,8 @@
 
 namespace ares::os {
 namespace {
+
+constexpr std::size_t kLongestOrder = PATH_MAX;
 
 // With the returned mask SIGCHLD interrupts ppoll(); elsewhere it is blocked.
 sigset_t await_children() {
@@ -48,6 +53,24 @@ void stop_everything() {
 bool expired(int timer) {
   std::uint64_t times = 0;
   return ::read(timer, &times, sizeof times) == sizeof times;
+}
+
+struct Start {
+  bool guards_lease = false;
+  std::string order;
+};
+
+// None if the supervisor has ended.
+std::optional<Start> receive_start(int control) {
+  char bytes[sizeof(InitPacket) + kLongestOrder];
+  ssize_t n = 0;
+  while ((n = ::recv(control, bytes, sizeof bytes, 0)) < 0 && errno == EINTR) {
+  }
+  InitPacket packet{};
+  if (n < static_cast<ssize_t>(sizeof packet)) return std::nullopt;
+  std::memcpy(&packet, bytes, sizeof packet);
+  if (packet.what != InitPacket::start_task) return std::nullopt;
+  return Start{packet.value != 0, std::string(bytes + sizeof packet, bytes + n)};
 }
 
 void obey(const InitPacket& packet, pid_t task, int control) {
@@ -101,7 +124,22 @@ std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms) {
   return ready > 0 ? receive_packet(fd, 0) : std::nullopt;
 }
 
-void run_init(const InitDuties& duties, const std::function<void()>& task) {
+bool send_start(int fd, bool guards_lease, const std::string& order) {
+  if (order.size() > kLongestOrder) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  InitPacket packet{};
+  packet.what = InitPacket::start_task;
+  packet.value = guards_lease ? 1 : 0;
+  iovec parts[] = {{&packet, sizeof packet}, {const_cast<char*>(order.data()), order.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = std::size(parts);
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
+
+void run_init(const InitDuties& duties, const std::function<void(const std::string& order)>& task) {
   const int control = duties.control;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
   ::prctl(PR_SET_NAME, "ares-init");
@@ -111,18 +149,19 @@ void run_init(const InitDuties& duties, const std::function<void()>& task) {
   kept.insert(kept.end(), {control, duties.stop_timer});
   close_all_but(std::move(kept));
   if (duties.kind == NamespaceKind::unprivileged) send_packet(control, InitPacket::entered, error);
-  if (duties.guards_lease) {
+  const sigset_t while_waiting = await_children();
+
+  const std::optional<Start> start = receive_start(control);
+  if (!start) ::_exit(0);
+  // Not before: kernels with RT_GROUP_SCHED let no real-time process enter a group of `cpu`.
+  if (start->guards_lease) {
     (void)lock_memory();
     (void)raise_priority(Priority::realtime);
   }
-  const sigset_t while_waiting = await_children();
-
-  const std::optional<InitPacket> start = receive_packet(control, 0);
-  if (!start || start->what != InitPacket::start_task) ::_exit(0);
   const pid_t child = fork_with(0);
   if (child < 0) ::_exit(1);
   if (child == 0) {
-    task();
+    task(start->order);
     ::_exit(1);
   }
   for (const int fd : duties.task) ::close(fd);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "os/namespace.h"
@@ -17,7 +18,7 @@ namespace ares::os {
 struct InitPacket {
   enum What : char {
     // To init:
-    start_task = 'f',
+    start_task = 'f',  // `value` is 1 if init guards a lease; the order of the task follows
     signal_all = 's',
     signal_task = 't',
     stop_all = 'q',  // answered by `stopped`
@@ -37,6 +38,8 @@ bool send_packet(int fd, InitPacket::What what, int value = 0,
 // None if there is no packet (with MSG_DONTWAIT) or the other end is closed.
 std::optional<InitPacket> receive_packet(int fd, int flags);
 std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms);
+// InitPacket::start_task. `order` is passed to the task; at most PATH_MAX bytes.
+bool send_start(int fd, bool guards_lease, const std::string& order);
 
 struct InitDuties {
   NamespaceKind kind = NamespaceKind::none;
@@ -44,10 +47,10 @@ struct InitDuties {
   int control = -1;       // socket to the supervisor; init exits when it is closed
   int stop_timer = -1;    // timerfd that the supervisor sets
   std::vector<int> task;  // descriptors that only the task keeps
-  bool guards_lease = false;
 };
 
 // `task` runs in the task's process, which is forked at InitPacket::start_task.
-[[noreturn]] void run_init(const InitDuties& duties, const std::function<void()>& task);
+[[noreturn]] void run_init(const InitDuties& duties,
+                           const std::function<void(const std::string& order)>& task);
 
 }  // namespace ares::os

@@ -38,6 +38,16 @@ std::string quota(std::uint32_t cpus) {
 
 }  // namespace
 
+Limits Limits::of_each_kind() {
+  Limits limits;
+  limits.memory = Bytes(1);
+  limits.cpus = {0};
+  limits.cpu_count = 1;
+  limits.processes = 1;
+  limits.denied_devices = {""};
+  return limits;
+}
+
 LimitGroups::LimitGroups(const Hierarchies& hierarchies, const std::string& name, Limits limits)
     : limits_(std::move(limits)), name_(name) {
   if (limits_.memory.value() > 0) memory_place_ = place(hierarchies, "memory");
@@ -48,7 +58,7 @@ LimitGroups::LimitGroups(const Hierarchies& hierarchies, const std::string& name
 }
 
 LimitGroups::LimitGroups(LimitGroups&& other) noexcept
-    : limits_(other.limits_),
+    : limits_(std::move(other.limits_)),
       name_(std::move(other.name_)),
       memory_place_(std::move(other.memory_place_)),
       cpuset_place_(std::move(other.cpuset_place_)),
@@ -59,6 +69,8 @@ LimitGroups::LimitGroups(LimitGroups&& other) noexcept
       unified_(std::move(other.unified_)),
       controllers_(std::move(other.controllers_)),
       made_(std::exchange(other.made_, {})),
+      entered_(std::move(other.entered_)),
+      entered_by_(other.entered_by_),
       memory_(std::move(other.memory_)),
       cpus_(other.cpus_),
       cpu_time_(other.cpu_time_),
@@ -109,8 +121,8 @@ void LimitGroups::create(const std::string& unified) {
         (memory_.on && group == memory_place_.group) || (cpus_ && group == cpuset_place_.group) ||
         (cpu_time_ && group == cpu_place_.group) || (processes_ && group == pids_place_.group) ||
         (devices_ && group == devices_place_.group);
-    if (!used) ::rmdir(group.c_str());
-    return !used;
+    // EBUSY: made ahead, and entered.
+    return !used && (::rmdir(group.c_str()) == 0 || errno != EBUSY);
   };
   std::erase_if(made_, unused);
 }
@@ -144,12 +156,39 @@ bool LimitGroups::keep_on_cpus() {
   if (wanted.none()) return false;
   const std::string cpus = format_bitset(wanted);
   if (v2) return write_value(unified_ + "/cpuset.cpus", cpus);
-  const std::string mems = format_bitset(read_set(parent + "/cpuset.mems"));
+  return !make_cpuset(cpus).empty();
+}
+
+// Returns the v1 group with these CPUs, or "" if it cannot be used.
+std::string LimitGroups::make_cpuset(const std::string& cpus) {
   const std::string group = make(cpuset_place_);
-  if (group.empty()) return false;
+  if (group.empty()) return {};
+  const std::string mems = format_bitset(read_set(cpuset_place_.parent + "/cpuset.mems"));
   // Its parent balances the load of these CPUs. A second domain would have to be built with each job.
   write_value(group + "/cpuset.sched_load_balance", "0");
-  return write_value(group + "/cpuset.cpus", cpus) && write_value(group + "/cpuset.mems", mems);
+  const bool usable =
+      write_value(group + "/cpuset.cpus", cpus) && write_value(group + "/cpuset.mems", mems);
+  return usable ? group : std::string();
+}
+
+// Neither those of `cpu`, which a job on its CPUs does not need, nor of `devices`, which only nodes
+// with GPUs need.
+bool LimitGroups::create_ahead() {
+  make(memory_place_);
+  make(pids_place_);
+  if (const std::string& parent = cpuset_place_.parent; !parent.empty()) {
+    const std::string all = format_bitset(read_set(parent + "/cpuset.cpus"));
+    if (make_cpuset(all).empty()) {  // no process can enter it
+      ::rmdir(cpuset_place_.group.c_str());
+      std::erase(made_, cpuset_place_.group);
+    }
+  }
+  return !made_.empty();
+}
+
+void LimitGroups::limit(Limits limits, const std::string& unified) {
+  limits_ = std::move(limits);
+  create(unified);
 }
 
 bool LimitGroups::limit_cpu_time() {
@@ -179,7 +218,10 @@ bool LimitGroups::deny_devices() {
 }
 
 Status LimitGroups::attach(pid_t pid) {
+  if (std::exchange(entered_by_, pid) != pid) entered_.clear();
   for (const std::string& group : made_) {
+    if (std::find(entered_.begin(), entered_.end(), group) != entered_.end()) continue;
+    entered_.push_back(group);
     if (write_value(group + "/cgroup.procs", std::to_string(pid))) continue;
     if (group != cpu_place_.group) return fail(errno_error("cannot move the task into " + group));
     // Kernels with RT_GROUP_SCHED refuse real-time processes, as init is under a lease.

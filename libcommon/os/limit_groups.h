@@ -21,6 +21,9 @@ struct Limits {
   std::uint32_t cpu_count = 0;                // where it cannot be kept on these; 0 = no limit
   std::uint64_t processes = 0;                // with threads; 0 = no limit
   std::vector<std::string> denied_devices{};  // "c 195:0": neither to open nor to make
+
+  // One of each kind, to plan groups for limits that are not known yet. The amounts do not matter.
+  static Limits of_each_kind();
 };
 
 // What all processes of a group used together, as far as the kernel counted it.
@@ -42,7 +45,12 @@ class LimitGroups {
   // Sets the limits: in `unified`, the attempt's group on the unified hierarchy, those whose
   // controllers are there; the others in v1 groups.
   void create(const std::string& unified);
-  // Moves the process into the v1 groups.
+  // Makes the v1 groups that most limits need, with what their parents allow, so that a process can
+  // enter them before its limits are known. False if there are none.
+  bool create_ahead();
+  // After create_ahead(): create() for these limits.
+  void limit(Limits limits, const std::string& unified);
+  // Moves the process into the v1 groups that it has not entered by an earlier call.
   Status attach(pid_t pid);
 
   bool in_force() const { return memory_.on || cpus_ || cpu_time_ || processes_ || devices_; }
@@ -71,17 +79,19 @@ class LimitGroups {
   std::string make(const Place& place);
   bool limit_memory();
   bool keep_on_cpus();
+  std::string make_cpuset(const std::string& cpus);
   bool limit_cpu_time();
   bool limit_processes();
   bool deny_devices();
 
-  const Limits limits_;
+  Limits limits_;
   std::string name_;
   Place memory_place_, cpuset_place_, cpu_place_, pids_place_, devices_place_;
   std::vector<std::string> planned_;
   std::string unified_;
   std::string controllers_;  // of unified_
-  std::vector<std::string> made_;
+  std::vector<std::string> made_, entered_;
+  pid_t entered_by_ = 0;
   Memory memory_;
   bool cpus_ = false, cpu_time_ = false, processes_ = false, devices_ = false;
 };

@@ -58,30 +58,52 @@ TaskTree::~TaskTree() {
   }
 }
 
-Result<pid_t> TaskTree::spawn_gated() {
+Status TaskTree::prepare() {
+  prepared_ = true;
+  return make_first();
+}
+
+void TaskTree::assign(bool required, Limits limits) {
+  isolation_.required = required;
+  limits_ = std::move(limits);
+}
+
+Result<pid_t> TaskTree::spawn_gated(const std::string& order) {
+  order_ = order;
+  if (!prepared_) {
+    if (Status made = make_first(); !made) return fail(made.error());
+  } else if (cgroup_) {
+    if (Status limited = cgroup_->limit(std::move(limits_), first_); !limited) {
+      kill_all();
+      return fail(limited.error());
+    }
+  }
+  if (isolated() && !send_start(control_.get(), isolation_.required, order_)) {
+    const Error error = errno_error("the first process of the task has died");
+    kill_all();
+    return fail(error);
+  }
+  return first_;
+}
+
+// Makes the first process in its control groups.
+Status TaskTree::make_first() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (cgroup_ && !cgroup_->create()) cgroup_.reset();
+  if (cgroup_ && !(prepared_ ? cgroup_->create_ahead() : cgroup_->create())) cgroup_.reset();
   Result<ChildEnds> ends = make_channels();
   if (!ends) return fail(ends.error());
   Result<Birth> birth = fork_first(*ends);
-  if (!birth && isolated() && !isolation_.required) {
+  if (!birth && isolated() && !isolation_.required && !prepared_) {
     kind_ = NamespaceKind::none;
     why_not_isolated_ = birth.error().message;
     birth = fork_first(*ends);
   }
   if (!birth) return fail(birth.error());
   if (!isolated()) control_.reset();
-  if (cgroup_) {
-    if (Status attached = cgroup_->attach(first_, birth->in_cgroup); !attached) {
-      kill_all();
-      return fail(attached.error());
-    }
-  }
-  if (isolated() && !tell_init(InitPacket::start_task)) {
-    kill_all();
-    return fail(errno_error("the first process of the task has died"));
-  }
-  return first_;
+  if (!cgroup_) return {};
+  Status attached = cgroup_->attach(first_, birth->in_cgroup);
+  if (!attached) kill_all();
+  return attached;
 }
 
 Result<TaskTree::ChildEnds> TaskTree::make_channels() {
@@ -120,14 +142,13 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
   const char* const cannot = isolation_.required ? kNeedsNamespace : kNoNamespace;
   if (pid < 0) return fail(errno_error(isolated() ? cannot : "cannot fork the task"));
   if (pid == 0) {
-    if (!isolated()) run_task(ends);
+    if (!isolated()) run_task(ends, order_);
     run_init({kind_,
               owner,
               ends.control.get(),
               stop_timer_.get(),
-              {ends.gate.get(), ends.failure.get()},
-              isolation_.required},
-             [&] { run_task(ends); });
+              {ends.gate.get(), ends.failure.get()}},
+             [&](const std::string& order) { run_task(ends, order); });
   }
   ends.control.reset();  // so that the death of init closes the channel
   first_ = pid;
@@ -141,7 +162,7 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
   return fail(errno_error(cannot, ready ? ready->value : ETIMEDOUT));
 }
 
-void TaskTree::run_task(const ChildEnds& ends) {
+void TaskTree::run_task(const ChildEnds& ends, const std::string& order) {
   const int gate = ends.gate.get();
   const int failure = ends.failure.get();
   const pid_t parent = ::getppid();
@@ -157,7 +178,7 @@ void TaskTree::run_task(const ChildEnds& ends) {
   if (n != 1) ::_exit(0);  // the supervisor closed the gate, so it never opens
   ::close(gate);
   reset_signals();
-  const BodyFailure result = body_();
+  const BodyFailure result = body_(order);
   // The supervisor reads only after our end, so the text must fit into the pipe.
   const std::string why = clip(result.why);
   [[maybe_unused]] const ssize_t written = ::write(failure, why.data(), why.size());

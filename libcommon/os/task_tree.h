@@ -28,12 +28,13 @@ namespace ares::os {
 class TaskTree {
  public:
   // What the task does after its gate opens: becomes the user and executes the script. Runs in the
-  // child. Returns only on failure, with the exit code and the reason.
+  // child, with the order of spawn_gated(). Returns only on failure, with the exit code and the
+  // reason.
   struct BodyFailure {
     int exit_code = 1;
     std::string why;
   };
-  using Body = std::function<BodyFailure()>;
+  using Body = std::function<BodyFailure(const std::string& order)>;
 
   struct TaskEnd {  // of the batch script
     int code = 0;
@@ -64,7 +65,15 @@ class TaskTree {
   TaskTree(const TaskTree&) = delete;
   TaskTree& operator=(const TaskTree&) = delete;
 
-  Result<pid_t> spawn_gated();  // pid of the first process in this namespace
+  // Makes the namespace, its first process and the control groups, which that process enters: what of
+  // spawn_gated() needs neither limits nor an order. The cgroup comes from Cgroup::plan_ahead(). After
+  // an error nothing is left, and this object is of no more use.
+  Status prepare();
+  // After prepare(), before spawn_gated(). `required` as in Isolation.
+  void assign(bool required, Limits limits);
+
+  // Returns the pid of the first process in this namespace. `order` is passed to the body.
+  Result<pid_t> spawn_gated(const std::string& order = {});
   void open_gate();
   // False if it did not reach the task: init does not run and takes no more commands. Signals to all
   // processes are sent past init then. Does not wait for longer than a moment.
@@ -79,6 +88,7 @@ class TaskTree {
   bool stopped_by_init() const { return stopped_by_init_; }  // since the last thaw()
   void kill_all();
   bool isolated() const { return kind_ != NamespaceKind::none; }
+  std::string groups() const { return cgroup_ ? cgroup_->directories() : std::string(); }
   // Why spawn_gated() made no namespace although one was asked for; empty if it did.
   const std::string& why_not_isolated() const { return why_not_isolated_; }
 
@@ -95,9 +105,10 @@ class TaskTree {
     bool in_cgroup = false;  // already in its group of the unified hierarchy
   };
 
+  Status make_first();
   Result<ChildEnds> make_channels();
   Result<Birth> fork_first(ChildEnds& ends);
-  [[noreturn]] void run_task(const ChildEnds& ends);
+  [[noreturn]] void run_task(const ChildEnds& ends, const std::string& order);
   bool tell_init(InitPacket::What what, int value = 0);
   bool stop_by_init();
   void note(const InitPacket& packet);
@@ -109,11 +120,14 @@ class TaskTree {
   NamespaceKind kind_;  // before spawn_gated(): what to try
   std::string why_not_isolated_;
   std::optional<Cgroup> cgroup_;
-  pid_t first_ = 0;  // init of the namespace, or the task itself
-  Fd control_;       // to init
-  Fd gate_;          // one byte opens it; closing it keeps it closed for ever
-  Fd failure_;       // the reason why the body failed
-  Fd stop_timer_;    // set by us; init waits for it
+  bool prepared_ = false;
+  Limits limits_;      // of a prepared tree
+  std::string order_;  // of the task
+  pid_t first_ = 0;    // init of the namespace, or the task itself
+  Fd control_;         // to init
+  Fd gate_;            // one byte opens it; closing it keeps it closed for ever
+  Fd failure_;         // the reason why the body failed
+  Fd stop_timer_;      // set by us; init waits for it
   bool stopped_by_init_ = false;
   bool frozen_ = false;       // by the control group, and with the rest init
   bool init_silent_ = false;  // it has not taken the last command

@@ -39,7 +39,12 @@ class Baremetal final : public Backend {
   std::vector<AttemptReport> list(node::Moment now) override { return supervisors_.list(now); }
 
   int event_fd() const override { return channels_->event_fd(); }
-  std::optional<BootTime> next_deadline() const override { return supervisors_.next_deadline(); }
+  std::optional<BootTime> next_deadline() const override {
+    std::optional<BootTime> due = supervisors_.next_deadline();
+    if (const auto other = channels_->next_deadline(); other && (!due || *other < *due))
+      due = other;
+    return due;
+  }
   void dispatch(node::Moment now) override {
     channels_->dispatch(supervisors_, now);
     supervisors_.tick(now);

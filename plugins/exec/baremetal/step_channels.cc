@@ -1,7 +1,6 @@
 #include "exec/baremetal/step_channels.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -10,14 +9,15 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+
+#include "exec/baremetal/spawn.h"
 
 namespace ares::exec {
 namespace {
 
-constexpr int kChannelFd = 3;  // of the supervisor
 constexpr std::uint64_t kWakeupTag = 0;
+constexpr std::uint64_t kServersTag = 1;
 
 std::uint64_t socket_tag(std::uint64_t id) {
   return id * 2;
@@ -30,22 +30,6 @@ os::Fd open_process(pid_t pid) {
   return os::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-// The two tables of posix_spawn, destroyed at the end of the scope.
-struct SpawnTables {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  SpawnTables() {
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-  }
-  ~SpawnTables() {
-    ::posix_spawn_file_actions_destroy(&files);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-  SpawnTables(const SpawnTables&) = delete;
-  SpawnTables& operator=(const SpawnTables&) = delete;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<StepChannels>> StepChannels::make(Setup setup, const FileSpool& spool) {
@@ -56,6 +40,11 @@ Result<std::unique_ptr<StepChannels>> StepChannels::make(Setup setup, const File
   self->wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->poll_ || !self->wakeup_) return fail(os::errno_error("cannot set up the event loop"));
   self->watch(self->wakeup_.get(), kWakeupTag);
+  // Without pid namespaces each supervisor needs a reaper above it, which the server has not.
+  if (self->setup_.namespaces) {
+    self->servers_.emplace(self->setup_.stepd);
+    self->watch(self->servers_->event_fd(), kServersTag);
+  }
   return self;
 }
 
@@ -66,8 +55,7 @@ void StepChannels::watch(int fd, std::uint64_t tag) {
   ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-void StepChannels::add(Channel channel) {
-  const std::uint64_t id = ++last_id_;
+void StepChannels::add(std::uint64_t id, Channel channel) {
   if (channel.socket) watch(channel.socket.get(), socket_tag(id));
   if (channel.process) watch(channel.process.get(), process_tag(id));
   channels_.emplace(id, std::move(channel));
@@ -85,35 +73,21 @@ Status StepChannels::spawn(const AttemptKey& key) {
     return fail(os::errno_error("cannot make a socket pair"));
   os::Fd ours(pair[0]), theirs(pair[1]);
   const std::string directory = spool_.directory(key);
-  const std::string log = directory + "/log";
-
+  const std::uint64_t id = ++last_id_;
+  if (servers_ && servers_->launch(id, directory, theirs.get())) {
+    Channel channel{key, std::move(ours), {}};
+    channel.awaits_process = true;
+    add(id, std::move(channel));
+    return {};
+  }
+  std::vector<std::string> command{setup_.stepd, directory, std::to_string(kPassedFd)};
+  if (!setup_.namespaces) command.emplace_back("--without-namespaces");
   // A supervisor writes to its own log, because it may outlive the reader of ours.
-  SpawnTables tables;
-  ::posix_spawn_file_actions_addopen(&tables.files, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&tables.files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                     0600);
-  ::posix_spawn_file_actions_adddup2(&tables.files, 1, 2);
-  ::posix_spawn_file_actions_adddup2(&tables.files, theirs.get(), kChannelFd);
-  ::posix_spawn_file_actions_addclosefrom_np(&tables.files, kChannelFd + 1);
-  sigset_t all, none;
-  ::sigfillset(&all);
-  ::sigemptyset(&none);
-  ::posix_spawnattr_setsigdefault(&tables.attributes, &all);
-  ::posix_spawnattr_setsigmask(&tables.attributes, &none);
-  ::posix_spawnattr_setflags(&tables.attributes,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  std::string channel = std::to_string(kChannelFd);
-  std::string stepd = setup_.stepd;
-  std::string without = "--without-namespaces";
-  char* arguments[] = {stepd.data(), const_cast<char*>(directory.c_str()), channel.data(),
-                       setup_.namespaces ? nullptr : without.data(), nullptr};
-  char* environment[] = {nullptr};
-  pid_t pid = 0;
-  if (const int error = ::posix_spawn(&pid, stepd.c_str(), &tables.files, &tables.attributes,
-                                      arguments, environment);
-      error != 0)
-    return fail(os::errno_error("cannot start " + stepd, error));
-  add({key, std::move(ours), open_process(pid), true, false});
+  Result<os::Fd> process = exec::spawn(std::move(command), theirs.get(), directory + "/log");
+  if (!process) return fail(process.error());
+  Channel channel{key, std::move(ours), std::move(*process)};
+  channel.child = true;
+  add(id, std::move(channel));
   return {};
 }
 
@@ -131,7 +105,7 @@ void StepChannels::connect(const AttemptKey& key) {
   ucred peer{};
   socklen_t size = sizeof peer;
   ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
-  add({key, std::move(socket), open_process(peer.pid), false, false});
+  add(++last_id_, {key, std::move(socket), open_process(peer.pid)});
   answer(key, true);
 }
 
@@ -176,17 +150,24 @@ node::Remains StepChannels::sweep(const AttemptKey& key) {
 void StepChannels::dispatch(node::Supervisors& supervisors, node::Moment now) {
   epoll_event events[64];
   const int count = ::epoll_wait(poll_.get(), events, std::size(events), 0);
+  const std::optional<BootTime> due = next_deadline();
+  bool answered = due && now.boot >= *due;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[i].data.u64;
     if (tag == kWakeupTag) {
       std::uint64_t times = 0;
       (void)!::read(wakeup_.get(), &times, sizeof times);
+    } else if (tag == kServersTag) {
+      answered = true;
     } else if (tag == socket_tag(tag / 2)) {
       read_notices(tag / 2, supervisors, now);
     } else {
       process_ended(tag / 2, supervisors, now);
     }
   }
+  if (answered)
+    for (StepServers::Answer& answer : servers_->collect())
+      process_known(answer.number, std::move(answer.process), supervisors, now);
   for (const Answer& answer : std::exchange(answers_, {})) {
     if (answer.opened)
       supervisors.opened(answer.key, now);
@@ -212,9 +193,22 @@ void StepChannels::read_notices(std::uint64_t id, node::Supervisors& supervisors
     }
     // It closed its end of the socket, but only its exit releases the lock: wait for that.
     it->second.socket.reset();
-    if (!it->second.process) process_ended(id, supervisors, now);
+    if (!it->second.process && !it->second.awaits_process) process_ended(id, supervisors, now);
     return;
   }
+}
+
+void StepChannels::process_known(std::uint64_t id, os::Fd process, node::Supervisors& supervisors,
+                                 node::Moment now) {
+  const auto it = channels_.find(id);
+  if (it == channels_.end()) return;
+  Channel& channel = it->second;
+  channel.awaits_process = false;
+  channel.process = std::move(process);
+  if (channel.process)
+    watch(channel.process.get(), process_tag(id));
+  else if (!channel.socket)
+    process_ended(id, supervisors, now);  // its exit may follow, and the lock be held until then
 }
 
 void StepChannels::process_ended(std::uint64_t id, node::Supervisors& supervisors,

@@ -1,14 +1,16 @@
-// StepChannels: starts aresstepd processes, reconnects to running ones, and carries packets between them and Supervisors. Owned
+// StepChannels: has supervisors started, reconnects to running ones, and carries packets between them and Supervisors. Owned
 // by the baremetal backend, used on its only thread. Sends without blocking: a supervisor that does not read loses its channel.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/baremetal/file_spool.h"
 #include "exec/baremetal/remains.h"
+#include "exec/baremetal/step_servers.h"
 #include "node/supervisors.h"
 #include "os/fd.h"
 
@@ -31,6 +33,9 @@ class StepChannels final : public node::StepTransport {
   node::Remains sweep(const AttemptKey& key) override;
 
   int event_fd() const { return poll_.get(); }
+  std::optional<BootTime> next_deadline() const {  // when dispatch() is due
+    return servers_ ? servers_->next_deadline() : std::nullopt;
+  }
   void dispatch(node::Supervisors& supervisors, node::Moment now);
 
  private:
@@ -38,8 +43,9 @@ class StepChannels final : public node::StepTransport {
   struct Channel {
     AttemptKey key;
     os::Fd socket;
-    os::Fd process;      // pidfd
-    bool child = false;  // we must reap it
+    os::Fd process;               // pidfd
+    bool child = false;           // we must reap it
+    bool awaits_process = false;  // the server will tell it
     bool dropped = false;
   };
   struct Answer {
@@ -48,16 +54,19 @@ class StepChannels final : public node::StepTransport {
   };
 
   StepChannels(Setup setup, const FileSpool& spool) : setup_(std::move(setup)), spool_(spool) {}
-  void add(Channel channel);
+  void add(std::uint64_t id, Channel channel);
   Channel* find(const AttemptKey& key);
   void answer(const AttemptKey& key, bool opened);
   void watch(int fd, std::uint64_t tag);
   void read_notices(std::uint64_t id, node::Supervisors& supervisors, node::Moment now);
+  void process_known(std::uint64_t id, os::Fd process, node::Supervisors& supervisors,
+                     node::Moment now);
   void process_ended(std::uint64_t id, node::Supervisors& supervisors, node::Moment now);
 
   const Setup setup_;
   const FileSpool& spool_;
   os::Fd poll_;
+  std::optional<StepServers> servers_;
   os::Fd wakeup_;  // readable while answers_ is not empty
   std::vector<Answer> answers_;
   std::map<std::uint64_t, Channel> channels_;

@@ -82,7 +82,7 @@ class RealNode final : private node::Uplink, private node::Users {
     node::Uplink& uplink = *this;
     node::Users& users = *this;
     agent_ = std::make_unique<node::NodeAgent>(setup, *spool_, users, uplink);
-    PluginSetup plugin{"n1", spool_path_, setup.boot_id, "stepd " ARES_BIN_DIR "/aresstepd\n"};
+    PluginSetup plugin{"n1", spool_path_, setup.boot_id, "stepd " + stepd + "\n"};
     executor_ = std::move(*PluginExecutor::open(*baremetal_plugin(), plugin, *spool_, *agent_));
     if (Status recovered = agent_->recover(*executor_, real_now()); !recovered) std::abort();
     connect();
@@ -156,6 +156,7 @@ class RealNode final : private node::Uplink, private node::Users {
   Inventory inventory;
   std::uint64_t max_processes_per_cpu = 0;
   std::map<GpuIndex, std::vector<std::string>> gpu_devices;
+  std::string stepd = ARES_BIN_DIR "/aresstepd";
 
  private:
   void send(FromNode message) override {

@@ -36,8 +36,8 @@ class RemainsTest : public testing::Test {
 // for as long as the other one ran.
 TEST_F(RemainsTest, InitOfAnotherAttemptIsNotTakenForOurs) {
   if (!os::can_make_namespace(os::namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
-  os::TaskTree other([] { return os::TaskTree::BodyFailure{}; }, {os::namespace_kind(), true},
-                     std::nullopt);
+  os::TaskTree other([](const std::string&) { return os::TaskTree::BodyFailure{}; },
+                     {os::namespace_kind(), true}, std::nullopt);
   const Result<pid_t> init = other.spawn_gated();
   ASSERT_TRUE(init) << init.error().message;
   node::TaskRecord task;
@@ -50,8 +50,8 @@ TEST_F(RemainsTest, InitOfAnotherAttemptIsNotTakenForOurs) {
 
 TEST_F(RemainsTest, InitThatStillExistsIsWaitedFor) {
   if (!os::can_make_namespace(os::namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
-  os::TaskTree tree([] { return os::TaskTree::BodyFailure{}; }, {os::namespace_kind(), true},
-                    std::nullopt);
+  os::TaskTree tree([](const std::string&) { return os::TaskTree::BodyFailure{}; },
+                    {os::namespace_kind(), true}, std::nullopt);
   const Result<pid_t> init = tree.spawn_gated();
   ASSERT_TRUE(init) << init.error().message;
   node::TaskRecord task;

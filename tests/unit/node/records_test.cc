@@ -127,6 +127,14 @@ TEST(Records, OfNewerReleasesAreReadAndTruncatedOnesRefused) {
   }
 }
 
+TEST(StepCommands, LaterVersionIsRefusedAndNoneIsTheFirst) {
+  EXPECT_TRUE(decode_step_command("command kill\nfence 5\n")) << "of release 0.1.0";
+  EXPECT_TRUE(decode_step_command("version 1\ncommand kill\nfence 5\n"));
+  const Result<StepCommand> later = decode_step_command("version 2\ncommand burn\n");
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().message, "packet is of version 2, and this program understands up to 1");
+}
+
 TEST(StepCommands, AreDecodedAsEncoded) {
   const StepCommand commands[] = {
       StepGo{Fence(5), BootTime(Duration(77))},

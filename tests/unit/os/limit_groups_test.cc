@@ -12,6 +12,7 @@
 #include <csignal>
 #include <functional>
 #include <optional>
+#include <sstream>
 
 #include "os/cgroup.h"
 
@@ -137,6 +138,91 @@ TEST(LimitGroups, DeniedDevicesCannotBeOpened) {
   }),
             0);
   EXPECT_TRUE(can_open("/dev/full")) << "outside of the group";
+}
+
+// Runs the function in a process that has entered the groups before its limits were known.
+int run_limited_later(const Limits& limits, const std::function<int()>& job,
+                      const std::function<void(const LimitGroups&)>& look = {}) {
+  std::string directories;
+  int result = -3;
+  {
+    const Result<Hierarchies> hierarchies = Hierarchies::of_this_process();
+    if (!hierarchies) return result;
+    auto group = Cgroup::plan_ahead("ares-ahead-" + std::to_string(::getpid()), *hierarchies);
+    if (!group || !group->create_ahead()) return result;
+    directories = group->directories();
+    int gate[2];
+    if (::pipe(gate) != 0) return -2;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      char byte = 0;
+      ::close(gate[1]);
+      if (::read(gate[0], &byte, 1) != 1) ::_exit(98);
+      ::_exit(job());
+    }
+    EXPECT_TRUE(group->attach(child));
+    const Status limited = group->limit(limits, child);
+    EXPECT_TRUE(limited) << (limited ? "" : limited.error().message);
+    (void)!::write(gate[1], "g", 1);
+    ::close(gate[0]);
+    ::close(gate[1]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    result = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (look) look(group->limits());
+  }
+  std::istringstream paths(directories);
+  for (std::string path; std::getline(paths, path, ':');)
+    EXPECT_NE(::access(path.c_str(), F_OK), 0) << path << " is left";
+  return result;
+}
+
+TEST(LimitGroups, CpusAreKeptThatBecameKnownLater) {
+  const Held probe({.cpus = {first_cpu()}});
+  if (!probe || !probe.limits().keeps_cpus()) GTEST_SKIP() << "no cpuset that we may use";
+  EXPECT_EQ(run_limited_later({.cpus = {first_cpu()}, .cpu_count = 1}, widen), 1);
+}
+
+TEST(LimitGroups, ProcessesAreCountedWhoseLimitBecameKnownLater) {
+  const Held probe({.processes = 30});
+  if (!probe || !probe.limits().limits_processes()) GTEST_SKIP() << "no pids controller to use";
+  EXPECT_EQ(run_limited_later({.processes = 30},
+                              [] {
+                                ::setpgid(0, 0);
+                                return count_forks();
+                              }),
+            29);
+}
+
+TEST(LimitGroups, MemoryIsLimitedThatBecameKnownLater) {
+  const Held probe({.memory = Bytes::mib(32)});
+  if (!probe || !probe.limits().limits_memory()) GTEST_SKIP() << "no memory controller to use";
+  EXPECT_EQ(run_limited_later(
+                {.memory = Bytes::mib(32)},
+                [] {
+                  constexpr std::size_t kSize = std::size_t{128} << 20;
+                  void* all = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                  std::fill_n(static_cast<volatile char*>(all), kSize, 'x');
+                  return 0;
+                },
+                [](const LimitGroups& limits) { EXPECT_TRUE(limits.ran_out_of_memory()); }),
+            -1);
+}
+
+// Groups for them are not made ahead.
+TEST(LimitGroups, DevicesAreDeniedThatBecameKnownLater) {
+  const Held probe({.denied_devices = {"c 1:7"}});
+  if (!probe || !probe.limits().denies_devices()) GTEST_SKIP() << "no devices controller to use";
+  EXPECT_EQ(run_limited_later({.denied_devices = {"c 1:7"}},
+                              [] { return ::open("/dev/full", O_RDONLY | O_CLOEXEC) < 0 ? 0 : 1; }),
+            0);
+}
+
+TEST(LimitGroups, NothingLimitsWhatHasNoLimits) {
+  if (run_limited_later({}, [] { return 7; }) == -3) GTEST_SKIP() << "no control groups to use";
+  EXPECT_EQ(run_limited_later({}, [] { return 7; }), 7);
 }
 
 TEST(LimitGroups, NothingIsLeft) {

@@ -1,4 +1,4 @@
-// Tests: namespace, descendants
+// Tests: namespace, descendants, ready_groups
 #include "os/task_tree.h"
 
 #include <gtest/gtest.h>
@@ -9,9 +9,12 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <functional>
 #include <string>
 
 #include "os/clock.h"
+#include "os/ready_groups.h"
 #include "os/sweep.h"
 
 namespace ares::os {
@@ -36,7 +39,7 @@ int without_root(int (*test)()) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TaskTree::BodyFailure nothing() {
+TaskTree::BodyFailure nothing(const std::string&) {
   return {};
 }
 
@@ -77,7 +80,7 @@ struct Held {
 
 // Leaves a process with an empty environment, its own session and no parent, which writes bytes to
 // standard output.
-TaskTree::BodyFailure escape() {
+TaskTree::BodyFailure escape(const std::string&) {
   ::execl("/usr/bin/env", "env", "-i", "/bin/sh", "-c",
           "/usr/bin/setsid /bin/sh -c 'while :; do echo; /bin/sleep 0.005; done' & /bin/sleep 100",
           nullptr);
@@ -118,6 +121,15 @@ void end(pid_t supervisor) {
   }
 }
 
+bool becomes_true(const std::function<bool()>& condition) {
+  const BootTime deadline = boot_now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (boot_now() >= deadline) return false;
+    ::usleep(1000);
+  }
+  return true;
+}
+
 // Regression: a task was started without isolation although it could not be stopped at the end of its
 // lease.
 TEST(TaskTree, DoesNotStartWithoutRequiredIsolation) {
@@ -138,6 +150,96 @@ TEST(TaskTree, StartsWithoutOptionalIsolation) {
               return spawned && *spawned > 0 && !tree.isolated() && said ? 0 : 1;
             }),
             0);
+}
+
+TEST(TaskTree, PreparedOneRunsWhatItIsToldLater) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  Held held;
+  ::fflush(nullptr);
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) {
+    ::dup2(held.theirs.get(), STDOUT_FILENO);
+    TaskTree tree(
+        [](const std::string& order) {
+          (void)!::write(STDOUT_FILENO, order.data(), order.size());
+          return TaskTree::BodyFailure{3, "on purpose"};
+        },
+        {namespace_kind(), false}, ReadyGroups().plan(::getpid()));
+    if (!tree.prepare()) ::_exit(1);
+    tree.assign(true, {.processes = 20});
+    const Result<pid_t> init = tree.spawn_gated("abc");
+    if (!init || held.readable(100)) ::_exit(2);
+    tree.open_gate();
+    TaskTree::Events events;
+    while (!events.task_end) {
+      pollfd look{tree.control_fd(), POLLIN, 0};
+      ::poll(&look, 1, -1);
+      events = tree.collect();
+    }
+    ::_exit(events.task_end->code == 3 && events.task_end->detail == "on purpose" ? 0 : 3);
+  }
+  held.theirs.reset();
+  for (const char expected : {'a', 'b', 'c'}) {
+    char byte = 0;
+    EXPECT_TRUE(held.readable(10'000) && ::read(held.ours.get(), &byte, 1) == 1);
+    EXPECT_EQ(byte, expected);
+  }
+  EXPECT_TRUE(held.ends(10'000));
+  int status = 0;
+  while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
+  }
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+  EXPECT_TRUE(becomes_true([&] { return ReadyGroups().remove(supervisor); }));
+}
+
+TEST(TaskTree, PreparedOneLeavesNothing) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) {
+    {
+      TaskTree tree(nothing, {namespace_kind(), false}, ReadyGroups().plan(::getpid()));
+      if (!tree.prepare()) ::_exit(1);
+    }
+    for (const std::string& path : ReadyGroups().paths(::getpid()))
+      if (::access(path.c_str(), F_OK) == 0) ::_exit(2);
+    ::_exit(::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 3);
+  }
+  int status = 0;
+  while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
+  }
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+}
+
+// What a supervisor leaves that is killed while it waits.
+TEST(TaskTree, LeftGroupsOfDeadProcessesAreRemoved) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  int pair[2];
+  ASSERT_EQ(::pipe(pair), 0);
+  Fd ready(pair[0]);
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) {
+    TaskTree tree(nothing, {namespace_kind(), false}, ReadyGroups().plan(::getpid()));
+    if (!tree.prepare()) ::_exit(1);
+    (void)!::write(pair[1], "r", 1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ready.get(), &byte, 1), 1);
+  ::close(pair[1]);
+  const auto left = [&] {
+    int number = 0;
+    for (const std::string& path : ReadyGroups().paths(supervisor))
+      if (::access(path.c_str(), F_OK) == 0) ++number;
+    return number;
+  };
+  const int made = left();
+  ReadyGroups().remove_left();
+  EXPECT_EQ(left(), made) << "it lives";
+  end(supervisor);
+  EXPECT_TRUE(becomes_true([&] {
+    ReadyGroups().remove_left();
+    return left() == 0;
+  }));
 }
 
 // Regression: without root a killed supervisor left all processes that had cleared their environment.
@@ -233,7 +335,7 @@ TEST(TaskTree, JobWithoutRootKeepsItsUserAndSeesOnlyItsOwnProcesses) {
     const std::string expected = std::to_string(::geteuid()) + ":" + std::to_string(::getegid());
     ::dup2(held.theirs.get(), STDOUT_FILENO);
     TaskTree tree(
-        [] {
+        [](const std::string&) {
           ::execl("/bin/sh", "sh", "-c",
                   "echo $(id -u):$(id -g); cat /proc/$$/comm; ls -d /proc/[0-9]* | wc -l; echo .",
                   nullptr);
