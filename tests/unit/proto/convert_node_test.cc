@@ -14,9 +14,9 @@ namespace ares {
 // Structured bindings name every member, so that a member added to the model does not compile here
 // until it is compared, and then fails the test until it is converted.
 static bool operator==(const Register& x, const Register& y) {
-  const auto& [a, b, c, d, e, f, g, h, i, j] = x;
-  const auto& [A, B, C, D, E, F, G, H, I, J] = y;
-  return std::tie(a, b, c, d, e, f, g, h, i, j) == std::tie(A, B, C, D, E, F, G, H, I, J);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k] = x;
+  const auto& [A, B, C, D, E, F, G, H, I, J, K] = y;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k) == std::tie(A, B, C, D, E, F, G, H, I, J, K);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
   const auto& [a, b, c] = x;
