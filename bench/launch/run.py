@@ -86,6 +86,7 @@ def main():
     group = CpuGroup()
     rounds = []
     with tempfile.TemporaryDirectory(prefix="ares-launch-") as directory:
+        os.chmod(directory, 0o755)  # PostgreSQL and munge run as other users
         cluster = Cluster(os.path.abspath(args.bin), directory + "/cluster", nodes=1, cpus=args.cpus, memory="4G")
         try:
             array(cluster, group, 100)
