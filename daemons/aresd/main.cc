@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -24,6 +25,7 @@
 #include "node/text_fields.h"
 #include "os/clock.h"
 #include "os/enforced.h"
+#include "os/job_slice.h"
 #include "os/namespace.h"
 #include "os/priority.h"
 #include "plugin/loader.h"
@@ -93,12 +95,37 @@ struct Plugin {
   bool can_freeze = false;
   std::string why_no_namespaces;  // empty: it makes them, or was told not to
   bool in_memory = false;
-  std::string enforced;  // what the kernel holds its jobs to; empty = not known
-  double loss_rate = 0;  // fraction of messages lost in each direction
+  std::string enforced;      // what the kernel holds its jobs to; empty = not known
+  ares::os::JobSlice slice;  // no places: it is the plugin's business
+  double loss_rate = 0;      // fraction of messages lost in each direction
 };
 
 int permille(double rate) {
   return static_cast<int>(rate * 1000 + 0.5);
+}
+
+// The control groups of jobs, with what earlier supervisors left in them removed.
+ares::os::JobSlice prepare_slice() {
+  const Result<ares::os::Hierarchies> own = ares::os::Hierarchies::of_this_process();
+  if (!own) return {};
+  ares::os::JobSlice slice = ares::os::JobSlice::make(*own, ::getpid());
+  slice.remove_leftovers();
+  return slice;
+}
+
+// Groups that jobs share with this process, by the reason.
+void log_shared_groups(const ares::os::JobSlice& slice) {
+  std::map<std::string, std::string> groups;
+  for (const auto& place : slice.places()) {
+    std::string& list = groups[place.stays];
+    list += (list.empty() ? "" : " ") + place.hierarchy.own;
+  }
+  for (const auto& [reason, list] : groups)
+    if (!reason.empty())
+      spdlog::warn(
+          "jobs stay in control groups of aresd and end with them: {} ({}); see CONTROL GROUPS in "
+          "ares-node(7)",
+          list, reason);
 }
 
 // `config`: for --config of a command that this process advises; empty = the default file.
@@ -119,7 +146,8 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::st
       plugin.can_freeze = possible.has_value();
       if (!possible) plugin.why_no_namespaces = possible.error().message;
     }
-    plugin.enforced = ares::os::enforced_limits();
+    plugin.slice = prepare_slice();
+    plugin.enforced = ares::os::enforced_limits(plugin.slice.hierarchies());
   } else if (node.exec == "mock") {
     plugin.table = ares::exec::mock_plugin();
     plugin.can_freeze = plugin.table->can_freeze() != 0;
@@ -295,6 +323,7 @@ Status run(const Arguments& arguments) {
         plugin->why_no_namespaces);
   else if (!plugin->can_freeze)
     spdlog::info("jobs on this node run without leases, see NAMESPACES in aresd(8)");
+  log_shared_groups(plugin->slice);
 
   std::jthread signals([&handled, &host] {
     int signal = 0;
@@ -313,6 +342,7 @@ Status run(const Arguments& arguments) {
   (*host)->run();
   spdlog::info("aresd stops; jobs run on");
   link.reset();  // no callback reaches the host after this
+  plugin->slice.remove();
   return {};
 }
 

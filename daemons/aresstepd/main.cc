@@ -11,6 +11,7 @@
 #include "aresstepd/fork_server.h"
 #include "aresstepd/reaper.h"
 #include "aresstepd/supervisor.h"
+#include "os/job_slice.h"
 
 namespace {
 
@@ -29,7 +30,10 @@ int main(int argc, char** argv) {
     std::puts("aresstepd " ARES_VERSION);
     return 0;
   }
-  if (argc == 3 && std::string_view(argv[1]) == "--serve") return serve(std::atoi(argv[2]));
+  if (argc == 3 && std::string_view(argv[1]) == "--serve") {
+    ares::os::leave_daemon_groups();
+    return serve(std::atoi(argv[2]));
+  }
   const bool namespaces = argc < 4;
   if (argc < 2 || argc > 4 || argv[1][0] != '/' ||
       (!namespaces && std::string_view(argv[3]) != "--without-namespaces")) {
@@ -42,6 +46,8 @@ int main(int argc, char** argv) {
   }
   const std::string directory = argv[1];
   const int channel = argc > 2 ? std::atoi(argv[2]) : -1;
+  // First, so that all processes below this one are born outside of the daemon's groups.
+  ares::os::leave_daemon_groups();
   if (namespaces) return ares::stepd::supervise_attempt(directory, channel);
   return ares::stepd::run_under_reaper(directory, channel, [&](pid_t reaper) {
     return ares::stepd::supervise_attempt(directory, channel, reaper);

@@ -27,9 +27,9 @@ Limits one_of_each() {
 
 }  // namespace
 
-std::string enforced_limits() {
+std::string enforced_limits(const Hierarchies& hierarchies) {
   std::optional<Cgroup> probe =
-      Cgroup::plan("ares.probe." + std::to_string(::getpid()), one_of_each());
+      Cgroup::plan("ares.probe." + std::to_string(::getpid()), one_of_each(), hierarchies);
   if (!probe || !probe->create()) return "none";
   const LimitGroups& limits = probe->limits();
   std::string list;

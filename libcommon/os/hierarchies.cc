@@ -62,6 +62,30 @@ Result<Hierarchies> Hierarchies::of_this_process() {
   return Hierarchies(std::move(*mounts), std::move(*self));
 }
 
+std::string Hierarchies::unified() const {
+  std::string own = own_group({});
+  if (own.ends_with("/" + std::string(kSupervisorsGroup))) own.resize(own.rfind('/'));
+  return own;
+}
+
+std::vector<Hierarchy> Hierarchies::all() const {
+  std::vector<Hierarchy> found;
+  std::istringstream groups(self_);
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    Hierarchy hierarchy;
+    hierarchy.controllers = line.substr(first + 1, second - first - 1);
+    // All controllers of a line are mounted together.
+    const std::string one = hierarchy.controllers.substr(0, hierarchy.controllers.find(','));
+    hierarchy.root = find_mount(mounts_, one).point;
+    hierarchy.own = own_group(one);
+    if (!hierarchy.own.empty()) found.push_back(std::move(hierarchy));
+  }
+  return found;
+}
+
 std::string Hierarchies::own_group(std::string_view controller) const {
   const auto known = found_.find(controller);
   if (known != found_.end()) return known->second;

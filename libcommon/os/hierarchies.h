@@ -6,10 +6,22 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
 namespace ares::os {
+
+// Group of the supervisors in a job slice (os/job_slice.h) of the unified hierarchy, where a group with
+// controllers for its children must not have processes of its own.
+inline constexpr std::string_view kSupervisorsGroup = "ares.supervisors";
+
+// One mounted hierarchy.
+struct Hierarchy {
+  std::string controllers;  // "cpu,cpuacct", "name=systemd"; empty = the unified one
+  std::string root;         // directory at which it is mounted
+  std::string own;          // directory of this process's group
+};
 
 class Hierarchies {
  public:
@@ -18,10 +30,13 @@ class Hierarchies {
   Hierarchies(std::string mounts, std::string self)
       : mounts_(std::move(mounts)), self_(std::move(self)) {}
 
-  // Directory of this process's group on the unified hierarchy, or in the v1 hierarchy of that
-  // controller; empty if it is not mounted.
-  std::string unified() const { return own_group({}); }
+  // Directory below which this process makes groups of attempts: its own group, or that around the
+  // group of supervisors; on the unified hierarchy, or in the v1 hierarchy of that controller. Empty if
+  // it is not mounted.
+  std::string unified() const;
   std::string v1(std::string_view controller) const { return own_group(controller); }
+
+  std::vector<Hierarchy> all() const;  // those in which this process has a group
 
  private:
   std::string own_group(std::string_view controller) const;

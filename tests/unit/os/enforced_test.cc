@@ -12,7 +12,8 @@ namespace {
 TEST(Enforced, AgreesWithTheLimitsThatCanBeSet) {
   auto group = Cgroup::plan("ares-enforced-" + std::to_string(::getpid()), {.processes = 10});
   const bool processes = group && group->create() && group->limits().limits_processes();
-  EXPECT_EQ(enforced_limits().find("processes") != std::string::npos, processes);
+  EXPECT_EQ(enforced_limits(*Hierarchies::of_this_process()).find("processes") != std::string::npos,
+            processes);
 }
 
 TEST(Enforced, IsNothingWithoutRoot) {
@@ -20,7 +21,7 @@ TEST(Enforced, IsNothingWithoutRoot) {
   if (pid == 0) {
     constexpr uid_t kNobody = 65534;
     if (::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(2);
-    ::_exit(enforced_limits() == "none" ? 0 : 1);
+    ::_exit(enforced_limits(*Hierarchies::of_this_process()) == "none" ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
