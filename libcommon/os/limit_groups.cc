@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/bitset.h"
+#include "os/device_filter.h"
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/group_use.h"
@@ -210,11 +211,12 @@ bool LimitGroups::limit_processes() {
 // All others stay as the parent allows them.
 bool LimitGroups::deny_devices() {
   const std::string group = make(devices_place_);
-  return !group.empty() &&
-         std::all_of(limits_.denied_devices.begin(), limits_.denied_devices.end(),
-                     [&](const std::string& device) {
-                       return write_value(group + "/devices.deny", device + " rwm");
-                     });
+  if (!group.empty() && std::all_of(limits_.denied_devices.begin(), limits_.denied_devices.end(),
+                                    [&](const std::string& device) {
+                                      return write_value(group + "/devices.deny", device + " rwm");
+                                    }))
+    return true;
+  return !unified_.empty() && attach_device_filter(unified_, limits_.denied_devices).has_value();
 }
 
 Status LimitGroups::attach(pid_t pid) {
