@@ -6,27 +6,21 @@
 namespace ares::node {
 namespace {
 
-FieldWriter begin() {
-  FieldWriter out;
-  out.put("version", kStepVersion);
-  return out;
-}
-
 struct Encoder {
   std::string operator()(const StepGo& c) const {
-    FieldWriter out = begin();
+    FieldWriter out;
     out.put("command", "go").put("fence", c.fence);
     if (c.lease_until) out.put("lease_until_us", c.lease_until->time_since_epoch().count());
     return out.take();
   }
   std::string operator()(const StepKill& c) const {
-    FieldWriter out = begin();
+    FieldWriter out;
     out.put("command", "kill").put("fence", c.fence).put("immediately", c.immediately);
     if (c.grace) out.put("grace", c.grace->count());
     return out.take();
   }
   std::string operator()(const StepSignal& c) const {
-    return begin()
+    return FieldWriter()
         .put("command", "signal")
         .put("fence", c.fence)
         .put("lsn", c.lsn)
@@ -35,13 +29,13 @@ struct Encoder {
         .take();
   }
   std::string operator()(const StepSetLimit& c) const {
-    FieldWriter out = begin();
+    FieldWriter out;
     out.put("command", "set_limit").put("fence", c.fence).put("lsn", c.lsn);
     if (c.time_limit) out.put("seconds", c.time_limit->count());
     return out.take();
   }
   std::string operator()(const StepSetSuspended& c) const {
-    return begin()
+    return FieldWriter()
         .put("command", "set_suspended")
         .put("fence", c.fence)
         .put("lsn", c.lsn)
@@ -50,7 +44,7 @@ struct Encoder {
         .take();
   }
   std::string operator()(const StepRenewLease& c) const {
-    return begin()
+    return FieldWriter()
         .put("command", "renew_lease")
         .put("until_us", c.until.time_since_epoch().count())
         .take();
@@ -64,7 +58,8 @@ BootTime boot_time(std::int64_t us) {
 }  // namespace
 
 std::string encode(const StepCommand& command) {
-  return std::visit(Encoder(), command);
+  // Last, because release 0.1.0 wrote the command first.
+  return std::visit(Encoder(), command) + FieldWriter().put("version", kStepVersion).take();
 }
 
 Result<StepCommand> decode_step_command(std::string_view packet) {

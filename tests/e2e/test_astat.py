@@ -50,6 +50,8 @@ def megabytes(text):
 
 
 def test_memory_processes_and_cpu_time_of_a_running_job(used, busy, others):
+    if "memory" not in used.show("node", "n1").split("Enforced=")[1].split()[0]:
+        pytest.skip("needs control groups of memory that this machine's root may write to")
     def grown():
         (row,) = fields(used, "JobID,User,NodeList,RSS,MaxRSS,ReqMem,TotalCPU,Processes", "-j", busy)
         job, user, node, rss, most, asked, cpu, processes = row
@@ -71,7 +73,6 @@ def test_users_see_their_own_jobs_unless_they_ask_for_others(used, busy, others)
 def test_a_job_on_two_nodes_is_one_line_or_two(used):
     job = used.wrap("sleep 1000", "-N2")
     used.wait_state(job, "RUNNING")
-    until(lambda: fields(used, "Processes", "-j", job) == [["2"]] or fields(used, "Processes", "-j", job) == [["1"]])
     assert fields(used, "NodeList,NTasks", "-j", job) == [["n[1-2]", "2"]]
     assert fields(used, "NodeList", "-j", job, "-N") == [["n1"], ["n2"]]
     used.cancel(job)
