@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from cgroups import needs
 from cluster import Cluster
 
 CONFIG = """
@@ -19,27 +20,11 @@ partitions:
 """
 
 
-def writable_controllers():
-    """Those of cgroup version 1 that this test and the node's daemon may use."""
-    found = set()
-    for line in open("/proc/self/mountinfo"):
-        left, right = line.split(" - ")
-        kind, _, options = right.split()
-        if kind == "cgroup" and left.split()[5].startswith("rw"):
-            found |= set(options.split(","))
-    return found
-
-
 @pytest.fixture(scope="module")
 def held(others):
     made = Cluster(config=CONFIG)
     yield made
     made.close()
-
-
-def needs(controller):
-    if controller not in writable_controllers():
-        pytest.skip(f"needs the controller {controller} of cgroup version 1")
 
 
 def held_to(cluster, node="n1"):
