@@ -182,6 +182,7 @@ Status Supervisor::run() {
     epoll_event events[16];
     const int count = ::epoll_wait(poll_.get(), events, std::size(events), -1);
     if (count < 0 && errno != EINTR) return fail(os::errno_error("cannot wait for events"));
+    collect();  // before a command that came meanwhile: no Go for a task that has died
     for (int i = 0; i < count; ++i) serve(events[i].data.fd);
     collect();
     if (!machine_->finished()) machine_->tick(now());

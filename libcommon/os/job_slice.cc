@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -16,6 +14,7 @@
 
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/sweep.h"
 
 namespace ares::os {
 namespace {
@@ -154,16 +153,6 @@ JobSlice::Place place_in(Hierarchy hierarchy, const std::set<std::string>& ours)
   return place;
 }
 
-// The process that made a group, by the end of its name; 0 if it is not a group of ours.
-pid_t maker_of(const std::string& name) {
-  if (!name.starts_with(kOurs)) return 0;
-  const std::string pid = name.substr(name.rfind('.') + 1);
-  const bool number =
-      !pid.empty() && pid.size() < 10 &&
-      std::all_of(pid.begin(), pid.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return number ? std::atoi(pid.c_str()) : 0;
-}
-
 }  // namespace
 
 JobSlice JobSlice::make(const Hierarchies& own, pid_t daemon) {
@@ -209,14 +198,8 @@ Status JobSlice::enter(pid_t pid) const {
 void JobSlice::remove_leftovers() const {
   for (const Place& place : places_)
     // Of the own group: from before there was a slice.
-    for (const std::string& directory : std::set<std::string>{place.groups, place.hierarchy.own}) {
-      const Result<std::vector<std::string>> names = list_directory(directory);
-      if (!names) continue;
-      for (const std::string& name : *names)
-        if (const pid_t maker = maker_of(name);
-            maker > 0 && ::kill(maker, 0) != 0 && errno == ESRCH)
-          ::rmdir((directory + "/" + name).c_str());
-    }
+    for (const std::string& parent : std::set<std::string>{place.groups, place.hierarchy.own})
+      remove_left_groups(parent);
 }
 
 void JobSlice::remove() const {

@@ -3,27 +3,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
-#include "os/file.h"
 #include "os/sweep.h"
 
 namespace ares::os {
 namespace {
 
 constexpr std::string_view kPrefix = "ares.ready.";
-
-// 0 if it is not such a name.
-pid_t maker_of(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return 0;
-  name.remove_prefix(kPrefix.size());
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-  return error == std::errc() && end == name.data() + name.size() ? pid : 0;
-}
 
 }  // namespace
 
@@ -53,15 +42,7 @@ bool ReadyGroups::remove(pid_t maker) const {
 }
 
 void ReadyGroups::remove_left() const {
-  for (const std::string& path : paths(0)) {
-    const std::string parent = path.substr(0, path.rfind('/') + 1);
-    const Result<std::vector<std::string>> names = list_directory(parent);
-    if (!names) continue;
-    for (const std::string& name : *names) {
-      const pid_t maker = maker_of(name);
-      if (maker > 0 && process_gone(maker, 0)) ::rmdir((parent + name).c_str());
-    }
-  }
+  for (const std::string& path : paths(0)) remove_left_groups(path.substr(0, path.rfind('/')));
 }
 
 }  // namespace ares::os

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
@@ -133,6 +134,19 @@ void remove_groups(const std::string& directories) {
   for (const std::string& directory : split(directories))
     for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)
       ::usleep(kPause);
+}
+
+void remove_left_groups(const std::string& parent) {
+  const Result<std::vector<std::string>> names = list_directory(parent);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.starts_with("ares.")) continue;
+    const char* const end = name.data() + name.size();
+    pid_t maker = 0;
+    const auto [rest, error] = std::from_chars(name.data() + name.rfind('.') + 1, end, maker);
+    if (error == std::errc() && rest == end && maker > 0 && process_gone(maker, 0))
+      ::rmdir((parent + "/" + name).c_str());
+  }
 }
 
 }  // namespace ares::os

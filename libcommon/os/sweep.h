@@ -30,4 +30,8 @@ void kill_groups(const std::string& directories);
 // The same, and removes the groups.
 void remove_groups(const std::string& directories);
 
+// Removes the groups in `parent` that supervisors made which do not exist any more: the names are ares.….PID. A group
+// with a process in it stays: it belongs to an attempt, whose records name it.
+void remove_left_groups(const std::string& parent);
+
 }  // namespace ares::os

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "os/sweep.h"
 #include "processes.h"
 #include "real_node.h"
 
@@ -184,6 +185,27 @@ TEST_F(ForkServer, KilledFirstProcessEndsTheAttempt) {
   EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
   EXPECT_EQ(node.report(key).exit.signal, SIGKILL);
   expect_gone({supervisor});
+}
+
+// The supervisor learns of both at once.
+TEST_F(ForkServer, GoAfterTheDeathOfTheFirstProcessStartsNothing) {
+  for (std::uint64_t id = 1; id <= 5; ++id) {
+    const Prepare gated = job(id, "echo x >> marks\n");
+    const AttemptKey key = gated.launch.attempt;
+    node.tell(gated);
+    ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
+    const auto supervisor = static_cast<pid_t>(node.supervisor_pid(key));
+    ASSERT_EQ(::kill(supervisor, SIGSTOP), 0);
+    for (const pid_t init : children_of(supervisor)) {
+      ::kill(init, SIGKILL);
+      EXPECT_TRUE(node.until([&] { return os::process_gone(init, 0); }));
+    }
+    node.tell(Go{key, gated.launch.fence});
+    ASSERT_EQ(::kill(supervisor, SIGCONT), 0);
+    EXPECT_TRUE(node.until([&] { return node::has_ended(node.report(key).phase); }));
+    EXPECT_EQ(node.report(key).phase, AttemptPhase::never_ran);
+  }
+  EXPECT_FALSE(std::filesystem::exists(work / "marks"));
 }
 
 TEST_F(ForkServer, KilledSupervisorLeavesNoProcessAndNoGroup) {
