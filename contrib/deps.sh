@@ -2,7 +2,8 @@
 # Installs what building and testing Ares needs on Debian 12. Does nothing, and says nothing, when all is there.
 #
 #   contrib/deps.sh          the compiler, the libraries, PostgreSQL, munge, pytest
-#   contrib/deps.sh --dev    clang, its runtime for fuzzing, clang-format, clang-tidy, and faketime for tests/fault/campaign.py as well
+#   contrib/deps.sh --dev    clang, its runtime for fuzzing, clang-format, clang-tidy, faketime for tests/fault/campaign.py and
+#                            user-mode-linux for contrib/uml.sh as well
 #
 # Runs as root, or uses sudo.
 set -eu
@@ -17,8 +18,8 @@ libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2"
 
 case "${1-}" in
   '') ;;
-  --dev) packages="$packages clang-format clang-tidy clang libclang-rt-14-dev faketime" ;;
-  --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  --dev) packages="$packages clang-format clang-tidy clang libclang-rt-14-dev faketime user-mode-linux" ;;
+  --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "deps.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
 
