@@ -5,7 +5,7 @@
 
 It prints each fault with its time, then the number of faults of each kind, the fates of acknowledged jobs for each accepted roll-back, and
 the verdict; it exits with 1 if a guarantee was broken. A run is repeated with the seed that it prints, though not to the microsecond.
-Faults are described in faults/kinds.py and results in README.md.
+Faults are described in faults/kinds.py and faults/aimed.py, which has those of "--kinds matrix", and results in README.md.
 
 As root jobs run as root and as daemon. With --user, or called by another user, everything runs as that user. Disks that can be filled are
 small file systems in memory, in a mount namespace (without root: in an unprivileged user namespace, which is left before anything starts).
@@ -53,6 +53,7 @@ def judged(campaign, verdict):
             target.acluster("up", check=False)
         workload.stop()
     verdict.settle()
+    campaign.follower.stop()
     verdict.compare()
     verdict.problems += campaign.problems
     injected = ", ".join(f"{number} {kind}" for kind, number in sorted(campaign.injected.items()))
@@ -89,11 +90,12 @@ def inside(args):
 
 
 def report(campaign, verdict, summary, problems, seconds, kept):
-    print(f"\n{'kind':20} injected")
+    width = campaign.width + 2
+    print(f"\n{'kind':{width}} injected")
     for kind in campaign.kinds:
         note = campaign.missing.get(kind.name, "")
-        print(f"{kind.name:20} {campaign.injected[kind.name]:8}  {note}")
-    print(f"{'all':20} {sum(campaign.injected.values()):8}  in {seconds / 60:.1f} min\n")
+        print(f"{kind.name:{width}} {campaign.injected[kind.name]:8}  {note}")
+    print(f"{'all':{width}} {sum(campaign.injected.values()):8}  in {seconds / 60:.1f} min\n")
     for rollback, fates in verdict.fates():
         print(f"roll-back {rollback.number}: " + ", ".join(f"{len(names)} {fate}" for fate, names in sorted(fates.items())))
         if kept:

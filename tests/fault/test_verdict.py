@@ -24,8 +24,8 @@ class Story:
             (folder / name).mkdir()
         self.acknowledged, self.rows, self.rollbacks, self.killed = {}, {}, [], set()
 
-    def submit(self, job, code=0, requeue=True, at=10, tasks=0):
-        self.acknowledged[job] = Submission(len(self.acknowledged) + 1, code, requeue, tasks, at, job)
+    def submit(self, job, code=0, requeue=True, at=10, tasks=0, ends=()):
+        self.acknowledged[job] = Submission(len(self.acknowledged) + 1, code, requeue, tasks, frozenset(ends), at, job)
 
     def start(self, job, attempt, begin, end, submission=None):
         number = submission or self.acknowledged[job.split("_")[0]].number
@@ -95,6 +95,15 @@ def test_ends_without_a_start_and_wrong_ends_are_noticed(story):
     story.account("2", "FAILED 0:9")
     story.account("3", "RUNNING 0:0")
     assert story.counts() == {"lost": 1, "wrong exit codes": 1, "stuck": 1}
+
+
+def test_a_job_whose_end_was_brought_about_ends_like_that(story):
+    for job in ("1", "2"):
+        story.submit(job, code=3, ends=["CANCELLED"])
+        story.start(job, 1, 10, 11)
+    story.account("1", "CANCELLED 0:15")
+    story.account("2", "FAILED 3:0")
+    assert story.counts() == {"wrong exit codes": 1}
 
 
 def test_a_job_that_may_not_be_requeued_ends_with_its_node_or_runs_once(story):

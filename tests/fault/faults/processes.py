@@ -3,6 +3,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import re
 import signal
 
 
@@ -82,18 +83,42 @@ def children(parent):
     return found
 
 
+def descendants(parent):
+    found = children(parent)
+    for child in list(found):
+        found += descendants(child)
+    return found
+
+
+def texts(process):
+    """(command line, directory, environment), as far as they can be read."""
+    where = pathlib.Path(f"/proc/{process.pid}")
+    line, directory, environment = b"", "", b""
+    with contextlib.suppress(OSError):
+        line = (where / "cmdline").read_bytes().replace(b"\0", b" ")
+        directory = os.readlink(where / "cwd")
+        environment = (where / "environ").read_bytes()
+    return line.decode(errors="replace"), directory, environment.decode(errors="replace")
+
+
 def belonging_to(mark, folder):
     """Processes that have `mark` in their environment or command line, or that run in `folder`."""
     found = []
     for process in everything():
         if process.pid == os.getpid():
             continue
-        where = pathlib.Path(f"/proc/{process.pid}")
-        line, environment, directory = b"", b"", ""
-        with contextlib.suppress(OSError):
-            line = (where / "cmdline").read_bytes().replace(b"\0", b" ")
-            directory = os.readlink(where / "cwd")
-            environment = (where / "environ").read_bytes()
-        if mark.encode() in line + environment or directory.startswith(str(folder)):
-            found.append((process, line.decode(errors="replace")))
+        line, directory, environment = texts(process)
+        if mark in line + environment or directory.startswith(str(folder)):
+            found.append((process, line))
+    return found
+
+
+def of_job(top, job):
+    """Processes of the job of the cluster in folder `top`, without their supervisor and init."""
+    mark = re.compile(re.escape(str(top)) + rf"\S*/{re.escape(job)}\.\d")
+    found = []
+    for process in everything():
+        line, _, environment = texts(process)
+        if (mark.search(line) or mark.search(environment)) and process.name() != "aresstepd":
+            found.append((process, line))
     return found

@@ -6,6 +6,8 @@ import threading
 import time
 import traceback
 
+from .aimed import MATRIX
+from .follower import Follower
 from .kinds import KINDS
 
 AT_ONCE = 8  # faults
@@ -14,14 +16,20 @@ TRIES = 20  # to find something to harm, before the fault goes to the end of the
 
 
 def kinds_named(names):
-    unknown = set(names) - {kind.name for kind in KINDS}
+    """Without names those that are not aimed; "matrix" names all aimed ones."""
+    every = KINDS + MATRIX
+    if "matrix" in names:
+        names = [name for name in names if name != "matrix"] + [kind.name for kind in MATRIX]
+    unknown = set(names) - {kind.name for kind in every}
     if unknown:
-        raise SystemExit(f"unknown kinds: {', '.join(sorted(unknown))}; known: {', '.join(kind.name for kind in KINDS)}")
-    return [kind for kind in KINDS if not names or kind.name in names]
+        raise SystemExit(f"unknown kinds: {', '.join(sorted(unknown))}; known: matrix, {', '.join(kind.name for kind in every)}")
+    return [kind for kind in every if kind.name in names] if names else KINDS
 
 
 def planned(kinds, count, choose):
-    """`count` kinds by their shares, in random order."""
+    """`count` kinds by their shares, in random order; each at least once if there are as many."""
+    if count < len(kinds):
+        return choose.sample(kinds, count)
     total = sum(kind.share for kind in kinds)
     plan, before = [], 0
     for kind in kinds:
@@ -38,6 +46,7 @@ class Campaign:
         self.random = random.Random(f"{seed} faults")
         self.missing = {kind.name: kind.needs(target) for kind in kinds if kind.needs(target)}
         self.kinds = kinds
+        self.width = max(18, *(len(kind.name) for kind in kinds)) if kinds else 18
         plan = planned([kind for kind in kinds if kind.name not in self.missing], count, self.random)
         self.planned = collections.Counter(kind.name for kind in plan)
         self.faults = collections.deque((kind, kind.make(self.random, self.target)) for kind in plan)
@@ -45,6 +54,7 @@ class Campaign:
         self.without_victim = collections.Counter()
         self.rollbacks = []
         self.ended_by_kill = set()  # attempts that end FAILED with signal 9
+        self.follower = Follower(self)
         self.problems = []
         self.taken = set()  # parts
         self.running = 0
@@ -106,4 +116,4 @@ class Campaign:
             self.lock.notify_all()
             if done:
                 self.injected[kind.name] += 1
-                self.say(f"{begin:8.1f} s  {sum(self.injected.values()):5}  {kind.name:18} {done}")
+                self.say(f"{begin:8.1f} s  {sum(self.injected.values()):5}  {kind.name:{self.width}} {done}")

@@ -3,6 +3,7 @@ import collections
 import pathlib
 import re
 
+from .aimed import MATRIX
 from .kinds import KINDS
 
 NUMBERS = re.compile(r"(\d+) submissions with (\d+) jobs and tasks acknowledged, (\d+) attempts in accounting, (\d+) starts "
@@ -19,7 +20,7 @@ class Part:
             raise ValueError("not a whole output of campaign.py")
         self.seed, self.user = heading.groups()
         table = dict(re.findall(r"(?m)^(\S.*?) +(\d+) *.*$", text[text.index("\nkind "):text.index(" submissions with ")]))
-        self.injected = collections.Counter({kind.name: int(table[kind.name]) for kind in KINDS if kind.name in table})
+        self.injected = collections.Counter({kind.name: int(table[kind.name]) for kind in KINDS + MATRIX if kind.name in table})
         names = ["submissions", "jobs and tasks", "attempts", "starts", "starts again after a roll-back"]
         self.counts = collections.Counter(dict(zip(names, map(int, found.groups()))))
         self.counts["accepted roll-backs"] = len(re.findall(r"(?m)^roll-back \d+: ", text))
@@ -37,7 +38,7 @@ def added_up(files):
         return f"| {name} | {numbers[0]} | {numbers[1]} | {numbers[2]} |"
 
     lines = ["| | as root | as a user | together |", "|---|---|---|---|"]
-    lines += [line(kind.name, lambda part: part.injected) for kind in KINDS]
+    lines += [line(kind.name, lambda part: part.injected) for kind in KINDS + MATRIX if any(kind.name in part.injected for part in parts)]
     totals = [sum(sum(part.injected.values()) for part in some) for some in (root, others, parts)]
     lines.append(f"| **faults** | **{totals[0]}** | **{totals[1]}** | **{totals[2]}** |")
     lines += [line(name, lambda part: part.counts) for name in parts[0].counts]

@@ -27,6 +27,7 @@ nodes:
   - {{name: "n[1-{nodes}]", cpus: 8, memory: 8G}}
 partitions:
   - {{name: main, nodes: "n[1-{nodes}]", default: true}}
+node: {{max_processes_per_cpu: 60, user_namespaces: {namespaces}}}
 """
 
 CONTROLLER = """#!/bin/sh
@@ -81,8 +82,8 @@ class Target(Cluster):
         self.clock_ahead = 0  # the furthest that a controller's clock was ever set, seconds
         self._make_programs()
         config = self.top / "given.yaml"
-        config.write_text(CONFIG.format(owner=self.user, nodes=nodes, lease=lease, allowance=allowance)
-                          + ("" if namespaces else "node: {user_namespaces: false}\n"))
+        config.write_text(CONFIG.format(owner=self.user, nodes=nodes, lease=lease, allowance=allowance,
+                                        namespaces="true" if namespaces else "false"))
         self.options = ["--config", str(config)]
         self.options += [] if supervised else ["--no-supervise"]
         self.options += ["--isolate"] if isolate else []

@@ -142,20 +142,19 @@ class Verdict:
         state, exit_code, _ = rows[-1]
         starts = self.by_job.get(name, [])
         remembered = [start for start in starts if not self._forgotten(start)]
-        if not submission.requeue and state == "NODE_FAIL":
-            if len(remembered) > 1:
-                self.problem("started twice", f"job {name}, which may not be requeued, started {len(remembered)} times: {remembered}")
+        if not submission.requeue and len(remembered) > 1:
+            self.problem("started twice", f"job {name}, which may not be requeued, started {len(remembered)} times: {remembered}")
+        if not submission.requeue and state == "NODE_FAIL" or state in submission.ends:
             return
         if (state, exit_code) == ("FAILED", "0:9") and f"{name}.{len(rows)}" in self.ended_by_kill:
             return
         expected = "COMPLETED" if submission.code == 0 else "FAILED"
-        if state != expected or exit_code != f"{submission.code}:0":
+        if submission.ends or state != expected or exit_code != f"{submission.code}:0":
             count = "stuck" if state in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING") else "wrong exit codes"
-            self.problem(count, f"job {name} ended {state} {exit_code}, not {expected} {submission.code}:0 ({rows}; {submission})")
+            right = " or ".join(sorted(submission.ends)) or f"{expected} {submission.code}:0"
+            self.problem(count, f"job {name} ended {state} {exit_code}, not {right} ({rows}; {submission})")
         elif sum(1 for start in starts if start.attempt == len(rows)) == 0:
             self.problem("lost", f"job {name} ended {state}, but attempt {len(rows)} never started ({rows}; {starts})")
-        if not submission.requeue and len(remembered) > 1:
-            self.problem("started twice", f"job {name}, which may not be requeued, started {len(remembered)} times: {remembered}")
 
     # --- words ----------------------------------------------------------------------------------------------------------
     def names(self):

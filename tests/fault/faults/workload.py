@@ -11,18 +11,22 @@ import time
 
 # Creates one file for each start, before the script does anything else, so that the number of starts is known from the disk. Then it
 # writes beats, so that two attempts of a job that ran at the same time are found; a frozen one writes none. ESCAPE=1 leaves a process
-# without environment, parent or session that beats as well until it is killed.
+# without environment, parent or session that ignores signals and beats as well until it is killed. FIRST and LAST name files in $OUT
+# that are read before the beats and after them.
 SCRIPT = """#!/bin/bash
 set -C
 start=${ARES_ATTEMPT_DIR##*/}.$SUBMISSION.$RANDOM$RANDOM$RANDOM
 : > "$OUT/starts/$start"
+[ -z "$FIRST" ] || . "$OUT/$FIRST"
 if ((ESCAPE)); then env -i setsid bash "$OUT/escaped.sh" "$OUT/beats/$start" & fi
 exec {idle}<> <(:)
 for ((i = 0; i < BEATS; i++)); do echo "$EPOCHREALTIME"; read -t "$PAUSE" -u $idle; done >> "$OUT/beats/$start"
+[ -z "$LAST" ] || . "$OUT/$LAST"
 exit $CODE
 """
 
-ESCAPED = """exec {idle}<> <(:)
+ESCAPED = """trap '' HUP INT QUIT TERM USR1 USR2
+exec {idle}<> <(:)
 while :; do echo "$EPOCHREALTIME"; read -t 0.2 -u $idle; done >> "$1"
 """
 
@@ -33,6 +37,7 @@ class Submission:
     code: int
     requeue: bool
     tasks: int  # of an array; 0: none
+    ends: frozenset = frozenset()  # states that are right at its end; empty: what its code says
     acknowledged_at: float = 0  # wall clock
     job: str = ""
 
@@ -45,7 +50,7 @@ class Workload:
         """`long_jobs`: a fifth of them runs for 4 to 14 seconds, and some leave escaped processes; else all are short and may be requeued."""
         self.target, self.pause, self.long_jobs = target, pause, long_jobs
         self.out = target.work / "out"
-        for folder in (self.out, self.out / "starts", self.out / "beats", self.out / "cwd"):
+        for folder in (self.out, self.out / "starts", self.out / "beats", self.out / "cwd", self.out / "ending"):
             folder.mkdir()
             folder.chmod(0o1777)
         self.script = target.script(SCRIPT, "job.sh", self.out)
@@ -71,18 +76,18 @@ class Workload:
 
     def _submit_forever(self, seed):
         choose = random.Random(seed)
-        users = [self.target.user] + (["daemon"] if os.geteuid() == 0 and self.long_jobs else [])
         while not self.stopping.is_set():
-            self._submit(choose, choose.choice(users))
+            self._submit(choose, choose.choice(self.users()))
             # Not faster than jobs end: with a short queue, most faults affect a running attempt.
             self.stopping.wait(choose.uniform(*self.pause))
 
+    def users(self):
+        return [self.target.user] + (["daemon"] if os.geteuid() == 0 and self.long_jobs else [])
+
     def _submit(self, choose, user):
         with self.lock:
-            self.count += 1
-            number = self.count
             before = next(reversed(self.acknowledged), None)
-        submission = Submission(number, choose.choice([0, 0, 0, 3]), True, 0)
+        submission = Submission(self.next_number(), choose.choice([0, 0, 0, 3]), True, 0)
         beats, beat, escape = choose.choice([0, 2, 10, 25, 50]), 0.02, 0
         words = [f"-N{choose.choice([1, 1, 1, 2])}"]
         if self.long_jobs:
@@ -95,8 +100,18 @@ class Workload:
                 words.append(f"--array=0-{submission.tasks - 1}")
             elif before and choose.random() < 0.1:
                 words.append(f"--dependency=afterany:{before}")
-        words.append("--requeue" if submission.requeue else "--no-requeue")
-        exported = (f"ALL,OUT={self.out},CODE={submission.code},BEATS={beats},PAUSE={beat},ESCAPE={escape},SUBMISSION={number}")
+        self.submit(submission, user, words, {"BEATS": beats, "PAUSE": beat, "ESCAPE": escape})
+
+    def next_number(self):
+        with self.lock:
+            self.count += 1
+            return self.count
+
+    def submit(self, submission, user, words, variables):
+        """False if it was refused."""
+        variables = {"OUT": self.out, "CODE": submission.code, "SUBMISSION": submission.number, "ESCAPE": 0, "FIRST": "", "LAST": "", **variables}
+        words = [*words, "--requeue" if submission.requeue else "--no-requeue"]
+        exported = ",".join(["ALL", *(f"{name}={value}" for name, value in variables.items())])
         who = pwd.getpwnam(user)
         other = {} if user == self.target.user else {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
         done = subprocess.run([str(self.target.bin / "asub"), "--parsable", *words, "-o", "/dev/null", f"--export={exported}",
@@ -106,12 +121,13 @@ class Workload:
         with self.lock:
             if done.returncode != 0:
                 self.refused[done.stderr.strip()] += 1
-                return
+                return False
             submission.job = done.stdout.strip()
             submission.acknowledged_at = time.time()
             if submission.job in self.acknowledged:
                 self.given_twice.append(submission.job)
             self.acknowledged[submission.job] = submission
+        return True
 
 
 @dataclasses.dataclass(frozen=True)
