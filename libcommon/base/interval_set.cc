@@ -11,9 +11,6 @@ namespace {
 
 using Interval = IntervalSet::Interval;
 
-// Limits the memory that a short list can take: "0-4294967294:2", alone or repeated.
-constexpr std::size_t kMaxRanges = 1'000'000;
-
 // The part of a list that a message quotes, cut between UTF-8 characters.
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 100;
@@ -25,7 +22,8 @@ std::string shown(std::string_view text) {
 
 class ListParser {
  public:
-  ListParser(std::string_view text, std::uint32_t max) : text_(text), max_(max) {}
+  ListParser(std::string_view text, std::uint32_t max, std::size_t most)
+      : text_(text), max_(max), most_(most), most_found_(std::min(kMaxIntervals, 4 * most)) {}
 
   Result<IntervalSet> parse() {
     for (;;) {
@@ -44,19 +42,15 @@ class ListParser {
     const std::size_t last_at = at_;
     const Result<std::uint32_t> last = number();
     if (!last) return fail(last.error());
-    if (*last < *first) {
-      at_ = last_at;
-      return bad("the range ends before it begins");
-    }
+    if (*last < *first) return bad("the range ends before it begins", last_at);
     if (!take(':')) return add(*first, *last);
     const std::size_t step_at = at_;
     const Result<std::uint32_t> step = number();
     if (!step) return fail(step.error());
     if (*step == 1) return add(*first, *last);
-    if (*step == 0 || (*last - *first) / *step >= kMaxRanges - found_.size()) {
-      at_ = step_at;
-      return *step == 0 ? bad("the step must be at least 1") : too_many();
-    }
+    if (*step == 0) return bad("the step must be at least 1", step_at);
+    const std::size_t more = (*last - *first) / *step;
+    if (more >= most_ || more >= most_found_ - found_.size()) return too_many(step_at);
     for (std::uint64_t value = *first; value <= *last; value += *step) {
       const auto number = static_cast<std::uint32_t>(value);
       found_.push_back({number, number});
@@ -71,17 +65,18 @@ class ListParser {
       found_.back().last = std::max(found_.back().last, last);
       return {};
     }
-    if (found_.size() == kMaxRanges) return too_many();
+    if (found_.size() == most_found_) return too_many(at_);
     found_.push_back({first, last});
     return {};
   }
 
   // In ascending order each range is appended, so no interval is moved.
-  IntervalSet merged() {
+  Result<IntervalSet> merged() {
     std::sort(found_.begin(), found_.end(),
               [](const Interval& a, const Interval& b) { return a.first < b.first; });
     IntervalSet set;
     for (const Interval& range : found_) set.insert(range.first, range.last);
+    if (set.intervals().size() > most_) return too_many(0);
     return set;
   }
 
@@ -102,17 +97,22 @@ class ListParser {
     return value;
   }
 
-  tl::unexpected<Error> too_many() const {
-    return bad("too many numbers: at most " + std::to_string(kMaxRanges) +
-               " separate ranges are allowed");
+  tl::unexpected<Error> too_many(std::size_t at) const {
+    return bad("too many numbers: at most " + std::to_string(most_) +
+                   " separate ranges are allowed; leave no gaps",
+               at);
   }
-  tl::unexpected<Error> bad(std::string_view why) const {
+  tl::unexpected<Error> bad(std::string_view why) const { return bad(why, at_); }
+  tl::unexpected<Error> bad(std::string_view why, std::size_t at) const {
     return fail(ErrorCode::invalid_argument, "list " + quote(shown(text_)) + ", column " +
-                                                 std::to_string(at_ + 1) + ": " + std::string(why));
+                                                 std::to_string(at + 1) + ": " + std::string(why));
   }
 
   std::string_view text_;
   std::uint32_t max_;
+  std::size_t most_;
+  // Ranges that overlap or touch become one only when all are read.
+  std::size_t most_found_;
   std::size_t at_ = 0;
   std::vector<Interval> found_;  // in input order
 };
@@ -172,8 +172,8 @@ std::uint64_t IntervalSet::count() const {
   return total;
 }
 
-Result<IntervalSet> parse_interval_set(std::string_view text, std::uint32_t max) {
-  return ListParser(text, max).parse();
+Result<IntervalSet> parse_interval_set(std::string_view text, std::uint32_t max, std::size_t most) {
+  return ListParser(text, max, most).parse();
 }
 
 std::string format_interval_set(const IntervalSet& set) {

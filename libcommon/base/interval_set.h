@@ -15,6 +15,9 @@
 
 namespace ares {
 
+// The separate ranges that a list has at most where the caller sets no limit of its own.
+inline constexpr std::size_t kMaxIntervals = 1'000'000;
+
 class IntervalSet {
  public:
   // Both ends are included.
@@ -96,8 +99,11 @@ class IntervalSet {
 };
 
 // A comma-separated list of NUMBER, FIRST-LAST and FIRST-LAST:STEP, in any order, overlaps allowed.
-// invalid_argument, naming the column, for anything else, an empty list and numbers above `max`.
-Result<IntervalSet> parse_interval_set(std::string_view text, std::uint32_t max = 0xffff'fffe);
+// invalid_argument, naming the column, for anything else, an empty list, numbers above `max`, and a
+// list of more than `most` separate ranges. Time and memory grow with the length of the text and with
+// `most`, not with the numbers that a short text such as "0-4294967294:2" stands for.
+Result<IntervalSet> parse_interval_set(std::string_view text, std::uint32_t max = 0xffff'fffe,
+                                       std::size_t most = kMaxIntervals);
 
 // "0-3,7". Three or more single numbers with equal distances become "0-12:4". parse_interval_set
 // returns the same set. An empty set is "".

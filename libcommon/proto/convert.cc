@@ -82,15 +82,6 @@ void read_alternatives(Reader& read, const api::JobSpec& in, JobSpec& out) {
 }
 
 // Checked here and not only at admission, because thousands of requests may wait for admission.
-void read_ranges(Reader& read, std::string_view field, Result<IntervalSet> in, std::size_t most,
-                 std::optional<IntervalSet>& out) {
-  if (in && in->intervals().size() > most)
-    return read.reject(field, "has " + std::to_string(in->intervals().size()) +
-                                  " separate numbers or ranges; at most " + std::to_string(most) +
-                                  " are allowed: leave no gaps");
-  read.part(field, std::move(in), out.emplace());
-}
-
 void read_identity(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.text("name", in.name(), TextKind::title, out.name);
   out.uid = UserId(in.uid());
@@ -121,8 +112,9 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   if (in.has_memory_per_gpu())
     read.bytes("memory_per_gpu", in.memory_per_gpu(), out.memory_per_gpu.emplace());
   if (!in.node_counts().empty())
-    read_ranges(read, "node_counts", parse_interval_set(in.node_counts(), kMaxNodeCount),
-                kMaxNodeCountRanges, out.node_counts);
+    read.part("node_counts",
+              parse_interval_set(in.node_counts(), kMaxNodeCount, kMaxNodeCountRanges),
+              out.node_counts.emplace());
   out.exclusive = in.exclusive();
   out.exclusive_user = in.exclusive_user();
   read.texts("required_nodes", in.required_nodes(), TextKind::name, out.required_nodes);
@@ -171,7 +163,8 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
   out.hold = in.hold();
   out.requeue = in.has_requeue() ? in.requeue() : requeue_default;
   if (!in.array().empty())
-    read_ranges(read, "array", parse_interval_set(in.array()), kMaxArrayRanges, out.array);
+    read.part("array", parse_interval_set(in.array(), TaskIndex::kNone - 1, kMaxArrayRanges),
+              out.array.emplace());
   out.array_throttle = in.array_throttle();
 }
 

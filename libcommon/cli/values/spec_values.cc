@@ -8,6 +8,7 @@
 
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/ids.h"
 #include "base/interval_set.h"
 #include "base/printable.h"
 #include "base/timespec.h"
@@ -15,6 +16,7 @@
 #include "cli/output/text.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_constraint.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::cli {
 namespace {
@@ -72,7 +74,7 @@ Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
 
 // 1-15:4 or 2,4,8: only these node counts are accepted.
 Status set_node_counts(api::JobSpec& spec, const std::string& text) {
-  const auto counts = parse_interval_set(text, kMaxNodes);
+  const auto counts = parse_interval_set(text, kMaxNodes, kMaxNodeCountRanges);
   if (!counts || counts->front() == 0)
     return bad("Node count specification invalid: " + quote(text) +
                (counts ? ": 0 nodes are none" : ": " + counts.error().message));
@@ -145,7 +147,8 @@ Status set_array(api::JobSpec& spec, const std::string& text) {
       return bad(quote(text.substr(percent)) + " is no bound on running tasks; write %COUNT");
     throttle = static_cast<std::uint32_t>(*count);
   }
-  const auto tasks = parse_interval_set(std::string_view(text).substr(0, percent));
+  const auto tasks = parse_interval_set(std::string_view(text).substr(0, percent),
+                                        TaskIndex::kNone - 1, kMaxArrayRanges);
   if (!tasks) return bad("Invalid job array specification: " + tasks.error().message);
   spec.set_array(format_interval_set(*tasks));
   spec.set_array_throttle(throttle);

@@ -171,6 +171,23 @@ TEST(ParseIntervalSet, BoundAppliesToTheWholeList) {
   EXPECT_LT(set.error().message.size(), 300u) << "the list itself is told in part only";
 }
 
+// Regression, found by fuzzing: 17 bytes became a million ranges, more than the array of any job may have, before these were counted.
+TEST(ParseIntervalSet, MoreRangesThanAllowedAreRefusedUnexpanded) {
+  const auto within = [](std::string_view text, std::size_t most) {
+    return parse_interval_set(text, 0xffff'fffe, most);
+  };
+  EXPECT_TRUE(within("0-19998:2", 10'000));
+  const Result<IntervalSet> wide = within("0-7402013:9", 10'000);
+  ASSERT_FALSE(wide);
+  EXPECT_EQ(wide.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(
+      wide.error().message,
+      HasSubstr(
+          "column 11: too many numbers: at most 10000 separate ranges are allowed; leave no gaps"));
+  EXPECT_FALSE(within("1,3,5,7", 3));
+  EXPECT_TRUE(within("7,6,5,4,3,2,1", 3)) << "numbers that touch are one range";
+}
+
 // Regression: each number was inserted before all earlier ones.
 TEST(ParseIntervalSet, DescendingListsAreFast) {
   std::string text;
