@@ -4,6 +4,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 namespace ares::os {
 namespace {
 
-constexpr std::uint64_t kPidAndMounts = CLONE_NEWPID | CLONE_NEWNS;
+constexpr std::uint64_t kAll = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
 
 int write_text(const char* path, const char* text, std::size_t size) {
   const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
@@ -48,6 +49,19 @@ int map_owner(const NamespaceOwner& owner) {
   return map_one("/proc/self/gid_map", owner.gid);
 }
 
+// What jobs leave in the machine's /dev/shm is memory that nobody frees.
+int mount_shared_memory() {
+  constexpr const char* kSharedMemory = "/dev/shm";
+  struct statvfs machine {};
+  if (::statvfs(kSharedMemory, &machine) != 0) return errno == ENOENT ? 0 : errno;
+  char options[48] = "mode=1777,size=";
+  char* end = options + std::strlen(options);
+  end = std::to_chars(end, end + 24, std::uint64_t{machine.f_blocks} * machine.f_frsize).ptr;
+  *end = '\0';
+  const unsigned long flags = MS_NOSUID | MS_NODEV | (machine.f_flag & ST_NOEXEC ? MS_NOEXEC : 0);
+  return ::mount("tmpfs", kSharedMemory, "tmpfs", flags, options) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 pid_t fork_with(std::uint64_t flags, int cgroup) {
@@ -72,8 +86,8 @@ NamespaceOwner namespace_owner() {
 std::uint64_t clone_flags(NamespaceKind kind) {
   switch (kind) {
     case NamespaceKind::none: return 0;
-    case NamespaceKind::privileged: return kPidAndMounts;
-    case NamespaceKind::unprivileged: return kPidAndMounts | CLONE_NEWUSER;
+    case NamespaceKind::privileged: return kAll;
+    case NamespaceKind::unprivileged: return kAll | CLONE_NEWUSER;
   }
   return 0;
 }
@@ -86,7 +100,7 @@ int enter_namespace(NamespaceKind kind, const NamespaceOwner& owner) {
   if (::mount("none", "/", nullptr, MS_SLAVE | MS_REC, nullptr) != 0) return errno;
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     return errno;
-  return 0;
+  return mount_shared_memory();
 }
 
 Status can_make_namespace(NamespaceKind kind) {

@@ -1,8 +1,9 @@
-// Pid namespaces: which kind this process can make, and how the first process in one sets it up.
-// Stateless functions; any thread.
+// Namespaces of attempts: which kind this process can make, and how the first process in one sets it
+// up. Stateless functions; any thread.
 //
 // When the first process of a pid namespace ends, the kernel kills all others in it, whatever session,
-// parent or environment they have.
+// parent or environment they have. /dev/shm and the objects of System V are the namespace's own, so
+// that they end with its processes.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +16,7 @@ namespace ares::os {
 
 enum class NamespaceKind : std::uint8_t {
   none,
-  privileged,    // a pid and a mount namespace; needs root
+  privileged,    // a pid, a mount and an IPC namespace; needs root
   unprivileged,  // the same inside a user namespace, where only the caller's user and group exist
 };
 
@@ -38,7 +39,8 @@ struct NamespaceOwner {
 NamespaceOwner namespace_owner();  // to be called before the namespace is made
 
 // Called in the first process of a new namespace: maps the owner to the same numbers and mounts the
-// namespace's /proc. Returns 0 or an errno. Later mounts of the machine still arrive. Async-signal-safe.
+// namespace's /proc, and an empty /dev/shm of the same size as the machine's, if it has one. Returns 0
+// or an errno. Later mounts of the machine still arrive. Async-signal-safe.
 int enter_namespace(NamespaceKind kind, const NamespaceOwner& owner);
 
 // fork() with clone3 flags, without libc's at-fork handlers. `cgroup` is a directory of the unified

@@ -393,17 +393,19 @@ echo end
 
 
 # --- memory that outlives processes -----------------------------------------------------------------------------------
-@pytest.mark.xfail(strict=True, reason="what a job leaves in /dev/shm is not removed yet")
 def test_what_it_left_in_dev_shm_is_removed(held, others):
     left = pathlib.Path(f"/dev/shm/ares-left-{os.getpid()}")
     try:
-        held.completed(held.wrap(f"head -c 1000000 /dev/zero > {left}", user=others[0]))
+        job = held.wrap(f"head -c 1000000 /dev/zero > {left} && stat -c %s {left}; stat -fc '%T %S*%b' /dev/shm", user=others[0])
+        held.completed(job)
+        size, kind, bytes_ = held.output(job).split()
+        machine = os.statvfs("/dev/shm")
+        assert (size, kind) == ("1000000", "tmpfs") and bytes_ == f"{machine.f_frsize}*{machine.f_blocks}"
         assert not left.exists()
     finally:
         left.unlink(missing_ok=True)
 
 
-@pytest.mark.xfail(strict=True, reason="what a job leaves of System V's memory, queues and semaphores is not removed yet")
 def test_what_it_left_of_system_v_is_removed(held, others):
     kinds = {"shm": "-m", "msg": "-q", "sem": "-s"}
     job = held.wrap("for words in '-M 1000000' -Q '-S 1'; do ipcmk $words; done", user=others[0])

@@ -1,8 +1,11 @@
 // Tests: namespace, descendants, ready_groups
 #include "os/task_tree.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -211,6 +214,46 @@ TEST(TaskTree, PreparedOneLeavesNothing) {
 }
 
 // What a supervisor leaves that is killed while it waits.
+// In an attempt, as root or not: what is written to /dev/shm and made of System V is not the machine's.
+int has_memory_of_its_own() {
+  if (!can_make_namespace(namespace_kind())) return kNoTest;
+  const std::string path = "/dev/shm/ares-task-tree-" + std::to_string(::getpid());
+  const int machine_queue = ::msgget(IPC_PRIVATE, 0600);
+  if (machine_queue < 0) return 2;
+  TaskTree tree(
+      [&](const std::string&) -> TaskTree::BodyFailure {
+        const Fd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+        msqid_ds queue{};
+        ::_exit(file && ::msgctl(machine_queue, IPC_STAT, &queue) != 0 ? 7 : 3);
+      },
+      {namespace_kind(), true}, std::nullopt);
+  int code = 4;
+  if (tree.spawn_gated()) {
+    tree.open_gate();
+    for (;;) {
+      pollfd look{tree.control_fd(), POLLIN, 0};
+      ::poll(&look, 1, 10'000);
+      const TaskTree::Events events = tree.collect();
+      if (events.task_end) code = events.task_end->code;
+      if (events.task_end || events.gone) break;
+    }
+  }
+  ::msgctl(machine_queue, IPC_RMID, nullptr);
+  if (::unlink(path.c_str()) == 0) return 5;
+  return code == 7 ? 0 : code;
+}
+
+TEST(TaskTree, SharedMemoryAndQueuesAreItsOwn) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  EXPECT_EQ(has_memory_of_its_own(), 0);
+}
+
+TEST(TaskTree, SharedMemoryAndQueuesAreItsOwnWithoutRoot) {
+  const int result = without_root(has_memory_of_its_own);
+  if (result == kNoTest) GTEST_SKIP() << "needs unprivileged user namespaces";
+  EXPECT_EQ(result, 0);
+}
+
 TEST(TaskTree, LeftGroupsOfDeadProcessesAreRemoved) {
   if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
   int pair[2];
