@@ -136,9 +136,10 @@ cover() {
   done
   llvm-profdata-14 merge -sparse "$log"/*.profraw -o "$log/profile"
   # shellcheck disable=SC2086
-  llvm-cov-14 report -instr-profile "$log/profile" -ignore-filename-regex '^/usr|/build/|/tests/fuzz/' ${objects# -object} >"$log/report"
+  llvm-cov-14 report -instr-profile "$log/profile" -ignore-filename-regex '^/usr|(^|/)(gen|tests/fuzz)/' ${objects# -object} >"$log/report" 2>"$log/warnings" ||
+    { cat "$log/warnings"; exit 1; }
   # File, lines and the share of them that ran.
-  awk 'NF > 9 { printf "%6s lines %8s  %s\n", $8, $10, $1 }' "$log/report"
+  awk '$8 ~ /^[0-9]+$/ { printf "%6s lines %8s  %s\n", $8, $10, $1 }' "$log/report"
 }
 
 $action
