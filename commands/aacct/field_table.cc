@@ -328,6 +328,10 @@ std::vector<Field> resource_fields() {
   };
 }
 
+std::int64_t tasks_of(R r) {
+  return std::max<std::int64_t>(1, r.job->tasks());
+}
+
 std::vector<Field> usage_fields() {
   return {
       {"CPUTime",
@@ -386,6 +390,36 @@ std::vector<Field> usage_fields() {
        "on which node",
        {A::kMaxRssNodeFieldNumber},
        [](R r) { return text(r.job->max_rss_node()); }},
+      {"MaxDiskRead",
+       11,
+       "most it read from storage on one node",
+       {A::kMaxDiskReadFieldNumber},
+       [](R r) { return measured_memory_text(r.job->max_disk_read(), r.units); }},
+      {"MaxDiskWrite",
+       12,
+       "most it wrote to storage on one node",
+       {A::kMaxDiskWrittenFieldNumber},
+       [](R r) { return measured_memory_text(r.job->max_disk_written(), r.units); }},
+      {"DiskRead",
+       10,
+       "what it read from storage, on all nodes",
+       {A::kDiskReadFieldNumber},
+       [](R r) { return measured_memory_text(r.job->disk_read(), r.units); }},
+      {"DiskWrite",
+       10,
+       "what it wrote to storage, on all nodes",
+       {A::kDiskWrittenFieldNumber},
+       [](R r) { return measured_memory_text(r.job->disk_written(), r.units); }},
+      {"AveDiskRead",
+       11,
+       "DiskRead divided by the number of tasks",
+       {A::kDiskReadFieldNumber, A::kTasksFieldNumber},
+       [](R r) { return measured_memory_text(r.job->disk_read() / tasks_of(r), r.units); }},
+      {"AveDiskWrite",
+       12,
+       "DiskWrite divided by the number of tasks",
+       {A::kDiskWrittenFieldNumber, A::kTasksFieldNumber},
+       [](R r) { return measured_memory_text(r.job->disk_written() / tasks_of(r), r.units); }},
       {"MemEff",
        7,
        "MaxRSS of the memory it had a node, of what has ended",
@@ -419,8 +453,6 @@ const std::vector<std::string>& unsupported_fields() {
                                                "AssocID",
                                                "AveCPU",
                                                "AveCPUFreq",
-                                               "AveDiskRead",
-                                               "AveDiskWrite",
                                                "AvePages",
                                                "AveRSS",
                                                "AveVMSize",
@@ -433,10 +465,8 @@ const std::vector<std::string>& unsupported_fields() {
                                                "FailedNode",
                                                "Flags",
                                                "Layout",
-                                               "MaxDiskRead",
                                                "MaxDiskReadNode",
                                                "MaxDiskReadTask",
-                                               "MaxDiskWrite",
                                                "MaxDiskWriteNode",
                                                "MaxDiskWriteTask",
                                                "MaxPages",

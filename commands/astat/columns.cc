@@ -86,6 +86,14 @@ std::vector<cli::Column<Row>> make() {
              [](R r, Out out) { put_cpu(r, total_cpu(r), out); }),
       column("AveCPU", "TotalCPU divided by the number of tasks.",
              [](R r, Out out) { put_cpu(r, per_task(r, total_cpu(r)), out); }),
+      column("DiskRead", "What it has read from storage so far.",
+             [](R r, Out out) { put_memory(r, r.sum.disk_read(), out); }),
+      column("DiskWrite", "What it has written to storage so far.",
+             [](R r, Out out) { put_memory(r, r.sum.disk_written(), out); }),
+      column("AveDiskRead", "DiskRead divided by the number of tasks.",
+             [](R r, Out out) { put_memory(r, per_task(r, r.sum.disk_read()), out); }),
+      column("AveDiskWrite", "DiskWrite divided by the number of tasks.",
+             [](R r, Out out) { put_memory(r, per_task(r, r.sum.disk_written()), out); }),
       column("CPUEff", "TotalCPU as a part of what its CPUs could have given since its start.",
              [](R r, Out out) {
                // Until the node told, so that a number that does not grow is not divided by a time that does.
@@ -122,6 +130,8 @@ void add(Row& row, const api::RunningUse::Line& line) {
   sum.set_system_cpu(sum.system_cpu() + line.system_cpu());
   sum.set_memory(sum.memory() + line.memory());
   sum.set_processes(sum.processes() + line.processes());
+  sum.set_disk_read(sum.disk_read() + line.disk_read());
+  sum.set_disk_written(sum.disk_written() + line.disk_written());
   if (!line.known()) return;
   // The oldest, because the sums are as old as that.
   sum.set_heard_at(sum.known() ? std::min(sum.heard_at(), line.heard_at()) : line.heard_at());
@@ -145,11 +155,11 @@ std::vector<Row> rows_of(const api::RunningUse& use, bool by_node) {
 }
 
 const cli::Columns<Row>& columns() {
-  static const cli::Columns<Row> kColumns = cli::make_columns<Row>(
-      {make}, {},
-      {"AveVMSize", "MaxVMSize", "AvePages", "MaxPages", "MaxDiskRead", "MaxDiskWrite",
-       "AveDiskRead", "AveDiskWrite", "MaxRSSTask", "MinCPU", "MinCPUNode", "MinCPUTask",
-       "ConsumedEnergy", "Pids", "TRESUsageInAve", "TRESUsageInMax"});
+  static const cli::Columns<Row> kColumns =
+      cli::make_columns<Row>({make}, {},
+                             {"AveVMSize", "MaxVMSize", "AvePages", "MaxPages", "MaxDiskRead",
+                              "MaxDiskWrite", "MaxRSSTask", "MinCPU", "MinCPUNode", "MinCPUTask",
+                              "ConsumedEnergy", "Pids", "TRESUsageInAve", "TRESUsageInMax"});
   return kColumns;
 }
 

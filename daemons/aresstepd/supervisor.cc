@@ -324,7 +324,8 @@ void Supervisor::collect() {
                  },
                  [this](const os::TaskTree::Gone& gone) {
                    if (!machine_->finished())
-                     machine_->tree_gone({gone.user_cpu, gone.system_cpu, gone.max_rss},
+                     machine_->tree_gone({gone.user_cpu, gone.system_cpu, gone.max_rss,
+                                          gone.disk.read, gone.disk.written},
                                          gone.out_of_memory, now());
                  });
 }

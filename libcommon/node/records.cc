@@ -154,6 +154,8 @@ std::string encode(const ExitRecord& r) {
       .put("user_cpu_us", r.usage.user_cpu.count())
       .put("system_cpu_us", r.usage.system_cpu.count())
       .put("max_rss", r.usage.max_rss)
+      .put("disk_read", r.usage.disk_read)
+      .put("disk_written", r.usage.disk_written)
       .put("started_at", r.started_at)
       .put("ended_at", r.ended_at);
   if (!r.detail.empty()) out.put("detail", r.detail);
@@ -171,6 +173,8 @@ Result<ExitRecord> decode_exit(std::string_view text) {
   r.usage.user_cpu = Duration(in.number<std::int64_t>("user_cpu_us"));
   r.usage.system_cpu = Duration(in.number<std::int64_t>("system_cpu_us"));
   r.usage.max_rss = Bytes(in.number<std::int64_t>("max_rss"));
+  r.usage.disk_read = Bytes(in.number_or<std::int64_t>("disk_read", 0));  // 0.1.0 has none
+  r.usage.disk_written = Bytes(in.number_or<std::int64_t>("disk_written", 0));
   r.started_at = in.time("started_at");
   r.ended_at = in.time("ended_at");
   r.detail = in.text_or_empty("detail");

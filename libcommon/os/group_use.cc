@@ -29,6 +29,19 @@ void add(LiveUse& use, const std::string& group, std::string_view procs) {
   use.processes = std::max(use.processes, static_cast<std::uint32_t>(processes));
 }
 
+// `procs` has one pid a line. A process that ends meanwhile is in the counts of its parent.
+DiskUse disk_use_of(std::string_view procs) {
+  DiskUse sum;
+  while (!procs.empty()) {
+    const std::size_t end = std::min(procs.find('\n'), procs.size());
+    const DiskUse one = read_disk_use("/proc/" + std::string(procs.substr(0, end)) + "/io");
+    sum.read += one.read;
+    sum.written += one.written;
+    procs.remove_prefix(std::min(end + 1, procs.size()));
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::int64_t read_count(const std::string& path, std::string_view key) {
@@ -39,6 +52,13 @@ std::int64_t read_count(const std::string& path, std::string_view key) {
   return 0;
 }
 
+DiskUse read_disk_use(const std::string& path) {
+  const std::int64_t dropped = read_count(path, "cancelled_write_bytes:");
+  const std::int64_t written = read_count(path, "write_bytes:");
+  return {Bytes(read_count(path, "read_bytes:")),
+          Bytes(std::max<std::int64_t>(0, written - dropped))};
+}
+
 std::optional<LiveUse> live_use(std::string_view directories) {
   std::optional<LiveUse> use;
   while (!directories.empty()) {
@@ -47,7 +67,7 @@ std::optional<LiveUse> live_use(std::string_view directories) {
     directories.remove_prefix(std::min(end + 1, directories.size()));
     const Result<std::string> procs = read_file(group + "/cgroup.procs");
     if (!procs) continue;
-    if (!use) use.emplace();
+    if (!use) use.emplace().disk = disk_use_of(*procs);
     add(*use, group, *procs);
   }
   return use;

@@ -11,12 +11,21 @@
 
 namespace ares::os {
 
+// Bytes that processes had fetched from storage, and dirtied for it. Not counted: what the page cache
+// had, pipes, tmpfs, and what was truncated before it was written.
+struct DiskUse {
+  Bytes read{}, written{};
+};
+// Of the file /proc/PID/io or /proc/PID/task/TID/io, as in proc(5); 0 where it cannot be read.
+DiskUse read_disk_use(const std::string& path);
+
 struct LiveUse {
   Bytes memory{};  // anonymous memory now; 0 = not counted
   Bytes
       peak_memory{};  // the most that was charged to the group, page cache included; 0 = not counted
   Duration user_cpu{}, system_cpu{};  // 0 = not counted
   std::uint32_t processes = 0;
+  DiskUse disk;  // of the processes in the group, and of those that they have waited for
 };
 
 // `directories` as in Cgroup::directories(): paths separated by ':'. None if none of them exists.

@@ -27,6 +27,13 @@ constexpr const char* kNoNamespace = "cannot make a pid namespace";
 constexpr const char* kNeedsNamespace =
     "cannot make a pid namespace, which a job under a lease needs";
 
+// A process has the counts of the children that it has waited for, and the only thread of this one has its own.
+DiskUse disk_use_of_children() {
+  const DiskUse all = read_disk_use("/proc/self/io");
+  const DiskUse own = read_disk_use("/proc/thread-self/io");
+  return {std::max(Bytes{}, all.read - own.read), std::max(Bytes{}, all.written - own.written)};
+}
+
 TaskTree::TaskEnd end_of(int status) {
   TaskTree::TaskEnd end;
   if (WIFSIGNALED(status))
@@ -329,6 +336,7 @@ TaskTree::Events TaskTree::collect() {
   gone.user_cpu = duration(usage.ru_utime);
   gone.system_cpu = duration(usage.ru_stime);
   gone.max_rss = Bytes::kib(usage.ru_maxrss);
+  gone.disk = disk_use_of_children();
   if (cgroup_) {
     // Complete, unlike those of children, which leave out processes that no parent waited for.
     const GroupUse use = cgroup_->limits().use();

@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "os/cgroup.h"
 #include "os/fd.h"
+#include "os/group_use.h"
 #include "os/init_process.h"
 #include "os/namespace.h"
 
@@ -44,6 +45,7 @@ class TaskTree {
   struct Gone {  // no process is left
     Duration user_cpu{}, system_cpu{};
     Bytes max_rss{};
+    DiskUse disk;  // of processes that a parent waited for
     bool out_of_memory = false;
   };
   struct Events {

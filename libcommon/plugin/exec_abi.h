@@ -67,6 +67,8 @@ typedef struct ares_exec_report {
   int64_t system_cpu_us;
   int64_t max_rss; /* bytes */
   ares_exec_text detail;
+  int64_t disk_read; /* bytes; known only within ares_exec_plugin.report_size */
+  int64_t disk_written;
 } ares_exec_report;
 
 /* Callbacks and facts for the plugin. `size` is the sizeof of the host's struct: fields beyond it do not exist. */
@@ -98,6 +100,8 @@ typedef struct ares_exec_use {
   int64_t max_rss; /* bytes, so far */
   int64_t memory;  /* bytes, now */
   uint32_t processes;
+  int64_t disk_read; /* bytes, so far */
+  int64_t disk_written;
 } ares_exec_use;
 
 typedef struct ares_exec_plugin {
@@ -140,6 +144,9 @@ typedef struct ares_exec_plugin {
 
   /* Fills in what a running attempt uses and returns 1; 0: nothing counts it. If this is NULL or beyond `size`, nothing does. */
   int32_t (*use_of)(void* self, ares_exec_key key, ares_exec_use* use);
+
+  /* sizeof of the plugin's ares_exec_report. If this is beyond `size`, the report ends with `detail`. */
+  size_t report_size;
 } ares_exec_plugin;
 
 typedef const ares_exec_plugin* (*ares_exec_entry_fn)(void);

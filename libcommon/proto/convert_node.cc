@@ -16,12 +16,16 @@ void put(const Usage& usage, api::Usage* out) {
   out->set_user_cpu(usage.user_cpu.count());
   out->set_system_cpu(usage.system_cpu.count());
   out->set_max_rss(usage.max_rss.value());
+  out->set_disk_read(usage.disk_read.value());
+  out->set_disk_written(usage.disk_written.value());
 }
 
 void get(Reader& read, const api::Usage& in, Usage& out) {
   read.duration("user_cpu", in.user_cpu(), out.user_cpu);
   read.duration("system_cpu", in.system_cpu(), out.system_cpu);
   read.bytes("max_rss", in.max_rss(), out.max_rss);
+  read.bytes("disk_read", in.disk_read(), out.disk_read);
+  read.bytes("disk_written", in.disk_written(), out.disk_written);
 }
 
 void put(const AttemptReport& report, api::AttemptReport* out) {

@@ -278,10 +278,13 @@ void put(const Usage& from, storage::Usage& to) {
   to.set_user_cpu(from.user_cpu.count());
   to.set_system_cpu(from.system_cpu.count());
   to.set_max_rss(from.max_rss.value());
+  to.set_disk_read(from.disk_read.value());
+  to.set_disk_written(from.disk_written.value());
 }
 
 Usage get(const storage::Usage& from, DecodeErrors&) {
-  return Usage{Duration(from.user_cpu()), Duration(from.system_cpu()), Bytes(from.max_rss())};
+  return Usage{Duration(from.user_cpu()), Duration(from.system_cpu()), Bytes(from.max_rss()),
+               Bytes(from.disk_read()), Bytes(from.disk_written())};
 }
 
 void put(const NodeShare& from, storage::NodeShare& to) {

@@ -8,7 +8,7 @@ CREATE OR REPLACE VIEW ares_views.job AS
          a.attempt, a.name, a.user_name, a.uid, a.account, a.qos, a.partition, a.state, a.reason, a.submitted, a.eligible, a.allocated,
          a.started, a.ended, a.released, a.exit_code, a.exit_signal, a.node_count, a.cpus, a.node_list, a.requested_tres,
          a.allocated_tres, a.time_limit, a.user_cpu / 1e6 AS user_cpu, a.system_cpu / 1e6 AS system_cpu, a.max_rss,
-         a.superseded, a.wckey
+         a.superseded, a.wckey, a.disk_read, a.disk_written
   FROM attempt a;
 
 CREATE OR REPLACE VIEW ares_views.usage_hour AS

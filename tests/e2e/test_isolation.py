@@ -2,6 +2,7 @@
 """A job cannot leave what it was given: its CPUs, its memory, its number of processes, its files on the node."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -90,6 +91,17 @@ def test_a_job_that_asked_for_no_memory_cannot_have_more_than_the_node(held, oth
     job = held.wrap("head -c 900000000 /dev/zero | tail >/dev/null", user=others[0])
     assert held.wait_end(job) == {job: "OUT_OF_MEMORY"}
     assert held.account(job, "Reason") == "OutOfMemory"
+
+
+def test_what_it_wrote_to_storage_is_accounted(held, others):
+    if subprocess.run(["stat", "-fc", "%T", "/var/tmp"], capture_output=True, text=True, check=True).stdout.strip() == "tmpfs":
+        pytest.skip("needs /var/tmp on storage")
+    write = "(dd if=/dev/zero of=$file bs=1M count=6 conv=fsync && rm $file) &"
+    job = held.wrap(f"set -e; file=$(mktemp -p /var/tmp); {write} wait $!", user=others[0])
+    held.completed(job)
+    written = held.account(job, "MaxDiskWrite", "--units=M")
+    assert 6 <= float(written.rstrip("M")) < 8, written
+    assert held.account(job, "DiskWrite", "--units=M") == written
 
 
 def test_memory_of_all_processes_is_accounted(held, others):

@@ -53,6 +53,8 @@ void put_line(const ClusterState& state, const NodeHub& hub, const Job& job, con
   line.set_max_rss(heard->use.usage.max_rss.value());
   line.set_memory(heard->use.memory.value());
   line.set_processes(heard->use.processes);
+  line.set_disk_read(heard->use.usage.disk_read.value());
+  line.set_disk_written(heard->use.usage.disk_written.value());
 }
 
 Status check_running(const ClusterState& state, const std::vector<JobKey>& named,

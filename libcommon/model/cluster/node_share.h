@@ -22,6 +22,8 @@ struct Usage {
   Duration user_cpu{};
   Duration system_cpu{};
   Bytes max_rss{};
+  Bytes disk_read{};  // from storage, not from the page cache
+  Bytes disk_written{};
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

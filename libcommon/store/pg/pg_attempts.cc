@@ -20,6 +20,7 @@ struct Row {
   const Catalogue& catalogue;
   Usage usage;                         // sum of all nodes
   const NodeShare* largest = nullptr;  // node with the highest memory use
+  Bytes most_read, most_written;       // of one node
   std::uint64_t cpus = 0;
   TresCounts tres;
   std::vector<std::int64_t> node_shares;  // `tres` of each node; empty = equal on all nodes
@@ -120,6 +121,10 @@ const Column kColumns[] = {
     {"user_cpu", kInt, false, [](auto& o, auto& r) { o.add(r.usage.user_cpu.count()); }},
     {"system_cpu", kInt, false, [](auto& o, auto& r) { o.add(r.usage.system_cpu.count()); }},
     {"max_rss", kInt, false, [](auto& o, auto& r) { o.add(r.usage.max_rss.value()); }},
+    {"disk_read", kInt, false, [](auto& o, auto& r) { o.add(r.usage.disk_read.value()); }},
+    {"disk_written", kInt, false, [](auto& o, auto& r) { o.add(r.usage.disk_written.value()); }},
+    {"max_disk_read", kInt, false, [](auto& o, auto& r) { o.add(r.most_read.value()); }},
+    {"max_disk_written", kInt, false, [](auto& o, auto& r) { o.add(r.most_written.value()); }},
     {"time_limit", kInt, false, [](auto& o, auto& r) { o.add(time_limit(r.attempt)); }},
     {"cpus", kInt, false, [](auto& o, auto& r) { o.add(r.cpus); }},
     {"tasks", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->tasks); }},
@@ -302,6 +307,10 @@ Duration total(Duration a, Duration b) {
   return Duration(capped_sum(a.count(), b.count()));
 }
 
+Bytes total(Bytes a, Bytes b) {
+  return Bytes(capped_sum(a.value(), b.value()));
+}
+
 // Amounts on each node, in the order of `tres`; empty if all nodes are equal.
 std::vector<std::int64_t> shares_by_node(const Allocation& allocation, const Catalogue& catalogue,
                                          const TresCounts& tres) {
@@ -325,11 +334,15 @@ std::vector<std::int64_t> shares_by_node(const Allocation& allocation, const Cat
 }
 
 Row make_row(const Attempt& attempt, const Catalogue& catalogue, const ReleaseTimes& released) {
-  Row row{attempt, catalogue, {}, nullptr, 0, {}, {}, {}};
+  Row row{attempt, catalogue, {}, nullptr, {}, {}, 0, {}, {}, {}};
   for (const NodeShare& share : attempt.allocation.nodes) {
     row.cpus += share.cpus;
     row.usage.user_cpu = total(row.usage.user_cpu, share.usage.user_cpu);
     row.usage.system_cpu = total(row.usage.system_cpu, share.usage.system_cpu);
+    row.usage.disk_read = total(row.usage.disk_read, share.usage.disk_read);
+    row.usage.disk_written = total(row.usage.disk_written, share.usage.disk_written);
+    row.most_read = std::max(row.most_read, share.usage.disk_read);
+    row.most_written = std::max(row.most_written, share.usage.disk_written);
     if (share.usage.max_rss > row.usage.max_rss) {
       row.usage.max_rss = share.usage.max_rss;
       row.largest = &share;

@@ -1,6 +1,8 @@
 #include "exec/adapter/backend.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "exec/adapter/convert.h"
 #include "os/clock.h"
@@ -80,6 +82,7 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
   ares_exec_plugin table{};
   table.abi_version = ARES_EXEC_ABI_VERSION;
   table.size = sizeof table;
+  table.report_size = sizeof(ares_exec_report);
   table.name = name;
   table.can_freeze = can_freeze;
   table.open = open;
@@ -115,13 +118,16 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
   };
   table.use_of = [](void* self, ares_exec_key key, ares_exec_use* out) -> int32_t {
     const std::optional<AttemptUse> use = of(self).use_of(from_abi(key));
-    if (!use || out->size < sizeof *out) return 0;
-    *out = {out->size,
-            use->usage.user_cpu.count(),
-            use->usage.system_cpu.count(),
-            use->usage.max_rss.value(),
-            use->memory.value(),
-            use->processes};
+    if (!use) return 0;
+    const ares_exec_use known = {out->size,
+                                 use->usage.user_cpu.count(),
+                                 use->usage.system_cpu.count(),
+                                 use->usage.max_rss.value(),
+                                 use->memory.value(),
+                                 use->processes,
+                                 use->usage.disk_read.value(),
+                                 use->usage.disk_written.value()};
+    std::memcpy(out, &known, std::min(known.size, sizeof known));
     return 1;
   };
   table.release = [](void* self, ares_exec_key key) { of(self).release(from_abi(key), now()); };

@@ -33,6 +33,8 @@ ares_exec_report to_abi(const AttemptReport& report) {
   out.system_cpu_us = report.usage.system_cpu.count();
   out.max_rss = report.usage.max_rss.value();
   out.detail = to_abi(std::string_view(report.detail));
+  out.disk_read = report.usage.disk_read.value();
+  out.disk_written = report.usage.disk_written.value();
   return out;
 }
 
@@ -48,7 +50,8 @@ AttemptReport from_abi(const ares_exec_report& report) {
               report.timed_out != 0};
   out.ran_since = time_from_abi<Time>(report.ran_since_us);
   out.ended_at = time_from_abi<Time>(report.ended_at_us);
-  out.usage = {Duration(report.user_cpu_us), Duration(report.system_cpu_us), Bytes(report.max_rss)};
+  out.usage = {Duration(report.user_cpu_us), Duration(report.system_cpu_us), Bytes(report.max_rss),
+               Bytes(report.disk_read), Bytes(report.disk_written)};
   out.detail = std::string(from_abi(report.detail));
   return out;
 }

@@ -1,7 +1,9 @@
 #include "exec/adapter/plugin_executor.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 
 #include "exec/adapter/convert.h"
 
@@ -16,6 +18,16 @@ std::string read_or_empty(const node::AttemptDir* dir, node::Record record) {
   return text ? std::move(*text) : std::string();
 }
 
+// What the plugin knows of a report; the rest is 0.
+ares_exec_report whole(const ares_exec_report* report, const ares_exec_plugin& plugin) {
+  ares_exec_report out{};
+  const std::size_t known = plugin.size > offsetof(ares_exec_plugin, report_size)
+                                ? plugin.report_size
+                                : offsetof(ares_exec_report, disk_read);
+  std::memcpy(&out, report, std::min(known, sizeof out));
+  return out;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PluginExecutor>> PluginExecutor::open(const ares_exec_plugin& plugin,
@@ -27,10 +39,11 @@ Result<std::unique_ptr<PluginExecutor>> PluginExecutor::open(const ares_exec_plu
   host.context = self.get();
   host.changed = [](void* context, const ares_exec_report* report) {
     auto* executor = static_cast<PluginExecutor*>(context);
+    const AttemptReport known = from_abi(whole(report, executor->plugin_));
     if (executor->collecting_)
-      executor->collecting_->push_back(from_abi(*report));
+      executor->collecting_->push_back(known);
     else
-      executor->events_.attempt_changed(from_abi(*report), executor->now_);
+      executor->events_.attempt_changed(known, executor->now_);
   };
   host.launch_failed = [](void* context, ares_exec_key key, uint64_t fence, int32_t result,
                           ares_exec_text cause) {
@@ -126,7 +139,8 @@ std::optional<AttemptUse> PluginExecutor::use_of(const AttemptKey& key) {
       plugin_.use_of(self_, to_abi(key), &use) == 0)
     return std::nullopt;
   return AttemptUse{key,
-                    {Duration(use.user_cpu_us), Duration(use.system_cpu_us), Bytes(use.max_rss)},
+                    {Duration(use.user_cpu_us), Duration(use.system_cpu_us), Bytes(use.max_rss),
+                     Bytes(use.disk_read), Bytes(use.disk_written)},
                     Bytes(use.memory),
                     use.processes};
 }

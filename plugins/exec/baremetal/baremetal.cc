@@ -65,7 +65,10 @@ std::optional<AttemptUse> Baremetal::use_of(const AttemptKey& key) {
   if (!use) return std::nullopt;
   if (task.own_pid_namespace && use->processes > 0) --use->processes;  // its init
   return AttemptUse{
-      key, {use->user_cpu, use->system_cpu, use->peak_memory}, use->memory, use->processes};
+      key,
+      {use->user_cpu, use->system_cpu, use->peak_memory, use->disk.read, use->disk.written},
+      use->memory,
+      use->processes};
 }
 
 // The setting concerns user namespaces only, which root does not use.

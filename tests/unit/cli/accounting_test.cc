@@ -41,6 +41,8 @@ api::AccountingRow row(std::uint64_t id) {
   out.set_ended(kNow);
   out.set_user_cpu(1'500'000);
   out.set_max_rss(3 << 20);
+  out.set_disk_written(5 << 20);
+  out.set_max_disk_written(4 << 20);
   out.set_requested_tres("billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8192M,node=2");
   out.set_allocated_tres("billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8192M,node=2");
   return out;
@@ -186,6 +188,7 @@ TEST_F(Accounting, MemoryIsPrintedInTheRequestedUnit) {
   const std::string f = "ReqMem,MaxRSS,AllocTRES";
   EXPECT_EQ(values(row(7), f), "8G|3M|billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=2");
   EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--noconvert"}), "8192M|3072K");
+  EXPECT_EQ(values(row(7), "DiskWrite,MaxDiskWrite"), "5M|4M");
   EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--units=G"}), "8G|0.00G");
   EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--units=k"}), "8388608K|3072K");
   EXPECT_EQ(values(row(7), "ReqMem", {"--units=T"}), "0.01T");

@@ -22,6 +22,8 @@ void add_line(api::RunningUse& use, std::uint32_t task, const std::string& node,
   line.set_memory(1000);
   line.set_max_rss(1000 * use.lines_size());
   line.set_processes(3);
+  line.set_disk_read(4096);
+  line.set_disk_written(1 << 20);
 }
 
 std::string cell(const Row& row, std::string_view name) {

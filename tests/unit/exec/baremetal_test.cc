@@ -1,5 +1,9 @@
 // Tests: backend, adapter/convert, step_channels, task_body
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
+
+#include <filesystem>
 
 #include "base/clip.h"
 #include "real_node.h"
@@ -369,6 +373,20 @@ TEST_F(Baremetal, CountsCpuTimeAndMemoryOfAllProcesses) {
   ASSERT_EQ(report.phase, AttemptPhase::done);
   EXPECT_GT(report.usage.user_cpu + report.usage.system_cpu, std::chrono::milliseconds(50));
   EXPECT_GT(report.usage.max_rss, Bytes::mib(40));
+}
+
+TEST_F(Baremetal, CountsWhatAllProcessesWriteToStorage) {
+  struct statfs files {};
+  ASSERT_EQ(::statfs(".", &files), 0);
+  const AttemptReport report = node.run(job(
+      1, "file=$(mktemp " + std::filesystem::current_path().string() +
+             "/written.XXXXXX)\n(dd if=/dev/zero of=$file bs=1M count=3 conv=fsync) & wait\n"
+             "dd if=/dev/zero of=$file bs=1M count=2 oflag=append conv=notrunc,fsync\nrm $file\n"));
+  ASSERT_EQ(report.phase, AttemptPhase::done);
+  ASSERT_EQ(report.exit.code, 0);
+  EXPECT_LT(report.usage.disk_written, Bytes::mib(7)) << "what its supervisor writes is not its";
+  if (files.f_type == TMPFS_MAGIC) GTEST_SKIP() << "the working directory is on no storage";
+  EXPECT_GE(report.usage.disk_written, Bytes::mib(5));
 }
 
 TEST_F(Baremetal, JobAboveItsMemoryIsOutOfMemory) {

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
 #include "exec/mock/simulated_tree.h"
 #include "node/memory_spool.h"
 #include "real_node.h"
@@ -136,6 +140,39 @@ TEST(FirstSleep, IsFoundAtTheStartOfALine) {
   EXPECT_EQ(first_sleep("\tsleep 0.5 # half"), Duration(std::chrono::milliseconds(500)));
   EXPECT_FALSE(first_sleep("echo sleep 3\nsleeping 4\nsleep x\n"));
   EXPECT_FALSE(first_sleep(""));
+}
+
+// A plugin of 0.1.0: its reports end with the detail, and it fills in less of what an attempt uses.
+struct OldPlugin {
+  ares_exec_host host{};
+  static void list(void* self) {
+    auto& old = *static_cast<OldPlugin*>(self);
+    std::vector<char> report(offsetof(ares_exec_report, disk_read) + 2 * sizeof(std::int64_t),
+                             0x7f);
+    ares_exec_report known{};
+    known.phase = ARES_EXEC_DONE;
+    known.max_rss = 5;
+    std::memcpy(report.data(), &known, offsetof(ares_exec_report, disk_read));
+    old.host.changed(old.host.context, reinterpret_cast<const ares_exec_report*>(report.data()));
+  }
+};
+
+TEST_F(Mock, ReportsOfOlderPluginsAreNotReadBeyondTheirEnd) {
+  start("");
+  ares_exec_plugin table = *mock_plugin();
+  table.size = offsetof(ares_exec_plugin, report_size);
+  table.open = [](const ares_exec_host* host, char*, size_t) -> void* {
+    return new OldPlugin{*host};
+  };
+  table.close = [](void* self) { delete static_cast<OldPlugin*>(self); };
+  table.list = OldPlugin::list;
+  auto old = PluginExecutor::open(table, {"n1", "", "boot", ""}, spool, *agent);
+  ASSERT_TRUE(old);
+  const std::vector<AttemptReport> reports = (*old)->list(real_now());
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].usage.max_rss, Bytes(5));
+  EXPECT_EQ(reports[0].usage.disk_read, Bytes{});
+  EXPECT_EQ(reports[0].usage.disk_written, Bytes{});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -54,6 +55,24 @@ TEST_F(GroupUse, ReadsAGroupOfVersion2) {
   ASSERT_TRUE(use);
   EXPECT_EQ(use->memory, Bytes(200));
   EXPECT_EQ(use->peak_memory, Bytes(300));
+}
+
+TEST_F(GroupUse, CountsWhatReachesStorage) {
+  const std::string io =
+      group("process",
+            {{"io",
+              "rchar: 900\nwchar: 800\nsyscr: 1\nsyscw: 1\nread_bytes: 70\nwrite_bytes: 60\n"
+              "cancelled_write_bytes: 50\n"}}) +
+      "/io";
+  EXPECT_EQ(read_disk_use(io).read, Bytes(70));
+  EXPECT_EQ(read_disk_use(io).written, Bytes(10)) << "what was truncated was not written";
+  EXPECT_EQ(read_disk_use(root_ + "/missing").read, Bytes{});
+  const std::string self =
+      group("self", {{"cgroup.procs", "999999999\n" + std::to_string(::getpid()) + "\n"}});
+  std::ofstream(root_ + "/written") << std::string(100'000, 'x') << std::flush;
+  const auto use = live_use(self);
+  ASSERT_TRUE(use);
+  EXPECT_EQ(use->disk.written, read_disk_use("/proc/self/io").written);
 }
 
 TEST_F(GroupUse, NoneWithoutGroups) {

@@ -174,13 +174,21 @@ class RandomWire {
     r.ran_since = maybe([this] { return time(); });
     r.ended_at = maybe([this] { return time(); });
     r.exit = {.code = i32(), .signal = i32(), .out_of_memory = flag(), .timed_out = flag()};
-    r.usage = {.user_cpu = seconds(), .system_cpu = seconds(), .max_rss = bytes()};
+    r.usage = {.user_cpu = seconds(),
+               .system_cpu = seconds(),
+               .max_rss = bytes(),
+               .disk_read = bytes(),
+               .disk_written = bytes()};
     r.detail = path();
     return r;
   }
   AttemptUse use() {
     return {attempt_key(),
-            {.user_cpu = seconds(), .system_cpu = seconds(), .max_rss = bytes()},
+            {.user_cpu = seconds(),
+             .system_cpu = seconds(),
+             .max_rss = bytes(),
+             .disk_read = bytes(),
+             .disk_written = bytes()},
             bytes(),
             u32()};
   }

@@ -45,7 +45,7 @@ ARES_FIELDS(JobSpec, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6,
             e7, e8, e9, f1, f2, f3, f4, f5, f6, f7, f8, f9, g1, g2, g3, g4, g5, g6, g7, g8, g9, h1,
             h2, h3, h4)
 ARES_FIELDS(ExitStatus, a, b, c, d)
-ARES_FIELDS(Usage, a, b, c)
+ARES_FIELDS(Usage, a, b, c, d, e)
 ARES_FIELDS(NodeShare, a, b, c, d, e, f, g, h, i, j, k)
 ARES_FIELDS(Suspension, a, b, c, d)
 ARES_FIELDS(TresAmount, a, b)
