@@ -49,7 +49,7 @@ int map_owner(const NamespaceOwner& owner) {
   return map_one("/proc/self/gid_map", owner.gid);
 }
 
-// What jobs leave in the machine's /dev/shm is memory that nobody frees.
+// What a job leaves in the machine's /dev/shm would stay in memory.
 int mount_shared_memory() {
   constexpr const char* kSharedMemory = "/dev/shm";
   struct statvfs machine {};
