@@ -50,7 +50,7 @@ class ListParser {
     if (*step == 1) return add(*first, *last);
     if (*step == 0) return bad("the step must be at least 1", step_at);
     const std::size_t more = (*last - *first) / *step;
-    if (more >= most_ || more >= most_found_ - found_.size()) return too_many(step_at);
+    if (more >= most_found_ - found_.size()) return too_many(step_at);
     for (std::uint64_t value = *first; value <= *last; value += *step) {
       const auto number = static_cast<std::uint32_t>(value);
       found_.push_back({number, number});
