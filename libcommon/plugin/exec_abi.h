@@ -145,7 +145,7 @@ typedef struct ares_exec_plugin {
   /* Fills in what a running attempt uses and returns 1; 0: nothing counts it. If this is NULL or beyond `size`, nothing does. */
   int32_t (*use_of)(void* self, ares_exec_key key, ares_exec_use* use);
 
-  /* sizeof of the plugin's ares_exec_report. If this is beyond `size`, the report ends with `detail`. */
+  /* sizeof of the plugin's ares_exec_report. If this is 0 or beyond `size`, the report ends with `detail`. */
   size_t report_size;
 } ares_exec_plugin;
 

@@ -21,9 +21,9 @@ std::string read_or_empty(const node::AttemptDir* dir, node::Record record) {
 // What the plugin knows of a report; the rest is 0.
 ares_exec_report whole(const ares_exec_report* report, const ares_exec_plugin& plugin) {
   ares_exec_report out{};
-  const std::size_t known = plugin.size > offsetof(ares_exec_plugin, report_size)
-                                ? plugin.report_size
-                                : offsetof(ares_exec_report, disk_read);
+  constexpr std::size_t kFirst = offsetof(ares_exec_report, disk_read);  // of ABI without the size
+  const bool told = plugin.size > offsetof(ares_exec_plugin, report_size);
+  const std::size_t known = told ? std::max(plugin.report_size, kFirst) : kFirst;
   std::memcpy(&out, report, std::min(known, sizeof out));
   return out;
 }

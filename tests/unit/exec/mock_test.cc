@@ -160,19 +160,23 @@ struct OldPlugin {
 TEST_F(Mock, ReportsOfOlderPluginsAreNotReadBeyondTheirEnd) {
   start("");
   ares_exec_plugin table = *mock_plugin();
-  table.size = offsetof(ares_exec_plugin, report_size);
   table.open = [](const ares_exec_host* host, char*, size_t) -> void* {
     return new OldPlugin{*host};
   };
   table.close = [](void* self) { delete static_cast<OldPlugin*>(self); };
   table.list = OldPlugin::list;
-  auto old = PluginExecutor::open(table, {"n1", "", "boot", ""}, spool, *agent);
-  ASSERT_TRUE(old);
-  const std::vector<AttemptReport> reports = (*old)->list(real_now());
-  ASSERT_EQ(reports.size(), 1u);
-  EXPECT_EQ(reports[0].usage.max_rss, Bytes(5));
-  EXPECT_EQ(reports[0].usage.disk_read, Bytes{});
-  EXPECT_EQ(reports[0].usage.disk_written, Bytes{});
+  ares_exec_plugin unset = table;  // written for 0.1.0, compiled with the header of this release
+  unset.report_size = 0;
+  table.size = offsetof(ares_exec_plugin, report_size);
+  for (const ares_exec_plugin& plugin : {table, unset}) {
+    auto old = PluginExecutor::open(plugin, {"n1", "", "boot", ""}, spool, *agent);
+    ASSERT_TRUE(old);
+    const std::vector<AttemptReport> reports = (*old)->list(real_now());
+    ASSERT_EQ(reports.size(), 1u);
+    EXPECT_EQ(reports[0].usage.max_rss, Bytes(5));
+    EXPECT_EQ(reports[0].usage.disk_read, Bytes{});
+    EXPECT_EQ(reports[0].usage.disk_written, Bytes{});
+  }
 }
 
 }  // namespace
