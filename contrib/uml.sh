@@ -89,6 +89,7 @@ for test in tests:
     except (OSError, ValueError, tree.ParseError):
         print(output.read_text() if output.exists() else (work / "console").read_text(errors="replace"))
         print(f"uml.sh: {test} did not come to its end")
+        total += 1
         failed += 1
         continue
     cases = [case for case in cases if case.get("status") == "run"]
