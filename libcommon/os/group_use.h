@@ -16,8 +16,15 @@ namespace ares::os {
 struct DiskUse {
   Bytes read{}, written{};
 };
-// Of the file /proc/PID/io or /proc/PID/task/TID/io, as in proc(5); 0 where it cannot be read.
-DiskUse read_disk_use(const std::string& path);
+// Of the file /proc/PID/io or /proc/PID/task/TID/io, as in proc(5), in bytes. A process counts what it
+// wrote to a file and another one truncates as written, and the other one as cancelled.
+struct DiskCounters {
+  std::int64_t read = 0, written = 0, cancelled = 0;
+  DiskCounters& operator+=(const DiskCounters& other);
+  DiskCounters operator-(const DiskCounters& other) const;
+  DiskUse use() const;  // never negative
+};
+DiskCounters read_disk_counters(const std::string& path);  // 0 where it cannot be read
 
 struct LiveUse {
   Bytes memory{};  // anonymous memory now; 0 = not counted
@@ -25,7 +32,7 @@ struct LiveUse {
       peak_memory{};  // the most that was charged to the group, page cache included; 0 = not counted
   Duration user_cpu{}, system_cpu{};  // 0 = not counted
   std::uint32_t processes = 0;
-  DiskUse disk;  // of the processes in the group, and of those that they have waited for
+  DiskUse disk;  // of up to 1000 processes in the group, and of those that they have waited for
 };
 
 // `directories` as in Cgroup::directories(): paths separated by ':'. None if none of them exists.

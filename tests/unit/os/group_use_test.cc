@@ -64,15 +64,24 @@ TEST_F(GroupUse, CountsWhatReachesStorage) {
               "rchar: 900\nwchar: 800\nsyscr: 1\nsyscw: 1\nread_bytes: 70\nwrite_bytes: 60\n"
               "cancelled_write_bytes: 50\n"}}) +
       "/io";
-  EXPECT_EQ(read_disk_use(io).read, Bytes(70));
-  EXPECT_EQ(read_disk_use(io).written, Bytes(10)) << "what was truncated was not written";
-  EXPECT_EQ(read_disk_use(root_ + "/missing").read, Bytes{});
+  const DiskUse use_of_one = read_disk_counters(io).use();
+  EXPECT_EQ(use_of_one.read, Bytes(70));
+  EXPECT_EQ(use_of_one.written, Bytes(10)) << "what was truncated was not written";
+  EXPECT_EQ(read_disk_counters(root_ + "/missing").use().read, Bytes{});
   const std::string self =
       group("self", {{"cgroup.procs", "999999999\n" + std::to_string(::getpid()) + "\n"}});
   std::ofstream(root_ + "/written") << std::string(100'000, 'x') << std::flush;
   const auto use = live_use(self);
   ASSERT_TRUE(use);
-  EXPECT_EQ(use->disk.written, read_disk_use("/proc/self/io").written);
+  EXPECT_EQ(use->disk.written, read_disk_counters("/proc/self/io").use().written);
+}
+
+TEST_F(GroupUse, WhatOneProcessTruncatesOfAnotherIsSubtractedFromTheSum) {
+  DiskCounters sum{0, 100, 0};
+  sum += {5, 0, 60};
+  EXPECT_EQ(sum.use().read, Bytes(5));
+  EXPECT_EQ(sum.use().written, Bytes(40));
+  EXPECT_EQ((sum - DiskCounters{9, 90, 0}).use().read, Bytes{});
 }
 
 TEST_F(GroupUse, NoneWithoutGroups) {
