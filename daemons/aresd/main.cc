@@ -94,6 +94,8 @@ struct Plugin {
   std::string options;
   bool can_freeze = false;
   std::string why_no_namespaces;  // empty: it makes them, or was told not to
+  bool private_ipc = false;       // it tries to give each job a /dev/shm of its own
+  std::string why_shared_ipc;     // why it cannot
   bool in_memory = false;
   std::string enforced;      // what the kernel holds its jobs to; empty = not known
   ares::os::JobSlice slice;  // no places: it is the plugin's business
@@ -139,13 +141,18 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::st
       stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
     options.put("stepd", stepd);
     if (!node.user_namespaces) options.put("user_namespaces", "no");
+    if (!node.private_ipc) options.put("private_ipc", "no");
     if (!config.empty()) options.put("config", config);
     const ares::os::NamespaceKind kind = ares::os::namespace_kind();
     if (node.user_namespaces || kind == ares::os::NamespaceKind::privileged) {
       const Status possible = ares::os::can_make_namespace(kind);
       plugin.can_freeze = possible.has_value();
       if (!possible) plugin.why_no_namespaces = possible.error().message;
+      plugin.private_ipc = possible && node.private_ipc;
     }
+    if (plugin.private_ipc)
+      if (const Status possible = ares::os::can_make_own_ipc(kind); !possible)
+        plugin.why_shared_ipc = possible.error().message;
     plugin.slice = prepare_slice();
     plugin.enforced = ares::os::enforced_limits(plugin.slice.hierarchies());
   } else if (node.exec == "mock") {
@@ -222,6 +229,12 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
+    if (plugin.private_ipc && ares::os::hidden_by_own_ipc(setup.spool))
+      return fail(ErrorCode::invalid_argument,
+                  "node.spool is " + setup.spool +
+                      ", which jobs cannot see: each has a /dev/shm of its own; choose another "
+                      "directory, or set node.private_ipc: false in " +
+                      config.path);
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
         [&link, &loss](const ares::FromNode& message) {
@@ -323,6 +336,9 @@ Status run(const Arguments& arguments) {
         plugin->why_no_namespaces);
   else if (!plugin->can_freeze)
     spdlog::info("jobs on this node run without leases, see NAMESPACES in aresd(8)");
+  if (!plugin->why_shared_ipc.empty())
+    spdlog::warn("what jobs leave in shared memory stays, see NAMESPACES in aresd(8): {}",
+                 plugin->why_shared_ipc);
   log_shared_groups(plugin->slice);
 
   std::jthread signals([&handled, &host] {

@@ -133,7 +133,7 @@ pid_t ForkServer::hand_over(const node::LaunchRequest& request, const os::Fd& ch
 Result<pid_t> ForkServer::fork_for(const node::LaunchRequest& request, os::Fd& channel) {
   const pid_t pid = os::fork_with(0);
   if (pid < 0) return fail(os::errno_error("cannot fork a supervisor"));
-  if (pid == 0) supervise_now(request, std::move(channel));
+  if (pid == 0) supervise_now(request, std::move(channel), ipc_);
   children_[pid].assigned_at = os::boot_now();
   return pid;
 }
@@ -214,7 +214,7 @@ void ForkServer::prepare_more() {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) break;
     os::Fd ours(pair[0]), theirs(pair[1]);
     const pid_t pid = os::fork_with(0);
-    if (pid == 0) wait_for_attempt(std::move(theirs), groups_);
+    if (pid == 0) wait_for_attempt(std::move(theirs), groups_, ipc_);
     if (pid < 0) {
       fork_again_at_ = os::boot_now() + kForkAgain;
       return;

@@ -14,14 +14,15 @@
 #include "base/time.h"
 #include "node/launch_packet.h"
 #include "os/fd.h"
+#include "os/namespace.h"
 #include "os/ready_groups.h"
 
 namespace ares::stepd {
 
 class ForkServer {
  public:
-  // `aresd` is a connected SOCK_SEQPACKET socket.
-  explicit ForkServer(os::Fd aresd) : aresd_(std::move(aresd)) {}
+  // `aresd` is a connected SOCK_SEQPACKET socket. `ipc`: of all attempts.
+  ForkServer(os::Fd aresd, os::Ipc ipc) : aresd_(std::move(aresd)), ipc_(ipc) {}
 
   // Returns when aresd has closed its end. Supervisors with an attempt go on, the others end by
   // themselves. Does not return in the supervisors that it forks.
@@ -49,6 +50,7 @@ class ForkServer {
   void prepare_more();
 
   os::Fd aresd_;
+  const os::Ipc ipc_;
   const os::ReadyGroups groups_;
   os::Fd ends_;  // signalfd of SIGCHLD
   std::map<pid_t, Child> children_;

@@ -28,7 +28,7 @@ void leave_server(int kept) {
   ::dup2(STDIN_FILENO, STDERR_FILENO);
 }
 
-int supervise(const node::LaunchRequest& request, os::Fd channel,
+int supervise(const node::LaunchRequest& request, os::Fd channel, os::Ipc ipc,
               std::unique_ptr<os::TaskTree> prepared) {
   const std::string log = request.directory + "/log";
   if (const os::Fd file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -36,7 +36,7 @@ int supervise(const node::LaunchRequest& request, os::Fd channel,
     ::dup2(file.get(), STDOUT_FILENO);
     ::dup2(file.get(), STDERR_FILENO);
   }
-  return supervise_attempt(request.directory, channel.release(), 0, std::move(prepared));
+  return supervise_attempt(request.directory, channel.release(), {.ipc = ipc}, std::move(prepared));
 }
 
 struct Assignment {
@@ -53,9 +53,10 @@ Result<Assignment> receive_assignment(const os::Fd& server) {
   return Assignment{std::move(*request), std::move(packet->fd)};
 }
 
-int run_ready(os::Fd server, const os::ReadyGroups& groups) {
+int run_ready(os::Fd server, const os::ReadyGroups& groups, os::Ipc ipc) {
   auto tree = std::make_unique<os::TaskTree>(
-      run_attempt, os::TaskTree::Isolation{os::namespace_kind(), false}, groups.plan(::getpid()));
+      run_attempt, os::TaskTree::Isolation{os::namespace_kind(), false, ipc},
+      groups.plan(::getpid()));
   const Status prepared = tree->prepare();
   if (!prepared) tree.reset();
   if (!os::pass(server.get(), prepared ? kReady : std::string_view(clip(prepared.error().message))))
@@ -69,21 +70,21 @@ int run_ready(os::Fd server, const os::ReadyGroups& groups) {
     if (!assignment && assignment.error().code == ErrorCode::unavailable) continue;
     server.reset();  // the server learns that we have taken it
     if (!assignment) return 0;
-    return supervise(assignment->request, std::move(assignment->channel), std::move(tree));
+    return supervise(assignment->request, std::move(assignment->channel), ipc, std::move(tree));
   }
 }
 
 }  // namespace
 
 // By _exit(), because the objects of the server are not ours to destroy.
-void wait_for_attempt(os::Fd server, const os::ReadyGroups& groups) {
+void wait_for_attempt(os::Fd server, const os::ReadyGroups& groups, os::Ipc ipc) {
   leave_server(server.get());
-  ::_exit(run_ready(std::move(server), groups));
+  ::_exit(run_ready(std::move(server), groups, ipc));
 }
 
-void supervise_now(const node::LaunchRequest& request, os::Fd channel) {
+void supervise_now(const node::LaunchRequest& request, os::Fd channel, os::Ipc ipc) {
   leave_server(channel.get());
-  ::_exit(supervise(request, std::move(channel), nullptr));
+  ::_exit(supervise(request, std::move(channel), ipc, nullptr));
 }
 
 }  // namespace ares::stepd

@@ -6,6 +6,7 @@
 
 #include "node/launch_packet.h"
 #include "os/fd.h"
+#include "os/namespace.h"
 #include "os/ready_groups.h"
 
 namespace ares::stepd {
@@ -16,8 +17,8 @@ inline constexpr std::string_view kReady = "ready";
 
 // Makes the first process of an attempt in its namespace and control groups, waits for the attempt on
 // the socket to the server, and supervises it. Ends if the server ends first.
-[[noreturn]] void wait_for_attempt(os::Fd server, const os::ReadyGroups& groups);
+[[noreturn]] void wait_for_attempt(os::Fd server, const os::ReadyGroups& groups, os::Ipc ipc);
 
-[[noreturn]] void supervise_now(const node::LaunchRequest& request, os::Fd channel);
+[[noreturn]] void supervise_now(const node::LaunchRequest& request, os::Fd channel, os::Ipc ipc);
 
 }  // namespace ares::stepd

@@ -17,15 +17,21 @@
 
 namespace ares::stepd {
 
+// What the processes around a supervisor decide for it.
+struct Surroundings {
+  // The process above this one that ends what it leaves; then no namespace is made. 0: there is none,
+  // and namespaces are made where that is possible.
+  pid_t reaper = 0;
+  os::Ipc ipc = os::Ipc::own;
+};
+
 class Supervisor {
  public:
   // `directory` is absolute; `channel` is a connected socket to the aresd that started us, or -1.
-  // `reaper` is the process above this one that ends what it leaves; then no pid namespace is made.
-  // 0: there is none, and a pid namespace is made where that is possible.
   // `prepared` is an os::TaskTree after prepare(), with run_attempt() as its body; without one the
   // processes and groups of the attempt are made at its start.
   static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel,
-                                                  pid_t reaper = 0,
+                                                  Surroundings surroundings = {},
                                                   std::unique_ptr<os::TaskTree> prepared = nullptr);
 
   // Returns when the attempt has ended. An error says why it could not be started.
@@ -34,7 +40,7 @@ class Supervisor {
  private:
   class Tree;
 
-  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, pid_t reaper,
+  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, Surroundings surroundings,
              std::unique_ptr<os::TaskTree> prepared);
   ~Supervisor();
   friend std::default_delete<Supervisor>;
@@ -56,7 +62,7 @@ class Supervisor {
 
   exec::FileAttemptDir dir_;
   node::StepSpec spec_;
-  pid_t reaper_;
+  Surroundings surroundings_;
   std::unique_ptr<os::TaskTree> prepared_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<node::StepMachine> machine_;
@@ -68,7 +74,7 @@ class Supervisor {
 
 // Makes a Supervisor, runs it, and returns the exit status of its process. What failed is written to
 // standard error.
-int supervise_attempt(const std::string& directory, int channel, pid_t reaper = 0,
+int supervise_attempt(const std::string& directory, int channel, Surroundings surroundings = {},
                       std::unique_ptr<os::TaskTree> prepared = nullptr);
 
 }  // namespace ares::stepd

@@ -317,6 +317,14 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
           "do not work in it; see aresd(8). If false, such a node cannot freeze jobs, "
           "and they are not started elsewhere when it is silent."),
       field<NodeConfig>(
+          "private_ipc", &NodeConfig::private_ipc, boolean_type(),
+          "Whether each job has a /dev/shm, objects of System V and POSIX message queues of its "
+          "own, "
+          "which end with it. If false, it shares those of the machine, as programs need that "
+          "share "
+          "memory with a daemon of the node, such as that of CUDA MPS; nothing removes what a job "
+          "leaves in them."),
+      field<NodeConfig>(
           "max_processes_per_cpu", &NodeConfig::max_processes_per_cpu, count_type(),
           "Processes and threads that a job may have at a time on a node, for each of its CPUs "
           "there. Beyond it fork fails. It needs root and the pids controller of cgroup; see "

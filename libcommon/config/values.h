@@ -84,6 +84,7 @@ struct NodeConfig {
   std::string exec = "baremetal";              // "baremetal", "mock" or the path of a plugin
   std::string stepd;                           // path of aresstepd; empty = beside aresd
   bool user_namespaces = true;                 // without root, jobs run in a user namespace
+  bool private_ipc = true;                     // jobs have a /dev/shm of their own
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
   MockConfig mock;
 

@@ -144,7 +144,7 @@ void run_init(const InitDuties& duties, const std::function<void(const std::stri
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
   ::prctl(PR_SET_NAME, "ares-init");
   ::setsid();
-  const int error = enter_namespace(duties.kind, duties.owner);
+  const int error = enter_namespace(duties.kind, duties.ipc, duties.owner).error;
   std::vector<int> kept = duties.task;
   kept.insert(kept.end(), {control, duties.stop_timer});
   close_all_but(std::move(kept));

@@ -23,7 +23,7 @@ struct InitPacket {
     signal_task = 't',
     stop_all = 'q',  // answered by `stopped`
     // From init:
-    entered = 'r',        // `value` is 0, or the errno of enter_namespace()
+    entered = 'r',        // `value` is 0, or Entered::error of enter_namespace()
     task_ended = 'e',     // `value` is its wait status
     stopped = 'a',        // the answer to `stop_all`
     timer_stopped = 'l',  // the timer expired, and everything is stopped
@@ -43,6 +43,7 @@ bool send_start(int fd, bool guards_lease, const std::string& order);
 
 struct InitDuties {
   NamespaceKind kind = NamespaceKind::none;
+  Ipc ipc = Ipc::own;
   NamespaceOwner owner{};
   int control = -1;       // socket to the supervisor; init exits when it is closed
   int stop_timer = -1;    // timerfd that the supervisor sets

@@ -29,9 +29,7 @@ constexpr const char* kNeedsNamespace =
 
 // A process has the counts of the children that it has waited for, and the only thread of this one has its own.
 DiskUse disk_use_of_children() {
-  const DiskUse all = read_disk_use("/proc/self/io");
-  const DiskUse own = read_disk_use("/proc/thread-self/io");
-  return {std::max(Bytes{}, all.read - own.read), std::max(Bytes{}, all.written - own.written)};
+  return (read_disk_counters("/proc/self/io") - read_disk_counters("/proc/thread-self/io")).use();
 }
 
 TaskTree::TaskEnd end_of(int status) {
@@ -141,16 +139,17 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
   const NamespaceOwner owner = namespace_owner();
   const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
   Birth birth{static_cast<bool>(group)};
-  pid_t pid = fork_with(clone_flags(kind_), group.get());
+  pid_t pid = fork_with(clone_flags(kind_, isolation_.ipc), group.get());
   if (pid < 0 && birth.in_cgroup) {  // Linux before 5.7, or the group refuses it
     birth.in_cgroup = false;
-    pid = fork_with(clone_flags(kind_));
+    pid = fork_with(clone_flags(kind_, isolation_.ipc));
   }
   const char* const cannot = isolation_.required ? kNeedsNamespace : kNoNamespace;
   if (pid < 0) return fail(errno_error(isolated() ? cannot : "cannot fork the task"));
   if (pid == 0) {
     if (!isolated()) run_task(ends, order_);
     run_init({kind_,
+              isolation_.ipc,
               owner,
               ends.control.get(),
               stop_timer_.get(),
@@ -269,6 +268,9 @@ void TaskTree::thaw() {
 
 void TaskTree::kill_all() {
   if (first_ == 0 || gone_) return;
+  // The kernel waits for nobody in a namespace whose init was killed, and forgets what they counted.
+  if (cgroup_ && !killing_)
+    if (const auto use = live_use(cgroup_->directories())) disk_before_kill_ = use->disk;
   killing_ = true;
   if (isolated())
     ::kill(first_, SIGKILL);
@@ -337,6 +339,8 @@ TaskTree::Events TaskTree::collect() {
   gone.system_cpu = duration(usage.ru_stime);
   gone.max_rss = Bytes::kib(usage.ru_maxrss);
   gone.disk = disk_use_of_children();
+  gone.disk.read = std::max(gone.disk.read, disk_before_kill_.read);
+  gone.disk.written = std::max(gone.disk.written, disk_before_kill_.written);
   if (cgroup_) {
     // Complete, unlike those of children, which leave out processes that no parent waited for.
     const GroupUse use = cgroup_->limits().use();

@@ -45,7 +45,7 @@ class TaskTree {
   struct Gone {  // no process is left
     Duration user_cpu{}, system_cpu{};
     Bytes max_rss{};
-    DiskUse disk;  // of processes that a parent waited for
+    DiskUse disk;  // of processes that a parent waited for, or that lived at kill_all()
     bool out_of_memory = false;
   };
   struct Events {
@@ -59,6 +59,7 @@ class TaskTree {
     // If it cannot be made, nothing starts: for leased attempts, which must be stoppable reliably when
     // their lease ends. Other attempts then run without one.
     bool required = false;
+    Ipc ipc = Ipc::own;
   };
 
   // spawn_gated() creates the cgroup, if any. It contains every process before the gate opens.
@@ -134,6 +135,7 @@ class TaskTree {
   bool frozen_ = false;       // by the control group, and with the rest init
   bool init_silent_ = false;  // it has not taken the last command
   bool killing_ = false;
+  DiskUse disk_before_kill_;
   bool task_ended_ = false;
   bool gone_ = false;
   std::optional<TaskEnd> reported_end_;  // by init, and not yet collected

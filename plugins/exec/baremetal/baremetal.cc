@@ -81,8 +81,11 @@ Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& event
                                       const LaunchTexts&) {
   node::FieldReader options("options", host.options);
   std::unique_ptr<FileSpool> spool = FileSpool::share(host.spool);
+  std::vector<std::string> stepd_options;
+  if (options.text_or_empty("private_ipc") == "no") stepd_options.emplace_back("--shared-ipc");
   Result<std::unique_ptr<StepChannels>> channels =
       StepChannels::make({.stepd = options.text_or_empty("stepd"),
+                          .stepd_options = std::move(stepd_options),
                           .namespaces = isolates(options.text_or_empty("user_namespaces") != "no"),
                           .node = {host.node, host.boot_id, options.text_or_empty("config")}},
                          *spool);

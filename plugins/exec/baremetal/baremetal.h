@@ -6,7 +6,8 @@
 
 namespace ares::exec {
 
-// Options: `stepd PATH`; `user_namespaces no` if jobs must not run in unprivileged user namespaces.
+// Options: `stepd PATH`; `user_namespaces no` if jobs must not run in unprivileged user namespaces;
+// `private_ipc no` if their shared memory is to be the machine's.
 // can_freeze() is called before the options are known, so that the host has to consider this one.
 const ares_exec_plugin* baremetal_plugin();
 

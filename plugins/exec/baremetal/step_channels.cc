@@ -42,7 +42,7 @@ Result<std::unique_ptr<StepChannels>> StepChannels::make(Setup setup, const File
   self->watch(self->wakeup_.get(), kWakeupTag);
   // Without pid namespaces each supervisor needs a reaper above it, which the server has not.
   if (self->setup_.namespaces) {
-    self->servers_.emplace(self->setup_.stepd);
+    self->servers_.emplace(self->setup_.stepd, self->setup_.stepd_options);
     self->watch(self->servers_->event_fd(), kServersTag);
   }
   return self;
@@ -80,7 +80,9 @@ Status StepChannels::spawn(const AttemptKey& key) {
     add(id, std::move(channel));
     return {};
   }
-  std::vector<std::string> command{setup_.stepd, directory, std::to_string(kPassedFd)};
+  std::vector<std::string> command{setup_.stepd};
+  command.insert(command.end(), setup_.stepd_options.begin(), setup_.stepd_options.end());
+  command.insert(command.end(), {directory, std::to_string(kPassedFd)});
   if (!setup_.namespaces) command.emplace_back("--without-namespaces");
   // A supervisor writes to its own log, because it may outlive the reader of ours.
   Result<os::Fd> process = exec::spawn(std::move(command), theirs.get(), directory + "/log");

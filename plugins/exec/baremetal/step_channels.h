@@ -19,8 +19,9 @@ namespace ares::exec {
 class StepChannels final : public node::StepTransport {
  public:
   struct Setup {
-    std::string stepd;  // path of aresstepd
-    bool namespaces;    // whether supervisors are to run jobs in pid namespaces
+    std::string stepd;                       // path of aresstepd
+    std::vector<std::string> stepd_options;  // before its other arguments
+    bool namespaces;  // whether supervisors are to run jobs in pid namespaces
     NodeOfSpool node;
   };
   static Result<std::unique_ptr<StepChannels>> make(Setup setup,

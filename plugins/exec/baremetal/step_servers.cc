@@ -49,8 +49,11 @@ bool is_stopped(const os::Fd& process) {
 
 }  // namespace
 
-StepServers::StepServers(std::string stepd)
-    : stepd_(std::move(stepd)), poll_(::epoll_create1(EPOLL_CLOEXEC)), pause_(kFirstPause) {
+StepServers::StepServers(std::string stepd, std::vector<std::string> options)
+    : stepd_(std::move(stepd)),
+      options_(std::move(options)),
+      poll_(::epoll_create1(EPOLL_CLOEXEC)),
+      pause_(kFirstPause) {
   if (!start()) start_later();
 }
 
@@ -90,7 +93,10 @@ Status StepServers::start() {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return fail(os::errno_error("cannot make a socket pair"));
   os::Fd ours(pair[0]), theirs(pair[1]);
-  Result<os::Fd> process = spawn({stepd_, "--serve", std::to_string(kPassedFd)}, theirs.get(), {});
+  std::vector<std::string> command{stepd_};
+  command.insert(command.end(), options_.begin(), options_.end());
+  command.insert(command.end(), {"--serve", std::to_string(kPassedFd)});
+  Result<os::Fd> process = spawn(std::move(command), theirs.get(), {});
   if (!process) return fail(process.error());
   watch(ours.get());
   watch(process->get());

@@ -19,8 +19,9 @@ namespace ares::exec {
 
 class StepServers {
  public:
-  // Starts the server. If that fails it is tried again later.
-  explicit StepServers(std::string stepd);
+  // Starts the server, with these options before its other arguments. If that fails it is tried again
+  // later.
+  StepServers(std::string stepd, std::vector<std::string> options);
   ~StepServers();  // ends the servers; supervisors with an attempt go on
   StepServers(const StepServers&) = delete;
   StepServers& operator=(const StepServers&) = delete;
@@ -71,6 +72,7 @@ class StepServers {
   void watch(int fd);
 
   const std::string stepd_;
+  const std::vector<std::string> options_;
   os::Fd poll_;
   std::list<Server> servers_;
   std::optional<BootTime> start_at_;  // none while a server runs

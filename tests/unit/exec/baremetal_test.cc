@@ -389,6 +389,30 @@ TEST_F(Baremetal, CountsWhatAllProcessesWriteToStorage) {
   EXPECT_GE(report.usage.disk_written, Bytes::mib(5));
 }
 
+TEST_F(Baremetal, CountsWhatAKilledJobWroteToStorage) {
+  struct statfs files {};
+  ASSERT_EQ(::statfs(".", &files), 0);
+  if (files.f_type == TMPFS_MAGIC) GTEST_SKIP() << "the working directory is on no storage";
+  auto probe = os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), os::Limits{});
+  if (!probe || !probe->create()) GTEST_SKIP() << "needs a control group to write to";
+  const std::string here = std::filesystem::current_path().string();
+  const std::string file = here + "/written." + std::to_string(::getpid());
+  const std::string done = file + ".done";
+  // The shell that writes lives when all are killed, so that nobody has waited for it.
+  Prepare prepare = job(1, "dd if=/dev/zero of=" + file + " bs=1M count=4 conv=fsync\ntouch " +
+                               done + "\nsleep 100\n");
+  const AttemptKey key = prepare.launch.attempt;
+  node.tell(prepare);
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
+  node.tell(Go{key, prepare.launch.fence});
+  ASSERT_TRUE(node.until([&] { return std::filesystem::exists(done); }));
+  node.tell(Kill{key, prepare.launch.fence, true});
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::done));
+  std::filesystem::remove(file);
+  std::filesystem::remove(done);
+  EXPECT_GE(node.report(key).usage.disk_written, Bytes::mib(4));
+}
+
 TEST_F(Baremetal, JobAboveItsMemoryIsOutOfMemory) {
   std::optional<os::Cgroup> probe =
       os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), {.memory = Bytes::mib(64)});

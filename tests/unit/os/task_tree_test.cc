@@ -213,7 +213,6 @@ TEST(TaskTree, PreparedOneLeavesNothing) {
   EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
 }
 
-// What a supervisor leaves that is killed while it waits.
 // In an attempt, as root or not: what is written to /dev/shm and made of System V is not the machine's.
 int has_memory_of_its_own() {
   if (!can_make_namespace(namespace_kind())) return kNoTest;
@@ -254,6 +253,7 @@ TEST(TaskTree, SharedMemoryAndQueuesAreItsOwnWithoutRoot) {
   EXPECT_EQ(result, 0);
 }
 
+// What a supervisor leaves that is killed while it waits.
 TEST(TaskTree, LeftGroupsOfDeadProcessesAreRemoved) {
   if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
   int pair[2];
