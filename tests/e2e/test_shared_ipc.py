@@ -1,4 +1,4 @@
-# Tests: namespace, aresd
+# Tests: namespace
 """`node.private_ipc: false`: jobs share memory with the machine. A spool that jobs cannot see is refused."""
 
 import os
