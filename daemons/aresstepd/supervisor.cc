@@ -37,10 +37,9 @@ std::string socket_path(const exec::FileAttemptDir& dir) {
 
 // A leased attempt must die with its supervisor: without a pid namespace the launch fails (node
 // fault).
-os::TaskTree::Isolation isolation_for(const LaunchSpec& launch, const Surroundings& surroundings) {
-  const bool namespaces = surroundings.reaper == 0;
-  return {namespaces ? os::namespace_kind() : os::NamespaceKind::none, launch.leased,
-          surroundings.ipc};
+os::TaskTree::Isolation isolation_for(const LaunchSpec& launch, const SupervisorSetup& setup) {
+  const bool namespaces = setup.reaper == 0;
+  return {namespaces ? os::namespace_kind() : os::NamespaceKind::none, launch.leased, setup.ipc};
 }
 
 os::Limits limits_of(const node::StepSpec& spec) {
@@ -100,17 +99,14 @@ class Supervisor::Tree final : public node::ProcessTree {
   std::string directory_;
 };
 
-Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, Surroundings surroundings,
+Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, SupervisorSetup setup,
                        std::unique_ptr<os::TaskTree> prepared)
-    : dir_(std::move(dir)),
-      spec_(std::move(spec)),
-      surroundings_(surroundings),
-      prepared_(std::move(prepared)) {}
+    : dir_(std::move(dir)), spec_(std::move(spec)), setup_(setup), prepared_(std::move(prepared)) {}
 
 Supervisor::~Supervisor() = default;
 
 Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& directory, int channel,
-                                                     Surroundings surroundings,
+                                                     SupervisorSetup setup,
                                                      std::unique_ptr<os::TaskTree> prepared) {
   Result<os::RecordDir> opened = os::RecordDir::open(directory);
   if (!opened) return fail(opened.error());
@@ -125,7 +121,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
   if (node::directory_name(spec->launch.attempt) != name)
     return fail(ErrorCode::stale, "attempt " + name + " is over: its directory is used again");
   std::unique_ptr<Supervisor> self(
-      new Supervisor(std::move(dir), std::move(*spec), surroundings, std::move(prepared)));
+      new Supervisor(std::move(dir), std::move(*spec), setup, std::move(prepared)));
   if (channel >= 0) self->clients_.emplace_back(channel);
   return self;
 }
@@ -171,9 +167,8 @@ Status Supervisor::run() {
   settings.self.pid = ::getpid();
   settings.self.cgroups = groups;
   settings.self.start_ticks = os::process_start_ticks(::getpid());
-  settings.self.reaper_pid = surroundings_.reaper;
-  if (surroundings_.reaper != 0)
-    settings.self.reaper_start_ticks = os::process_start_ticks(surroundings_.reaper);
+  settings.self.reaper_pid = setup_.reaper;
+  if (setup_.reaper != 0) settings.self.reaper_start_ticks = os::process_start_ticks(setup_.reaper);
   machine_ = std::make_unique<node::StepMachine>(
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });
   if (Status started = machine_->start(now(), [this] { return prepare_to_listen(); }); !started)
@@ -201,7 +196,7 @@ std::unique_ptr<os::TaskTree> Supervisor::make_tree() const {
       "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
   std::optional<os::Cgroup> cgroup =
       launch.rank == 0 ? os::Cgroup::plan(group, limits_of(spec_)) : std::nullopt;
-  return std::make_unique<os::TaskTree>(run_attempt, isolation_for(launch, surroundings_),
+  return std::make_unique<os::TaskTree>(run_attempt, isolation_for(launch, setup_),
                                         std::move(cgroup));
 }
 
@@ -345,9 +340,9 @@ void Supervisor::set_timer() {
   ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-int supervise_attempt(const std::string& directory, int channel, Surroundings surroundings,
+int supervise_attempt(const std::string& directory, int channel, SupervisorSetup setup,
                       std::unique_ptr<os::TaskTree> prepared) {
-  auto supervisor = Supervisor::make(directory, channel, surroundings, std::move(prepared));
+  auto supervisor = Supervisor::make(directory, channel, setup, std::move(prepared));
   const Status status = supervisor ? (*supervisor)->run() : fail(supervisor.error());
   if (status) return 0;
   std::fprintf(stderr, "aresstepd: %s\n", status.error().message.c_str());

@@ -18,7 +18,7 @@
 namespace ares::stepd {
 
 // What the processes around a supervisor decide for it.
-struct Surroundings {
+struct SupervisorSetup {
   // The process above this one that ends what it leaves; then no namespace is made. 0: there is none,
   // and namespaces are made where that is possible.
   pid_t reaper = 0;
@@ -31,7 +31,7 @@ class Supervisor {
   // `prepared` is an os::TaskTree after prepare(), with run_attempt() as its body; without one the
   // processes and groups of the attempt are made at its start.
   static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel,
-                                                  Surroundings surroundings = {},
+                                                  SupervisorSetup setup = {},
                                                   std::unique_ptr<os::TaskTree> prepared = nullptr);
 
   // Returns when the attempt has ended. An error says why it could not be started.
@@ -40,7 +40,7 @@ class Supervisor {
  private:
   class Tree;
 
-  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, Surroundings surroundings,
+  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, SupervisorSetup setup,
              std::unique_ptr<os::TaskTree> prepared);
   ~Supervisor();
   friend std::default_delete<Supervisor>;
@@ -62,7 +62,7 @@ class Supervisor {
 
   exec::FileAttemptDir dir_;
   node::StepSpec spec_;
-  Surroundings surroundings_;
+  SupervisorSetup setup_;
   std::unique_ptr<os::TaskTree> prepared_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<node::StepMachine> machine_;
@@ -74,7 +74,7 @@ class Supervisor {
 
 // Makes a Supervisor, runs it, and returns the exit status of its process. What failed is written to
 // standard error.
-int supervise_attempt(const std::string& directory, int channel, Surroundings surroundings = {},
+int supervise_attempt(const std::string& directory, int channel, SupervisorSetup setup = {},
                       std::unique_ptr<os::TaskTree> prepared = nullptr);
 
 }  // namespace ares::stepd

@@ -268,7 +268,7 @@ void TaskTree::thaw() {
 
 void TaskTree::kill_all() {
   if (first_ == 0 || gone_) return;
-  // The kernel waits for nobody in a namespace whose init was killed, and forgets what they counted.
+  // The kernel does not wait for the processes of a namespace whose init was killed, and forgets what they counted.
   if (cgroup_ && !killing_)
     if (const auto use = live_use(cgroup_->directories())) disk_before_kill_ = use->disk;
   killing_ = true;

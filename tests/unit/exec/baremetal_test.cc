@@ -398,7 +398,7 @@ TEST_F(Baremetal, CountsWhatAKilledJobWroteToStorage) {
   const std::string here = std::filesystem::current_path().string();
   const std::string file = here + "/written." + std::to_string(::getpid());
   const std::string done = file + ".done";
-  // The shell that writes lives when all are killed, so that nobody has waited for it.
+  // When all are killed, no process has waited for the shell that waited for dd.
   Prepare prepare = job(1, "dd if=/dev/zero of=" + file + " bs=1M count=4 conv=fsync\ntouch " +
                                done + "\nsleep 100\n");
   const AttemptKey key = prepare.launch.attempt;
