@@ -4,6 +4,7 @@
 
 #include "rpc/client/channel.h"
 #include "rpc/wire/envelope.h"
+#include "rpc/wire/message_batch.h"
 
 namespace ares::rpc {
 
@@ -24,7 +25,7 @@ void LinkStream::start(std::string credential) {
   {
     const std::lock_guard lock(mutex_);
     out_.set_credential(std::move(credential));
-    put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, {});
+    put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, first_payload<api::NodeUp>());
     writing_ = true;
     StartWrite(&out_);
   }
@@ -64,31 +65,31 @@ void LinkStream::OnReadDone(bool ok) {
   RemoveHold();
 }
 
-// Handles a message; false ends the session. The first is empty and authenticates the server.
+// Handles what was received; false ends the session. The first message authenticates the server.
 bool LinkStream::handle_message() {
   const bool first = received_ == 0;
   const bool in_order = in_.sequence() == ++received_;
   const auto sealed = auth::verify_seal(key_, auth::Direction::node_down, 0, in_.sequence(),
                                         in_.payload(), in_.mac());
-  api::NodeDown message;
-  if (!in_order || !sealed || !message.ParseFromString(in_.payload())) {
-    const std::lock_guard lock(mutex_);
-    give_up({ErrorCode::unauthenticated, "a message from " + peer_ +
-                                             " is not what the controller sent: lost, changed on "
-                                             "its way, or from another sender"});
-    return false;
-  }
-  if (!first) {
-    on_message_(std::move(message));
-    return true;
-  }
+  const auto deliver = [&](api::NodeDown message) {
+    first ? begin_session(message.reads_batches()) : on_message_(std::move(message));
+  };
+  if (in_order && sealed && for_each_message<api::NodeDown>(in_.payload(), deliver)) return true;
+  const std::lock_guard lock(mutex_);
+  give_up({ErrorCode::unauthenticated, "a message from " + peer_ +
+                                           " is not what the controller sent: lost, changed on "
+                                           "its way, or from another sender"});
+  return false;
+}
+
+void LinkStream::begin_session(bool server_reads_batches) {
   {
     const std::lock_guard lock(mutex_);
     connected_ = true;
+    batches_ = server_reads_batches;
     changed_.notify_all();
   }
   on_connected_();
-  return true;
 }
 
 void LinkStream::OnWriteDone(bool ok) {
@@ -112,7 +113,8 @@ void LinkStream::write_next() {
   if (writing_ || read_ended_ || queue_.empty()) return;
   writing_ = true;
   out_.Clear();
-  put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, queue_.pop());
+  put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_,
+             batches_ ? pop_batch<api::NodeUp>(queue_) : queue_.pop());
   StartWrite(&out_);
 }
 

@@ -47,6 +47,7 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
 
  private:
   bool handle_message();
+  void begin_session(bool server_reads_batches);
   void write_next();
   void give_up(Error error);
 
@@ -67,6 +68,7 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
   api::Sealed out_;
   std::uint64_t sent_ = 0;
   bool connected_ = false;
+  bool batches_ = false;  // the server reads them
   bool writing_ = false;
   bool read_ended_ = false;  // reading has ended: no new operation may be started
   bool done_ = false;

@@ -12,6 +12,7 @@
 #include "rpc/client/channel.h"
 #include "rpc/server/call_context.h"
 #include "rpc/wire/envelope.h"
+#include "rpc/wire/message_batch.h"
 #include "rpc/wire/peer_address.h"
 #include "rpc/wire/send_queue.h"
 
@@ -21,7 +22,7 @@ namespace {
 // Time for a closed session to read what was sent to it before.
 constexpr std::chrono::seconds kDrain{5};
 
-// The first message carries the credential. The first answer is empty and authenticates the server.
+// The first message carries the credential. The first answer authenticates the server.
 // Then each side numbers its messages consecutively and seals them with session 0.
 class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed>,
                          public NodeSession,
@@ -77,12 +78,13 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     auto sealed = auth::verify_seal(*key_, auth::Direction::node_up, 0, in_.sequence(),
                                     in_.payload(), in_.mac());
     if (!sealed) return end(to_status(sealed.error()));
-    api::NodeUp message;
-    if (!message.ParseFromString(in_.payload()))
+    const auto deliver = [this](api::NodeUp message) {
+      attach_context_.handler->received(self_, std::move(message));
+    };
+    if (!for_each_message<api::NodeUp>(in_.payload(), deliver))
       return end(to_status({ErrorCode::invalid_argument,
                             "a message of the node cannot be read: it is damaged, or a name in it "
                             "is not UTF-8 text"}));
-    attach_context_.handler->received(self_, std::move(message));
     StartRead(&in_);
   }
 
@@ -142,10 +144,13 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       key_ = authenticated->key;
       principal_ = to_principal(authenticated->identity);
       received_ = in_.sequence();
+      api::NodeUp first;
+      const bool node_reads_batches = first.ParseFromString(in_.payload()) && first.reads_batches();
       {
         const std::lock_guard lock(mutex_);
         if (!closing_) {
-          queue_.push("");
+          queue_.push(first_payload<api::NodeDown>());
+          batches_ = node_reads_batches;
           attached_ = true;
         }
       }
@@ -194,7 +199,9 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     if (!queue_.empty()) {
       writing_ = true;
       out_.Clear();
-      put_sealed(&out_, *key_, auth::Direction::node_down, 0, ++sent_, queue_.pop());
+      const bool alone = sent_ == 0 || !batches_;  // the first one is for the link itself
+      put_sealed(&out_, *key_, auth::Direction::node_down, 0, ++sent_,
+                 alone ? queue_.pop() : pop_batch<api::NodeDown>(queue_));
       StartWrite(&out_);
     } else if (closing_) {
       finished_ = true;
@@ -225,6 +232,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   SendQueue queue_;
   api::Sealed out_;
   std::uint64_t sent_ = 0;
+  bool batches_ = false;  // the node reads them
   bool writing_ = false;
   bool busy_ = false;      // authentication in progress
   bool closing_ = false;   // further messages are dropped

@@ -30,6 +30,7 @@ class SendQueue {
     bytes_ -= payload.size();
     return payload;
   }
+  std::size_t front_size() const { return waiting_.front().size(); }  // of what pop() returns
   bool empty() const { return waiting_.empty(); }
   void clear() {
     waiting_.clear();

@@ -1,4 +1,4 @@
-// Tests: backoff, link_stream, node_stream, send_queue
+// Tests: backoff, link_stream, message_batch, node_stream, send_queue
 #include "rpc/client/node_link.h"
 
 #include <grpcpp/client_context.h>
@@ -10,6 +10,7 @@
 #include "proto/gen/api.grpc.pb.h"
 #include "rpc/client/channel.h"
 #include "rpc/wire/envelope.h"
+#include "rpc/wire/message_batch.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {
@@ -291,6 +292,93 @@ TEST_F(AttachForgeryTest, AValidSessionEndsWithOk) {
   EXPECT_TRUE(eventually([&] { return nodes.count("detached") == 1; }));
   EXPECT_EQ(nodes.entries(),
             (std::vector<std::string>{"attached", "from n1 1", "from n1 2", "detached"}));
+}
+
+TEST_F(AttachForgeryTest, TheMessagesOfABatchArriveInOrder) {
+  api::NodeUp batch;
+  for (std::uint64_t i = 1; i <= 3; ++i) batch.add_batch(up(i).SerializeAsString());
+  const auto status =
+      talk({hello(), say(2, batch.SerializeAsString()), say(3, up(4).SerializeAsString())});
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(eventually([&] { return nodes.count("detached") == 1; }));
+  EXPECT_EQ(nodes.entries(), (std::vector<std::string>{"attached", "from n1 1", "from n1 2",
+                                                       "from n1 3", "from n1 4", "detached"}));
+}
+
+TEST_F(AttachForgeryTest, RefusesABatchWithinABatch) {
+  api::NodeUp inner, outer;
+  inner.add_batch(up(2).SerializeAsString());
+  outer.add_batch(up(1).SerializeAsString());
+  outer.add_batch(inner.SerializeAsString());
+  EXPECT_EQ(talk({hello(), say(2, outer.SerializeAsString())}).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(nodes.count("from n1 2"), 0u);
+}
+
+// A node of a release before batches says nothing of them in its first message.
+TEST_F(AttachForgeryTest, ANodeThatReadsNoBatchesGetsNone) {
+  for (const bool reads : {false, true}) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + 10s);
+    const auto stream = stub->Attach(&context);
+    api::Sealed first = hello();
+    if (reads)
+      put_sealed(&first, key, auth::Direction::node_up, 0, 1, first_payload<api::NodeUp>());
+    ASSERT_TRUE(stream->Write(first));
+    ASSERT_TRUE(eventually([&] { return nodes.session() != nullptr; }));
+    constexpr std::uint64_t kMessages = 2000;
+    for (std::uint64_t i = 0; i < kMessages; ++i) nodes.session()->send(down(i));
+    std::uint64_t received = 0, payloads = 0, batches = 0;
+    for (api::Sealed reply; received < kMessages && stream->Read(&reply); ++payloads) {
+      api::NodeDown message;
+      ASSERT_TRUE(message.ParseFromString(reply.payload()));
+      if (payloads == 0) {
+        EXPECT_TRUE(message.reads_batches());
+        continue;
+      }
+      batches += message.batch_size() > 0;
+      ASSERT_TRUE(for_each_message<api::NodeDown>(reply.payload(), [&](api::NodeDown one) {
+        EXPECT_EQ(one.epoch(), received);
+        ++received;
+      }));
+    }
+    EXPECT_EQ(received, kMessages);
+    EXPECT_EQ(batches > 0, reads);
+    EXPECT_EQ(payloads <= kMessages, reads);
+    stream->WritesDone();
+    EXPECT_TRUE(stream->Finish().ok());
+    ASSERT_TRUE(eventually([&] { return nodes.session() == nullptr; }));
+  }
+}
+
+TEST(MessageBatch, IsBoundedAndALoneMessageIsSentAsItIs) {
+  SendQueue queue(10'000, 10'000'000);
+  const auto push = [&](const std::string& name, std::size_t more) {
+    api::NodeDown message;
+    message.set_node(name);
+    message.mutable_refused()->set_why(std::string(more, 'x'));
+    queue.push(message.SerializeAsString());
+  };
+  const auto pop = [&] {
+    std::vector<std::string> names;
+    EXPECT_TRUE(for_each_message<api::NodeDown>(
+        pop_batch<api::NodeDown>(queue),
+        [&](const api::NodeDown& message) { names.push_back(message.node()); }));
+    return names;
+  };
+  for (int i = 0; i < kBatchMessages + 1; ++i) push(std::to_string(i), 0);
+  push("large", kBatchBytes + 1);
+  push("small", 0);
+  EXPECT_EQ(pop().size(), static_cast<std::size_t>(kBatchMessages));
+  EXPECT_EQ(pop(), std::vector<std::string>{std::to_string(kBatchMessages)});
+  EXPECT_EQ(pop(), std::vector<std::string>{"large"});
+  push("last", 0);
+  EXPECT_EQ(pop(), (std::vector<std::string>{"small", "last"}));
+  EXPECT_TRUE(queue.empty());
+  api::NodeDown lone;
+  lone.set_node("n1");
+  queue.push(lone.SerializeAsString());
+  EXPECT_EQ(pop_batch<api::NodeDown>(queue), lone.SerializeAsString());
 }
 
 TEST_F(AttachForgeryTest, RefusesAStreamWithoutACredential) {
