@@ -33,7 +33,7 @@ import systems  # noqa: E402
 from lib.measure import CpuGroup, Others, fsync_latency, machine, summary  # noqa: E402
 from workloads import World, exactly_once, latency, queries, submission, throughput  # noqa: E402
 
-SCHEDULERS = ["ares", "slurm", "slurm-tuned"]
+SCHEDULERS = ["ares", "slurm", "slurm-tuned", "slurm-cgroup"]
 WORKLOADS = {
     "true": (throughput.true, SCHEDULERS),
     "array": (throughput.bare_or_array, ["loop", "loops", *SCHEDULERS]),

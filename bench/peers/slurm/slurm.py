@@ -45,8 +45,8 @@ def until(what, condition, patience=PATIENCE):
 class Slurm:
     """The daemons of a Slurm cluster. start() returns when the node is idle; stop() leaves no process."""
 
-    def __init__(self, directory, tuned):
-        self.dir, self.tuned = pathlib.Path(directory), tuned
+    def __init__(self, directory, tuned, contained=False):
+        self.dir, self.tuned, self.contained = pathlib.Path(directory), tuned, contained
         self.conf = self.dir / "etc/slurm.conf"
         # Every process of this Slurm, also of jobs, has SLURM_CONF in its environment, by which stop() finds remaining processes.
         self.env = dict(os.environ, SLURM_CONF=str(self.conf), MYSQL_UNIX_PORT=str(self.dir / "run/maria.sock"),
@@ -62,7 +62,7 @@ class Slurm:
         ports = free_ports(3)
         places = {"dir": self.dir, "host": socket.gethostname().split(".")[0], "ctld_port": ports[0], "slurmd_port": ports[1],
                   "dbd_port": ports[2]}
-        for name, text in slurm_conf.files(self.tuned, **places).items():
+        for name, text in slurm_conf.files(self.tuned, self.contained, **places).items():
             (self.dir / "etc" / name).write_text(text)
         (self.dir / "etc/slurmdbd.conf").chmod(0o600)
         self.start_munge()

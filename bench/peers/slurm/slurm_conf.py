@@ -1,7 +1,7 @@
 """Configuration files of the private Slurm: one host with 64 slots, accounting on. Pure text, no processes.
 
-Two settings: `default` configures only the shape of the cluster; `tuned` adds what guides for high throughput recommend, each line
-with its purpose.
+Three settings: the default configures only the shape of the cluster; `tuned` adds what guides for high throughput recommend, each line
+with its purpose; `contained` is tuned, and holds jobs in control groups, as Ares does.
 """
 
 SLOTS = 64
@@ -27,8 +27,8 @@ SlurmdPidFile={dir}/run/slurmd.pid
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny,block_null_hash
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+ProctrackType={proctrack}
+TaskPlugin={task}
 MpiDefault=none
 # The machine has fewer than 64 cores: use the configured number.
 SlurmdParameters=config_overrides
@@ -104,16 +104,30 @@ innodb_lock_wait_timeout=900
 """
 
 
-def slurm_conf(tuned, **places):
-    text = COMMON.format(slots=SLOTS, memory=MEMORY_MIB, **places)
+# The 64 slots are more than the machine's cores, so jobs cannot be kept on theirs.
+CGROUP = """\
+CgroupPlugin=cgroup/v1
+CgroupAutomount=no
+"""
+CONTAINED_CGROUP = CGROUP + """\
+ConstrainRAMSpace=yes
+ConstrainSwapSpace=yes
+ConstrainDevices=yes
+"""
+
+
+def slurm_conf(tuned, contained, **places):
+    kind = "cgroup" if contained else "linuxproc"
+    text = COMMON.format(slots=SLOTS, memory=MEMORY_MIB, proctrack=f"proctrack/{kind}", task="task/cgroup" if contained else "task/none",
+                         **places)
     if tuned:
         text += "".join(f"# {why}\n{line}\n" for line, why in TUNED)
     return text
 
 
-def files(tuned, **places):
+def files(tuned, contained, **places):
     """File name -> text of every configuration file."""
-    return {"slurm.conf": slurm_conf(tuned, **places),
+    return {"slurm.conf": slurm_conf(tuned, contained, **places),
             "slurmdbd.conf": DBD.format(**places) + (TUNED_DBD if tuned else ""),
             "my.cnf": MARIADB.format(**places) + (TUNED_MARIADB if tuned else ""),
-            "cgroup.conf": "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n"}
+            "cgroup.conf": CONTAINED_CGROUP if contained else CGROUP}

@@ -186,9 +186,9 @@ class Ares(System):
 
 
 class SlurmSystem(System):
-    def __init__(self, name, directory, user, tuned):
+    def __init__(self, name, directory, user, tuned, contained=False):
         super().__init__(name, directory, user)
-        self.slurm = slurm.Slurm(self.dir / "c", tuned)
+        self.slurm = slurm.Slurm(self.dir / "c", tuned, contained)
         self.env["SLURM_CONF"] = str(self.slurm.conf)
         self.submit_program, self.queue_program, self.account_program, self.cancel_program, self.srun = (
             shutil.which(program) for program in ("sbatch", "squeue", "sacct", "scancel", "srun"))
@@ -245,6 +245,7 @@ MAKERS = {
     "ares": lambda directory, user, bin_dir: Ares("ares", directory, user, bin_dir),
     "slurm": lambda directory, user, bin_dir: SlurmSystem("slurm", directory, user, tuned=False),
     "slurm-tuned": lambda directory, user, bin_dir: SlurmSystem("slurm-tuned", directory, user, tuned=True),
+    "slurm-cgroup": lambda directory, user, bin_dir: SlurmSystem("slurm-cgroup", directory, user, tuned=True, contained=True),
     "loop": lambda directory, user, bin_dir: Loops("loop", directory, user, 1),
     "loops": lambda directory, user, bin_dir: Loops("loops", directory, user, os.cpu_count()),
 }
