@@ -12,11 +12,11 @@
 
 namespace ares::sim {
 
-enum class Actor : std::uint8_t { controller, aresd, stepd, power, database };
-inline constexpr std::size_t kActors = 5;
+enum class Actor : std::uint8_t { controller, aresd, stepd, power, database, fork_server };
+inline constexpr std::size_t kActors = 6;
 constexpr const char* name_of(Actor actor) {
-  constexpr std::array<const char*, kActors> names{"controller", "aresd", "aresstepd", "power",
-                                                   "database"};
+  constexpr std::array<const char*, kActors> names{"controller", "aresd",    "aresstepd",
+                                                   "power",      "database", "fork_server"};
   return names[static_cast<std::size_t>(actor)];
 }
 

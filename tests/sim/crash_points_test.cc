@@ -42,7 +42,7 @@ TEST_P(CrashPoints, ViolateNoInvariant) {
 
 INSTANTIATE_TEST_SUITE_P(Actors, CrashPoints,
                          testing::Values(Actor::controller, Actor::aresd, Actor::stepd,
-                                         Actor::power, Actor::database),
+                                         Actor::power, Actor::database, Actor::fork_server),
                          [](const auto& p) { return std::string(name_of(p.param)); });
 
 // Two crashes in one run, of any two kinds: chosen at random, because there are too many pairs.

@@ -87,6 +87,7 @@ std::string name_of(Mutant mutant) {
     case Mutant::lease_from_receipt: return "lease_from_receipt";
     case Mutant::early_finish: return "early_finish";
     case Mutant::idle_acknowledgement: return "idle_acknowledgement";
+    case Mutant::lost_launch: return "lost_launch";
   }
   return "?";
 }

@@ -43,6 +43,7 @@ void Machine::start_aresd() {
   if (!powered_ || aresd_) return;
   aresd_ = std::make_unique<NodeDaemon>(*this, stage_.timeline.open());
   stage_.note("aresd start", index_, 0, [&] { return traits_.name; });
+  start_fork_server(aresd_->life());
   aresd_->start();
 }
 
@@ -76,11 +77,46 @@ bool Machine::kill_some_step() {
   return true;
 }
 
+// The sockets that it was to pass on close with it, which tells aresd that no supervisor has the attempt.
+void Machine::kill_fork_server(Life life) {
+  const auto found = std::find_if(fork_servers_.begin(), fork_servers_.end(),
+                                  [&](const ForkServer& server) { return server.life == life; });
+  if (found == fork_servers_.end()) return;
+  stage_.note("fork server dies", index_, found->requests.size());
+  const ForkServer dead = std::move(*found);
+  fork_servers_.erase(found);
+  stage_.timeline.close(life);
+  for (const Life step : dead.requests) {
+    if (stage_.mutant == Mutant::lost_launch) {
+      stage_.timeline.close(step);
+      std::erase_if(steps_, [&](const auto& one) { return one->life() == step; });
+    } else {
+      step_exits(step);
+    }
+  }
+  stage_.timeline.after(1s, dead.aresd, [this, aresd = dead.aresd] { start_fork_server(aresd); });
+}
+
+void Machine::kill_fork_server() {
+  if (ForkServer* server = aresd_ ? fork_server_of(aresd_->life()) : nullptr)
+    kill_fork_server(server->life);
+}
+
+void Machine::stop_fork_server(Instant until) {
+  if (ForkServer* server = aresd_ ? fork_server_of(aresd_->life()) : nullptr)
+    stage_.timeline.pause(server->life, until);
+}
+
 bool Machine::end_life(Life life) {
   if (aresd_ && aresd_->life() == life) {
     kill_aresd();
     return true;
   }
+  for (const ForkServer& server : fork_servers_)
+    if (server.life == life) {
+      kill_fork_server(life);
+      return true;
+    }
   for (const auto& step : steps_)
     if (step->life() == life) {
       kill_step(life);
@@ -98,6 +134,8 @@ void Machine::lose_power() {
   trees_.clear();
   for (const auto& step : steps_) stage_.timeline.close(step->life());
   steps_.clear();
+  for (const ForkServer& server : fork_servers_) stage_.timeline.close(server.life);
+  fork_servers_.clear();
   if (aresd_) {
     stage_.timeline.close(aresd_->life());
     aresd_.reset();
@@ -120,19 +158,61 @@ void Machine::power_on() {
 
 void Machine::pause(Instant until) {
   if (aresd_) stage_.timeline.pause(aresd_->life(), until);
+  for (const ForkServer& server : fork_servers_) stage_.timeline.pause(server.life, until);
   for (const auto& step : steps_) stage_.timeline.pause(step->life(), until);
 }
 
 // --- supervisors --------------------------------------------------------------------------------
 
+Machine::ForkServer* Machine::fork_server_of(Life aresd) {
+  for (ForkServer& server : fork_servers_)
+    if (server.aresd == aresd) return &server;
+  return nullptr;
+}
+
+void Machine::start_fork_server(Life aresd) {
+  std::erase_if(fork_servers_, [this](const ForkServer& server) {
+    return server.requests.empty() && !stage_.timeline.alive(server.aresd);
+  });
+  fork_servers_.push_back({stage_.timeline.open(), aresd, {}});
+}
+
+void Machine::start_step(Life step) {
+  const bool slow = stage_.random.percent(3);
+  const Duration delay = slow ? stage_.random.between(Duration(1s), Duration(6s)) : stage_.soon();
+  stage_.timeline.after(delay, step, [this, step] { find_step(step)->start(); });
+}
+
 Life Machine::spawn_step(const AttemptKey& key, Life parent) {
   const Life life = stage_.timeline.open();
   steps_.push_back(std::make_unique<StepProcess>(*this, key, life, parent));
-  StepProcess* step = steps_.back().get();
-  const bool slow = stage_.random.percent(3);
-  const Duration delay = slow ? stage_.random.between(Duration(1s), Duration(6s)) : stage_.soon();
-  stage_.timeline.after(delay, life, [step] { step->start(); });
+  if (ForkServer* server = fork_server_of(parent))
+    ask_fork_server(*server, life);
+  else
+    start_step(life);
   return life;
+}
+
+void Machine::ask_fork_server(ForkServer& server, Life step) {
+  constexpr Duration kAnswers = 10s;  // of a server that runs; aresd kills another one
+  server.requests.push_back(step);
+  stage_.timeline.after(stage_.soon(), server.life,
+                        [this, life = server.life, step] { serve(life, step); });
+  stage_.timeline.after(kAnswers, server.aresd, [this, aresd = server.aresd, step] {
+    ForkServer* asked = fork_server_of(aresd);
+    if (asked && std::count(asked->requests.begin(), asked->requests.end(), step) > 0)
+      kill_fork_server(asked->life);
+  });
+}
+
+// Passes the request on to a supervisor that waits, and answers.
+void Machine::serve(Life server, Life step) {
+  const auto boundary = [&] { stage_.boundaries.at(Actor::fork_server, server, index_); };
+  boundary();
+  for (ForkServer& one : fork_servers_)
+    if (one.life == server) std::erase(one.requests, step);
+  if (find_step(step)) start_step(step);
+  boundary();
 }
 
 StepProcess* Machine::step_of(const AttemptKey& key) {

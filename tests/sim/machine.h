@@ -59,6 +59,9 @@ class Machine {
   void kill_aresd();
   void kill_step(Life life);
   bool kill_some_step();
+  void kill_fork_server(Life life);
+  void kill_fork_server();  // the one that gets new requests
+  void stop_fork_server(Instant until);
   void lose_power();  // all processes die and unsynced data is lost; power_on() begins a new boot
   void power_on();
   void pause(Instant until);
@@ -82,6 +85,7 @@ class Machine {
   }
 
   // --- kernel interface of the processes ---
+  // Asks the fork server of aresd, or starts the program if there is none.
   Life spawn_step(const AttemptKey& key, Life parent);
   StepProcess* step_of(const AttemptKey& key);  // the supervisor that holds the lock
   StepProcess* find_step(Life life);
@@ -95,6 +99,19 @@ class Machine {
   void kill_tree(const AttemptKey& key);
 
  private:
+  // The process of aresstepd that forks supervisors. It outlives its aresd until it has served what it
+  // was sent.
+  struct ForkServer {
+    Life life;
+    Life aresd;
+    std::vector<Life> requests;  // supervisors that were asked for and do not exist yet
+  };
+
+  ForkServer* fork_server_of(Life aresd);
+  void start_fork_server(Life aresd);
+  void ask_fork_server(ForkServer& server, Life step);
+  void serve(Life server, Life step);
+  void start_step(Life step);
   void hold_still(const AttemptKey& key, UserTree& tree);
   void plan_end(const AttemptKey& key, UserTree& tree, Instant at, ExitStatus exit);
   void supervisor_died(Life life);
@@ -111,7 +128,8 @@ class Machine {
   std::uint32_t boots_ = 1;
   std::string boot_id_ = "boot-1";
   std::unique_ptr<NodeDaemon> aresd_;
-  std::vector<std::unique_ptr<StepProcess>> steps_;
+  std::vector<ForkServer> fork_servers_;
+  std::vector<std::unique_ptr<StepProcess>> steps_;  // also those that a fork server is asked for
   std::map<AttemptKey, UserTree> trees_;
 };
 

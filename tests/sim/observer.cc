@@ -109,8 +109,11 @@ void Observer::database_restored(const Database::Contents& lost, bool must_refus
     if (!database_->last_states().contains(key)) missing.insert(key);
   for (const JobKey& key : missing) acknowledged_.erase(key), given_.erase(key);
   gone_.insert(missing.begin(), missing.end());
-  // Without a record of them the numbers are given again.
-  (must_refuse ? missing_ : hidden_).insert(missing.begin(), missing.end());
+  // Without a record of them the numbers are given again, those of earlier restores as well.
+  if (must_refuse)
+    missing_.insert(missing.begin(), missing.end());
+  else
+    hidden_ = gone_;
 }
 
 void Observer::refused() {

@@ -204,7 +204,7 @@ void World::plan_fault(Instant end) {
   const Instant until = when + (random.percent(50) ? random.between(Duration(1s), Duration(15s))
                                                    : random.between(Duration(25s), Duration(70s)));
   const std::uint64_t nth = 1 + random.below(random.percent(50) ? 20 : 200);
-  switch (random.below(19)) {
+  switch (random.below(20)) {
     case 0: at(when, [this, nth] { stage_.boundaries.arm(Actor::controller, nth); }); break;
     case 1: at(when, [this, nth] { stage_.boundaries.arm(Actor::aresd, nth); }); break;
     case 2: at(when, [this, nth] { stage_.boundaries.arm(Actor::stepd, nth); }); break;
@@ -265,6 +265,14 @@ void World::plan_fault(Instant end) {
       at(when, [this, stands_still, cut_off] { take_over(stands_still, cut_off); });
       break;
     }
+    case 17:
+      if (nth % 3 == 0)
+        at(when, [this, m] { machines_[m]->kill_fork_server(); });
+      else if (nth % 3 == 1)
+        at(when, [this, nth] { stage_.boundaries.arm(Actor::fork_server, 1 + nth / 10); });
+      else
+        at(when, [this, m, until] { machines_[m]->stop_fork_server(until); });
+      break;
     default: at(when, [this, nth] { stage_.boundaries.arm_after_exit(1 + nth % 30); }); break;
   }
 }

@@ -24,11 +24,12 @@ enum class Mutant : std::uint8_t {
   lease_from_receipt,    // from the reply to a heartbeat instead of from its sending
   early_finish,          // a supervisor says that it has finished before its record is on the disk
   idle_acknowledgement,  // output that needs no commit is released without a check of the epoch
+  lost_launch,           // aresd does not learn that the fork server died with its request
 };
-inline constexpr Mutant kMutants[] = {Mutant::reply_before_commit, Mutant::forgotten_fsync,
-                                      Mutant::missing_fence,       Mutant::lost_outbox_entry,
-                                      Mutant::lease_from_receipt,  Mutant::early_finish,
-                                      Mutant::idle_acknowledgement};
+inline constexpr Mutant kMutants[] = {Mutant::reply_before_commit,  Mutant::forgotten_fsync,
+                                      Mutant::missing_fence,        Mutant::lost_outbox_entry,
+                                      Mutant::lease_from_receipt,   Mutant::early_finish,
+                                      Mutant::idle_acknowledgement, Mutant::lost_launch};
 std::string name_of(Mutant mutant);
 
 struct Stage {

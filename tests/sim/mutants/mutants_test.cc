@@ -1,4 +1,4 @@
-// The test of the simulation itself: seven bugs planted one at a time; the simulation must find each
+// The test of the simulation itself: eight bugs planted one at a time; the simulation must find each
 // of them, and no violation in the same schedule without the bug.
 #include <gtest/gtest.h>
 
