@@ -163,9 +163,16 @@ TEST_F(ForkServer, KilledSupervisorsThatWaitLeaveNothing) {
 
 TEST_F(ForkServer, JobsRunAfterTheFirstProcessesMadeAheadWereKilled) {
   for (const pid_t supervisor : ready())
-    for (const pid_t init : children_of(supervisor)) ASSERT_EQ(::kill(init, SIGKILL), 0);
-  EXPECT_EQ(node.run(job(1, "exit 4\n")).exit.code, 4);
-  EXPECT_EQ(node.run(job(2, "exit 4\n")).exit.code, 4);
+    for (const pid_t init : children_of(supervisor)) {
+      ASSERT_EQ(::kill(init, SIGKILL), 0);
+      // An attempt that begins before that never runs, and is begun again by the controller.
+      ASSERT_TRUE(node.until([&] { return os::process_gone(init, 0); }));
+    }
+  for (std::uint64_t id = 1; id <= 2; ++id) {
+    const AttemptReport report = node.run(job(id, "exit 4\n"));
+    EXPECT_EQ(report.phase, AttemptPhase::done) << id;
+    EXPECT_EQ(report.exit.code, 4) << id;
+  }
 }
 
 // The end of the attempt while each of its processes dies at the gate, and while it runs.
