@@ -118,7 +118,10 @@ void NodeAgent::connected(Moment now) {
                 .highest_lsn = identity_.highest_lsn,
                 .attempts = attempts(),
                 .position = identity_.position,
-                .enforced = setup_.enforced});
+                .enforced = setup_.enforced,
+                .clock = now.wall,
+                .fault = fault(),
+                .joins = setup_.joins});
 }
 
 void NodeAgent::disconnected() {
@@ -185,7 +188,22 @@ void NodeAgent::handle(const Refused& message, Moment) {
 void NodeAgent::heartbeat(Moment now) {
   heartbeat_at_ = now.boot + interval_;
   sent_[++sequence_] = now.boot;
-  send(Heartbeat{sequence_, attempts(), uses()});
+  send(Heartbeat{sequence_, attempts(), uses(), now.wall, fault()});
+}
+
+std::string NodeAgent::fault() const {
+  return reboot_failed_.empty() ? spool_.fault() : reboot_failed_;
+}
+
+// Repeated by the controller until the node registers from another boot.
+void NodeAgent::handle(const Reboot& message, Moment) {
+  if (reboot_ordered_ || message.incarnation != identity_.incarnation) return;
+  reboot_ordered_ = true;
+  const Status ordered =
+      setup_.reboot ? setup_.reboot()
+                    : fail(ErrorCode::failed_precondition,
+                           "node.reboot_program is not set in the node's ares.yaml");
+  if (!ordered) reboot_failed_ = "cannot reboot: " + ordered.error().message;
 }
 
 std::vector<AttemptUse> NodeAgent::uses() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ struct AgentSetup {
   std::uint64_t max_processes_per_cpu = 0;  // of a job, for each of its CPUs; 0 = no limit
   // Device files of each GPU, as the kernel names them: "c 195:0".
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
+  bool joins = false;  // the controller need not know the node
+  // Runs the site's reboot program. An error is what operators should know. Null: there is none.
+  std::function<Status()> reboot{};
 };
 
 class NodeAgent final : public ExecutorEvents {
@@ -87,6 +91,7 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const Welcome& message, Moment now);
   void handle(const HeartbeatAck& message, Moment now);
   void handle(const Refused& message, Moment now);
+  void handle(const Reboot& message, Moment now);
 
   Status read_identity(Moment now);
   void restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now);
@@ -105,6 +110,7 @@ class NodeAgent final : public ExecutorEvents {
               Moment now);
   void progress(const AttemptReport& report);
   void heartbeat(Moment now);
+  std::string fault() const;  // why no job should start here
   void send(FromNodeBody body);
 
   AgentSetup setup_;
@@ -127,6 +133,8 @@ class NodeAgent final : public ExecutorEvents {
   std::map<std::uint64_t, BootTime> sent_;  // heartbeats without an answer yet
   std::optional<BootTime> lease_until_;
   std::optional<BootTime> heartbeat_at_;
+  bool reboot_ordered_ = false;
+  std::string reboot_failed_;  // why
 };
 
 }  // namespace ares::node

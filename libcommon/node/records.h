@@ -81,6 +81,9 @@ class Spool {
   virtual Status remove(
       const AttemptKey& key) = 0;  // with its content; no error if it does not exist
 
+  // Why nothing can be recorded for a new attempt, such as a full disk; empty: it can, or cannot be told.
+  virtual std::string fault() const { return {}; }
+
   // The node's own record (NodeIdentity). Replaced atomically; durable when write_identity returns.
   virtual Result<std::string> read_identity() const = 0;  // not_found in a new spool
   virtual Status write_identity(std::string_view text) = 0;

@@ -130,6 +130,9 @@ void put(const Register& body, api::NodeUp* message) {
   put_reports(body.attempts, out->mutable_attempts());
   if (!body.position.history.empty()) put_position(body.position, out->mutable_position());
   out->set_enforced(body.enforced);
+  if (body.clock) out->set_clock(body.clock->time_since_epoch().count());
+  out->set_fault(body.fault);
+  out->set_joins(body.joins);
 }
 
 void get(Reader& read, const api::Register& in, Register& out) {
@@ -146,6 +149,9 @@ void get(Reader& read, const api::Register& in, Register& out) {
   get_reports(read, in.attempts(), out.attempts);
   if (in.has_position()) read_position(read, in.position(), out.position);
   read.text("enforced", in.enforced(), TextKind::name, out.enforced);
+  if (in.clock() != 0) read.time("clock", in.clock(), out.clock.emplace());
+  Reader::cleaned_text(in.fault(), out.fault);
+  out.joins = in.joins();
 }
 
 void put(const Heartbeat& body, api::NodeUp* message) {
@@ -153,12 +159,16 @@ void put(const Heartbeat& body, api::NodeUp* message) {
   out->set_sequence(body.sequence);
   put_reports(body.attempts, out->mutable_attempts());
   for (const AttemptUse& use : body.used) put(use, out->add_used());
+  if (body.clock) out->set_clock(body.clock->time_since_epoch().count());
+  out->set_fault(body.fault);
 }
 
 void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
   out.sequence = in.sequence();
   get_reports(read, in.attempts(), out.attempts);
   for (const api::AttemptUse& use : in.used()) get(read, use, out.used.emplace_back());
+  if (in.clock() != 0) read.time("clock", in.clock(), out.clock.emplace());
+  Reader::cleaned_text(in.fault(), out.fault);
 }
 
 void put(const Progress& body, api::NodeUp* message) {

@@ -238,6 +238,14 @@ void get(Reader& read, const api::Refused& in, Refused& out) {
   read.text("why", in.why(), TextKind::prose, out.why);
 }
 
+void put(const Reboot& body, api::NodeDown* message) {
+  message->mutable_reboot()->set_incarnation(body.incarnation);
+}
+
+void get(Reader&, const api::Reboot& in, Reboot& out) {
+  out.incarnation = in.incarnation();
+}
+
 template <class Body, class Given>
 void take(Reader& read, const Given& in, ToNode& out) {
   get(read, in, out.body.emplace<Body>());
@@ -267,6 +275,7 @@ Result<ToNode> from_api(const api::NodeDown& in) {
     case api::NodeDown::kSignal: take<Signal>(read, in.signal(), out); break;
     case api::NodeDown::kSetLimit: take<SetLimit>(read, in.set_limit(), out); break;
     case api::NodeDown::kSetSuspended: take<SetSuspended>(read, in.set_suspended(), out); break;
+    case api::NodeDown::kReboot: take<Reboot>(read, in.reboot(), out); break;
     case api::NodeDown::kForget: take<Forget>(read, in.forget(), out); break;
     case api::NodeDown::kWelcome: take<Welcome>(read, in.welcome(), out); break;
     case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;

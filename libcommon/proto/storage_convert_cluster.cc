@@ -60,6 +60,48 @@ Charge get(const storage::Charge& from, DecodeErrors& errors) {
   return to;
 }
 
+void put(const NodeGuard& from, storage::NodeGuard& to) {
+  for (const Time failure : from.failures) to.add_failures(micros(failure));
+  to.set_reason(from.reason);
+  to.set_rounds(from.rounds);
+  if (from.retry_at) to.set_retry_at(micros(*from.retry_at));
+  to.set_on_trial(from.on_trial);
+  to.set_fault(from.fault);
+}
+
+NodeGuard get(const storage::NodeGuard& from, DecodeErrors&) {
+  NodeGuard to;
+  for (const auto failure : from.failures()) to.failures.push_back(to_time(failure));
+  to.reason = from.reason();
+  to.rounds = from.rounds();
+  if (from.has_retry_at()) to.retry_at = to_time(from.retry_at());
+  to.on_trial = from.on_trial();
+  to.fault = from.fault();
+  return to;
+}
+
+void put(const NodeReboot& from, storage::NodeReboot& to) {
+  to.set_requested_at(micros(from.requested_at));
+  if (from.by) to.set_by(from.by->value());
+  to.set_reason(from.reason);
+  to.set_asap(from.asap);
+  to.set_after(number(from.after));
+  if (from.issued_at) to.set_issued_at(micros(*from.issued_at));
+  to.set_incarnation(from.incarnation);
+}
+
+NodeReboot get(const storage::NodeReboot& from, DecodeErrors& errors) {
+  NodeReboot to;
+  to.requested_at = to_time(from.requested_at());
+  if (from.has_by()) to.by = UserId(from.by());
+  to.reason = from.reason();
+  to.asap = from.asap();
+  to.after = errors.check(from.after(), kLastAfterReboot, "state after a reboot");
+  if (from.has_issued_at()) to.issued_at = to_time(from.issued_at());
+  to.incarnation = from.incarnation();
+  return to;
+}
+
 void put(const Node& from, storage::Node& to) {
   to.set_id(from.id.value());
   to.set_name(from.name);
@@ -81,6 +123,9 @@ void put(const Node& from, storage::Node& to) {
   to.set_version(from.version.value());
   to.set_leaving(from.leaving);
   if (from.silent_since) to.set_silent_since(micros(*from.silent_since));
+  if (from.guard != NodeGuard{}) put(from.guard, *to.mutable_guard());
+  if (from.reboot) put(*from.reboot, *to.mutable_reboot());
+  put_list(from.joined, to.mutable_joined());
 }
 
 Node get(const storage::Node& from, DecodeErrors& errors) {
@@ -92,7 +137,7 @@ Node get(const storage::Node& from, DecodeErrors& errors) {
   to.incarnation = from.incarnation();
   to.incarnation_tag = from.incarnation_tag();
   to.can_freeze = from.can_freeze();
-  to.admin = errors.check(from.admin(), AdminState::down, "administrative state");
+  to.admin = errors.check(from.admin(), kLastAdminState, "administrative state");
   to.contact = errors.check(from.contact(), Contact::lost, "contact state");
   to.reason = from.reason();
   if (from.has_reason_by()) to.reason_by = UserId(from.reason_by());
@@ -105,6 +150,9 @@ Node get(const storage::Node& from, DecodeErrors& errors) {
   to.version = Lsn(from.version());
   to.leaving = from.leaving();
   if (from.has_silent_since()) to.silent_since = to_time(from.silent_since());
+  if (from.has_guard()) to.guard = get(from.guard(), errors);
+  if (from.has_reboot()) to.reboot = get(from.reboot(), errors);
+  to.joined = get_list<std::string>(from.joined());
   return to;
 }
 

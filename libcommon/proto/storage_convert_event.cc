@@ -54,7 +54,11 @@ namespace {
   EVENT(AccountingChanged, accounting_changed, kAccountingChanged, "AccountingChanged")         \
   EVENT(UsageCharged, usage_charged, kUsageCharged, "UsageCharged")                             \
   EVENT(UsageSet, usage_set, kUsageSet, "UsageSet")                                             \
-  EVENT(AccrualBegan, accrual_began, kAccrualBegan, "AccrualBegan")
+  EVENT(AccrualBegan, accrual_began, kAccrualBegan, "AccrualBegan")                             \
+  EVENT(NodeGuardSet, node_guard_set, kNodeGuardSet, "NodeGuardSet")                            \
+  EVENT(NodeRebootSet, node_reboot_set, kNodeRebootSet, "NodeRebootSet")                        \
+  EVENT(NodeJoined, node_joined, kNodeJoined, "NodeJoined")                                     \
+  EVENT(NodeLeft, node_left, kNodeLeft, "NodeLeft")
 
 struct Encoder {
   storage::EventBody& to;

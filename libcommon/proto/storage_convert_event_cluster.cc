@@ -75,7 +75,7 @@ void put(const NodeAdminSet& from, storage::NodeAdminSet& to) {
 NodeAdminSet get(const storage::NodeAdminSet& from, DecodeErrors& errors) {
   NodeAdminSet to;
   to.id = NodeId(from.id());
-  to.admin = errors.check(from.admin(), AdminState::down, "administrative state");
+  to.admin = errors.check(from.admin(), kLastAdminState, "administrative state");
   to.reason = from.reason();
   if (from.has_by()) to.by = UserId(from.by());
   return to;
@@ -87,6 +87,41 @@ void put(const NodeLost& from, storage::NodeLost& to) {
 }
 NodeLost get(const storage::NodeLost& from, DecodeErrors&) {
   return {NodeId(from.id()), to_time(from.since())};
+}
+
+void put(const NodeGuardSet& from, storage::NodeGuardSet& to) {
+  to.set_id(from.id.value());
+  put(from.guard, *to.mutable_guard());
+}
+NodeGuardSet get(const storage::NodeGuardSet& from, DecodeErrors& errors) {
+  return {NodeId(from.id()), get(from.guard(), errors)};
+}
+
+void put(const NodeRebootSet& from, storage::NodeRebootSet& to) {
+  to.set_id(from.id.value());
+  if (from.reboot) put(*from.reboot, *to.mutable_reboot());
+}
+NodeRebootSet get(const storage::NodeRebootSet& from, DecodeErrors& errors) {
+  NodeRebootSet to{NodeId(from.id()), {}};
+  if (from.has_reboot()) to.reboot = get(from.reboot(), errors);
+  return to;
+}
+
+void put(const NodeJoined& from, storage::NodeJoined& to) {
+  to.set_id(from.id.value());
+  to.set_name(from.name);
+  put_list(from.partitions, to.mutable_partitions());
+}
+NodeJoined get(const storage::NodeJoined& from, DecodeErrors&) {
+  return {NodeId(from.id()), from.name(), get_list<std::string>(from.partitions())};
+}
+
+void put(const NodeLeft& from, storage::NodeLeft& to) {
+  to.set_id(from.id.value());
+  put_list(from.partitions, to.mutable_partitions());
+}
+NodeLeft get(const storage::NodeLeft& from, DecodeErrors&) {
+  return {NodeId(from.id()), get_list<std::string>(from.partitions())};
 }
 
 void put(const LateResult& from, storage::LateResult& to) {

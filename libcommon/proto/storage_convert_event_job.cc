@@ -151,10 +151,12 @@ void put(const LaunchFailed& from, storage::LaunchFailed& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_node(from.node.value());
   to.set_node_fault(from.node_fault);
+  to.set_blame(number(from.blame));
   to.set_cause(from.cause);
 }
 LaunchFailed get(const storage::LaunchFailed& from, DecodeErrors& errors) {
-  return {get(from.attempt(), errors), NodeId(from.node()), from.node_fault(), from.cause()};
+  return {get(from.attempt(), errors), NodeId(from.node()), from.node_fault(), from.cause(),
+          errors.check(from.blame(), kLastLaunchBlame, "blame for a failed launch")};
 }
 
 void put(const EndingBegan& from, storage::EndingBegan& to) {

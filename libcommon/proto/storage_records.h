@@ -36,6 +36,8 @@ void put(const Job& from, storage::Job& to);
 void put(const Gpu& from, storage::Gpu& to);
 void put(const Inventory& from, storage::Inventory& to);
 void put(const Charge& from, storage::Charge& to);
+void put(const NodeGuard& from, storage::NodeGuard& to);
+void put(const NodeReboot& from, storage::NodeReboot& to);
 void put(const Node& from, storage::Node& to);
 void put(const Partition& from, storage::Partition& to);
 void put(const Reservation& from, storage::Reservation& to);
@@ -69,6 +71,8 @@ Job get(const storage::Job& from, DecodeErrors& errors);  // without its specifi
 Gpu get(const storage::Gpu& from, DecodeErrors& errors);
 Inventory get(const storage::Inventory& from, DecodeErrors& errors);
 Charge get(const storage::Charge& from, DecodeErrors& errors);
+NodeGuard get(const storage::NodeGuard& from, DecodeErrors& errors);
+NodeReboot get(const storage::NodeReboot& from, DecodeErrors& errors);
 Node get(const storage::Node& from, DecodeErrors& errors);
 Partition get(const storage::Partition& from, DecodeErrors& errors);
 Reservation get(const storage::Reservation& from, DecodeErrors& errors);

@@ -72,7 +72,11 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "AccountingChanged",
                                        "UsageCharged",
                                        "UsageSet",
-                                       "AccrualBegan"};
+                                       "AccrualBegan",
+                                       "NodeGuardSet",
+                                       "NodeRebootSet",
+                                       "NodeJoined",
+                                       "NodeLeft"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace
@@ -112,6 +116,7 @@ std::string text_of(const ToNodeBody& body) {
       return "HeartbeatAck " + std::to_string(m.sequence);
     }
     std::string operator()(const Refused& m) { return "Refused: " + m.why; }
+    std::string operator()(const Reboot& m) { return "Reboot " + std::to_string(m.incarnation); }
   };
   return std::visit(Text{}, body);
 }

@@ -151,6 +151,10 @@ void rebuild_indexes(ClusterState& state) {
     if (is_resumable(job)) state.resumable.set(key, Lsn{});
     if (is_named(job)) state.names.set({name_hash(*job.spec), key.job}, Lsn{});
   });
+  state.watched = {};
+  state.nodes.for_each([&](NodeId id, const Node& node) {
+    if (is_watched(node)) state.watched.set(id, Lsn{});
+  });
   std::map<UserId, RequestLoad> loads;
   state.requests.for_each([&](const RequestKey& key, const Request& request) {
     state.request_ages.set({request.expires, key}, Lsn{});

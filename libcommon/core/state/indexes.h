@@ -27,6 +27,9 @@ inline bool is_resumable(const Job& job) {  // index `resumable`
   return job.state == JobState::suspended && job.allocation && job.allocation->suspension &&
          job.allocation->suspension->preempted_by;
 }
+inline bool is_watched(const Node& node) {  // index `watched`
+  return node.guard.retry_at || node.reboot;
+}
 inline bool is_named(const Job& job) {
   return job.key.task.is_none() && !is_terminal(job.state);  // index `names`
 }

@@ -13,12 +13,20 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "model/accounts/fairness.h"
+#include "model/cluster/node_guard.h"
 #include "model/cluster/resources.h"
 #include "model/policy/preempt_mode.h"
 
 namespace ares {
 
-enum class AdminState : std::uint8_t { up, drain, down };
+// Stored as its number: append only.
+enum class AdminState : std::uint8_t {
+  up,
+  drain,  // no job starts there
+  down,   // an operator says that nothing runs there
+  fail,   // like drain: it is expected to fail, or has
+};
+inline constexpr AdminState kLastAdminState = AdminState::fail;
 
 enum class Contact : std::uint8_t {
   never,       // configured, but has not registered yet
@@ -63,9 +71,21 @@ struct Node {
   Lsn version;
   // Of a lost node: when it was last heard. None in records of older releases.
   std::optional<Time> silent_since{};
+  NodeGuard guard{};
+  std::optional<NodeReboot> reboot{};  // requested or under way
+  // Partitions that it joined by a rule of `dynamic_nodes`. Empty: it is configured.
+  std::vector<std::string> joined{};
 
   friend bool operator==(const Node&, const Node&) = default;
 };
+
+// Whether jobs may start there now, as far as operators and the controller say. A node on trial gets one
+// attempt at a time.
+inline bool takes_jobs(const Node& node) {
+  return node.admin == AdminState::up && node.contact == Contact::registered &&
+         !(node.guard.on_trial && !node.charges.empty()) &&
+         !(node.reboot && (node.reboot->asap || node.reboot->issued_at));
+}
 
 // Which of the suitable nodes a job gets.
 enum class PlacementStrategy : std::uint8_t {

@@ -87,6 +87,17 @@ struct UpdateNode {
   bool reason_only = false;   // set the reason of nodes out of service and ignore `admin`
 };
 
+struct RebootNodes {
+  std::vector<std::string> names;
+  bool asap = false;
+  AfterReboot after = AfterReboot::as_before;
+  std::string reason;
+  bool cancel = false;  // takes requests back that were not issued yet
+};
+struct DeleteNodes {  // nodes that joined
+  std::vector<std::string> names;
+};
+
 struct UpdatePartition {
   std::vector<std::string> names;
   std::vector<std::string> fields;  // changed fields, by their names in api.proto's Partition
@@ -142,10 +153,11 @@ struct Reconfigure {
   std::shared_ptr<const Policy> policy;  // in force from the next command on
 };
 
-using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
-                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure,
-                              CreateReservation, UpdateReservation, DeleteReservations, SuspendJobs,
-                              ResumeJobs, ChangeAccounting, ResetUsage, CorrectUsage>;
+using UserBody =
+    std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob,
+                 UpdateNode, UpdatePartition, Reconfigure, CreateReservation, UpdateReservation,
+                 DeleteReservations, SuspendJobs, ResumeJobs, ChangeAccounting, ResetUsage,
+                 CorrectUsage, RebootNodes, DeleteNodes>;
 struct UserCommand {
   Principal who;
   std::string request_id;

@@ -111,6 +111,7 @@ struct LaunchFailed {
   NodeId node;
   bool node_fault = true;
   std::string cause;
+  LaunchBlame blame = LaunchBlame::none;
 };
 // First cause of the end: the attempt becomes COMPLETING and all its nodes are told to stop it.
 struct EndingBegan {
@@ -205,6 +206,23 @@ struct NodeLost {  // silent for longer than every lease that it may hold
   NodeId id;
   Time since{};  // when it was last heard; zero in records of older releases
 };
+struct NodeGuardSet {
+  NodeId id;
+  NodeGuard guard;
+};
+struct NodeRebootSet {
+  NodeId id;
+  std::optional<NodeReboot> reboot;  // none: it is over or was cancelled
+};
+struct NodeJoined {  // a node that no configuration names; it registers next
+  NodeId id;
+  std::string name;
+  std::vector<std::string> partitions;
+};
+struct NodeLeft {  // removed when nothing is charged to it
+  NodeId id;
+  std::vector<std::string> partitions;  // that it was in
+};
 struct LateResult {  // a report under an old fence; recorded only
   AttemptKey attempt;
   Fence fence;
@@ -276,7 +294,8 @@ using EventBody =
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
-                 Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan>;
+                 Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan,
+                 NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft>;
 
 struct Event {
   Lsn lsn;

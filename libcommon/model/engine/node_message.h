@@ -94,8 +94,13 @@ struct Refused {
   std::string why;
 };
 
+// Run the reboot program. Repeated until the node registers with a later incarnation.
+struct Reboot {
+  std::uint64_t incarnation = 0;  // that is to end
+};
+
 using ToNodeBody = std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck,
-                                Refused, SetSuspended>;
+                                Refused, SetSuspended, Reboot>;
 struct ToNode {
   std::string node;
   Epoch epoch;
@@ -141,6 +146,9 @@ struct Register {
   JournalPosition position{};           // the last one that a controller told
   // What the kernel holds jobs to, "cpus,memory", or "none"; empty = not known.
   std::string enforced{};
+  std::optional<Time> clock{};  // of the node, when it sent this
+  std::string fault{};          // why no job should start there, such as a full disk; empty = none
+  bool joins = false;           // no configuration need name it
 };
 // What the processes of a running attempt use on this node, as far as the kernel counts it.
 struct AttemptUse {
@@ -155,6 +163,8 @@ struct Heartbeat {
   // Attempts whose last report the controller has not settled yet, and phases of the others.
   std::vector<AttemptReport> attempts;
   std::vector<AttemptUse> used{};  // for users to look at; no part of the state
+  std::optional<Time> clock{};     // as in Register
+  std::string fault{};
 };
 struct Progress {  // Ready, Running, Done, NeverRan or Lost as it happens
   AttemptReport report;

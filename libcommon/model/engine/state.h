@@ -89,6 +89,7 @@ struct ClusterState {
   CowMap<EvictionKey, UserId> evictions;
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
+  CowMap<NodeId, Lsn> watched;  // index: nodes that time changes, see is_watched()
   CowMap<std::string, Partition> partitions;
   CowMap<std::string, Reservation> reservations;
   CowMap<std::pair<std::string, std::string>, Lsn> members;  // index: (partition, node it names)

@@ -47,6 +47,27 @@ struct AccountingPolicy {
   friend bool operator==(const AccountingPolicy&, const AccountingPolicy&) = default;
 };
 
+// When a node is set aside because launches fail there (core/cluster/launch_guard).
+struct LaunchGuard {
+  std::uint32_t failures = 3;  // this many within the window; 0 = never
+  Seconds window{600};
+  Seconds retry_after{600};  // until it is tried again; doubles each time that fails
+  friend bool operator==(const LaunchGuard&, const LaunchGuard&) = default;
+};
+
+// Nodes that no configuration names may join under these names.
+struct DynamicNodes {
+  std::vector<std::string> names;       // expanded host list
+  std::vector<std::string> partitions;  // that they join
+  std::uint32_t most = 0;               // how many of them at a time; 0 = all names
+  friend bool operator==(const DynamicNodes&, const DynamicNodes&) = default;
+};
+
+// Which nodes return to service when they register.
+inline constexpr std::uint32_t kReturnNever = 0;   // none that was lost
+inline constexpr std::uint32_t kReturnLost = 1;    // those that were lost
+inline constexpr std::uint32_t kReturnAlways = 2;  // also those that an operator set down
+
 struct Policy {
   std::string cluster_name = "ares";
   ClusterId cluster{1};
@@ -68,6 +89,11 @@ struct Policy {
   Seconds request_retention{24 * 3600};
   Seconds launch_backoff{5};  // after a node's fault; doubles, at most launch_backoff_max
   Seconds launch_backoff_max{300};
+  LaunchGuard launch_guard;
+  Seconds max_clock_offset{60};  // of a node that is to serve; 0 = any
+  std::uint32_t return_to_service = kReturnLost;
+  Seconds resume_timeout{1800};  // from the order to reboot until the node registers
+  std::vector<DynamicNodes> dynamic_nodes;
 
   std::uint32_t max_array_size = 100'001;  // upper bound of array indices
   std::uint32_t max_jobs = 1'000'000;      // records in memory

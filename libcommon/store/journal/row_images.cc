@@ -65,6 +65,16 @@ struct ChangedRecords {
   void operator()(const NodeRegistered& e) { node(e.id); }
   void operator()(const NodeAdminSet& e) { node(e.id); }
   void operator()(const NodeLost& e) { node(e.id); }
+  void operator()(const NodeGuardSet& e) { nodes.insert(e.id); }
+  void operator()(const NodeRebootSet& e) { nodes.insert(e.id); }
+  void operator()(const NodeJoined& e) {
+    node(e.id);
+    partitions.insert(e.partitions.begin(), e.partitions.end());
+  }
+  void operator()(const NodeLeft& e) {
+    node(e.id);
+    partitions.insert(e.partitions.begin(), e.partitions.end());
+  }
   void operator()(const LateResult&) {}
   void operator()(const RequestRecorded& e) { requests.insert(e.request.key); }
   void operator()(const RequestExpired& e) { requests.insert(e.key); }

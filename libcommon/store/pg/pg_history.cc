@@ -138,7 +138,7 @@ void reservation_steps(const Batch& batch, Time at, std::vector<PgStep>& steps) 
 
 std::string_view availability_of(const Node& node) {
   if (node.contact != Contact::registered || node.admin == AdminState::down) return "down";
-  return node.admin == AdminState::drain || node.leaving ? "drained" : "up";
+  return node.admin != AdminState::up || node.leaving ? "drained" : "up";
 }
 
 std::vector<const PgStatement*> history_statements() {

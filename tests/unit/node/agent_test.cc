@@ -447,5 +447,32 @@ TEST(Agent, PowerLossLosesRunningAttemptsAndKeepsResults) {
   EXPECT_EQ(last.attempts[0].exit.code, 3);
 }
 
+TEST(Agent, RunsTheRebootProgramOnceForTheBootThatIsToEnd) {
+  World world;
+  int runs = 0;
+  world.reboot = [&runs]() -> Status {
+    ++runs;
+    return {};
+  };
+  world.restart_daemon();
+  world.welcome();
+  const std::uint64_t incarnation = world.agent().incarnation();
+  world.tell(Reboot{incarnation - 1});
+  EXPECT_EQ(runs, 0) << "of an earlier boot";
+  for (int i = 0; i < 3; ++i) world.tell(Reboot{incarnation});
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(Agent, ReportsThatItCannotReboot) {
+  World world;
+  world.welcome();
+  EXPECT_EQ(sent<Heartbeat>(world).back().fault, "");
+  world.tell(Reboot{world.agent().incarnation()});
+  world.welcome();
+  EXPECT_EQ(sent<Heartbeat>(world).back().fault,
+            "cannot reboot: node.reboot_program is not set in the node's ares.yaml");
+  EXPECT_EQ(sent<Heartbeat>(world).back().clock, world.now.wall);
+}
+
 }  // namespace
 }  // namespace ares::node

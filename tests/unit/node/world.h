@@ -22,6 +22,8 @@ class World final : public StepTransport, private Uplink, private Users {
  public:
   World() { boot_daemon(); }
 
+  std::function<Status()> reboot{};  // of the next daemon
+
   // --- the daemon ---
   void boot_daemon() {
     supervisors_.reset();
@@ -31,6 +33,7 @@ class World final : public StepTransport, private Uplink, private Users {
     setup.name = "n1";
     setup.boot_id = "boot" + std::to_string(boots_);
     setup.fresh_uuid = "uuid";
+    setup.reboot = reboot;
     Uplink& uplink = *this;
     Users& users = *this;
     agent_ = std::make_unique<NodeAgent>(setup, *spool_, users, uplink);

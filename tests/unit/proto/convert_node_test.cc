@@ -14,14 +14,15 @@ namespace ares {
 // Structured bindings name every member, so that a member added to the model does not compile here
 // until it is compared, and then fails the test until it is converted.
 static bool operator==(const Register& x, const Register& y) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k] = x;
-  const auto& [A, B, C, D, E, F, G, H, I, J, K] = y;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k) == std::tie(A, B, C, D, E, F, G, H, I, J, K);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
+  const auto& [A, B, C, D, E, F, G, H, I, J, K, L, M, N] = y;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n) ==
+         std::tie(A, B, C, D, E, F, G, H, I, J, K, L, M, N);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
-  const auto& [a, b, c] = x;
-  const auto& [A, B, C] = y;
-  return std::tie(a, b, c) == std::tie(A, B, C);
+  const auto& [a, b, c, d, e] = x;
+  const auto& [A, B, C, D, E] = y;
+  return std::tie(a, b, c, d, e) == std::tie(A, B, C, D, E);
 }
 static bool operator==(const Progress& x, const Progress& y) {
   const auto& [a] = x;
@@ -92,6 +93,11 @@ static bool operator==(const HeartbeatAck& x, const HeartbeatAck& y) {
   return a == A;
 }
 static bool operator==(const Refused& x, const Refused& y) {
+  const auto& [a] = x;
+  const auto& [A] = y;
+  return a == A;
+}
+static bool operator==(const Reboot& x, const Reboot& y) {
   const auto& [a] = x;
   const auto& [A] = y;
   return a == A;

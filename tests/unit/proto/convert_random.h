@@ -217,12 +217,17 @@ class RandomWire {
                           .highest_lsn = Lsn(random_()),
                           .attempts = list([this] { return report(); }),
                           .position = flag() ? position() : JournalPosition{},
-                          .enforced = word()};
+                          .enforced = word(),
+                          .clock = maybe([this] { return time(); }),
+                          .fault = path(),
+                          .joins = flag()};
         break;
       case 1:
         m.body = Heartbeat{.sequence = random_(),
                            .attempts = list([this] { return report(); }),
-                           .used = list([this] { return use(); })};
+                           .used = list([this] { return use(); }),
+                           .clock = maybe([this] { return time(); }),
+                           .fault = path()};
         break;
       case 2: m.body = Progress{report()}; break;
       default:
@@ -296,6 +301,7 @@ class RandomWire {
       case 6: m.body = Welcome{random_(), seconds(), Seconds(1 + count())}; break;
       case 7: m.body = HeartbeatAck{random_()}; break;
       case 8: m.body = SetSuspended{key, f, Lsn(random_()), flag(), seconds()}; break;
+      case 9: m.body = Reboot{random_()}; break;
       default: m.body = Refused{path()};
     }
     return m;

@@ -139,7 +139,9 @@ class RandomModel {
   static constexpr DependencyKind last(DependencyKind) { return kLastDependencyKind; }
   static constexpr OpenMode last(OpenMode) { return OpenMode::append; }
   static constexpr SharePhase last(SharePhase) { return SharePhase::fenced; }
-  static constexpr AdminState last(AdminState) { return AdminState::down; }
+  static constexpr AdminState last(AdminState) { return kLastAdminState; }
+  static constexpr LaunchBlame last(LaunchBlame) { return kLastLaunchBlame; }
+  static constexpr AfterReboot last(AfterReboot) { return kLastAfterReboot; }
   static constexpr Recurrence last(Recurrence) { return kLastRecurrence; }
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
   static constexpr PreemptMode last(PreemptMode) { return kLastPreemptMode; }

@@ -43,6 +43,10 @@ struct Apply {
   void operator()(const NodeRegistered& e) const { apply_node(state, e, s); }
   void operator()(const NodeAdminSet& e) const { apply_node(state, e, s); }
   void operator()(const NodeLost& e) const { apply_node(state, e, s); }
+  void operator()(const NodeGuardSet& e) const { apply_node(state, e, s); }
+  void operator()(const NodeRebootSet& e) const { apply_node(state, e, s); }
+  void operator()(const NodeJoined& e) const { apply_node(state, e, s); }
+  void operator()(const NodeLeft& e) const { apply_node(state, e, s); }
   void operator()(const PartitionModified& e) const { apply_node(state, e, s); }
   void operator()(const ReservationSet& e) const {
     state.reservations.set(e.reservation.name, e.reservation);

@@ -32,9 +32,11 @@ void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
     state.node_ids.set(c.name, c.id);
     const Node* found = state.nodes.find(c.id);
     Node node = found ? *found : Node{};
-    const bool same = found && node.configured == c.inventory && !node.leaving;
+    const bool same =
+        found && node.configured == c.inventory && !node.leaving && node.joined.empty();
     if (same) continue;
     node.leaving = false;
+    node.joined.clear();
     node.id = c.id;
     node.name = c.name;
     node.configured = c.inventory;
@@ -46,9 +48,15 @@ void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
 
   // Jobs on a node that left the configuration run to their end. No partition has it: none start.
   std::vector<NodeId> leaving;
+  std::vector<NodeId> joined;
   state.nodes.for_each([&](NodeId id, const Node& node) {
-    if (!configured.contains(id) && !node.leaving) leaving.push_back(id);
+    if (configured.contains(id) || node.leaving) return;
+    (node.joined.empty() ? leaving : joined).push_back(id);
   });
+  for (const NodeId id : joined) {
+    const Node& node = *state.nodes.find(id);
+    add_to_partitions(state, node.name, node.joined);
+  }
   for (const NodeId id : leaving)
     change_node(state, id, s.lsn, [](Node& node) { node.leaving = true; });
 }

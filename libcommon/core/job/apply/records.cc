@@ -155,10 +155,26 @@ void drop_job(ClusterState& state, const JobKey& key) {
   state.jobs.erase(key);
 }
 
+void add_to_partitions(ClusterState& state, const std::string& node,
+                       const std::vector<std::string>& partitions) {
+  for (const std::string& name : partitions) {
+    const Partition* found = state.partitions.find(name);
+    if (!found || state.members.find({name, node})) continue;
+    Partition partition = *found;
+    partition.nodes.push_back(node);
+    put_partition(state, std::move(partition));
+  }
+}
+
 void put_node(ClusterState& state, Node after, Lsn lsn) {
   after.version = lsn;
   const NodeId id = after.id;
+  if (is_watched(after))
+    state.watched.set(id, Lsn{});
+  else
+    state.watched.erase(id);
   if (after.leaving && after.charges.empty()) {
+    state.watched.erase(id);
     state.nodes.erase(id);
     state.node_ids.erase(after.name);
     return;

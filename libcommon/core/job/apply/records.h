@@ -14,6 +14,9 @@ void put_job(ClusterState& state, Job after, Lsn lsn);
 // Removes the record and all its index entries.
 void drop_job(ClusterState& state, const JobKey& key);
 // Stores the node. One that left the configuration is removed once nothing is charged to it.
+// Adds the node to those of these partitions that exist and lack it.
+void add_to_partitions(ClusterState& state, const std::string& node,
+                       const std::vector<std::string>& partitions);
 void put_node(ClusterState& state, Node after, Lsn lsn);
 
 // Changes a copy of the record and stores it. Does nothing if there is no such record.
@@ -68,6 +71,10 @@ void apply_attempt(ClusterState& state, const Resumed& e, Stamp s);
 
 void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s);
 void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s);
+void apply_node(ClusterState& state, const NodeGuardSet& e, Stamp s);
+void apply_node(ClusterState& state, const NodeRebootSet& e, Stamp s);
+void apply_node(ClusterState& state, const NodeJoined& e, Stamp s);
+void apply_node(ClusterState& state, const NodeLeft& e, Stamp s);
 void apply_node(ClusterState& state, const NodeLost& e, Stamp s);
 void apply_node(ClusterState& state, const PartitionModified& e, Stamp s);
 

@@ -19,6 +19,8 @@ struct Body {
   Decision operator()(const Submit& c) const { return decide_submit(q, who, c); }
   Decision operator()(const SubmitMany& c) const { return decide_submit(q, who, c); }
   Decision operator()(const UpdateNode& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const RebootNodes& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const DeleteNodes& c) const { return decide_admin(q, who, c); }
   Decision operator()(const UpdatePartition& c) const { return decide_admin(q, who, c); }
   Decision operator()(const Reconfigure& c) const { return decide_admin(q, who, c); }
   Decision operator()(const CreateReservation& c) const { return decide_admin(q, who, c); }
@@ -51,9 +53,14 @@ struct Action {
       case AdminState::up: return "resume node";
       case AdminState::drain: return "drain node";
       case AdminState::down: return "down node";
+      case AdminState::fail: return "fail node";
     }
     return "update node";
   }
+  std::string_view operator()(const RebootNodes& c) const {
+    return c.cancel ? "cancel reboot of node" : "reboot node";
+  }
+  std::string_view operator()(const DeleteNodes&) const { return "delete node"; }
   std::string_view operator()(const UpdatePartition&) const { return "update partition"; }
   std::string_view operator()(const Reconfigure&) const { return "reconfigure"; }
   std::string_view operator()(const CreateReservation&) const { return "create reservation"; }
@@ -79,6 +86,12 @@ std::string listed(const Items& items, Text&& text) {
 struct Subject {
   const Decision& decision;
   std::string operator()(const UpdateNode& c) const {
+    return "node " + listed(c.names, [](const std::string& name) { return name; });
+  }
+  std::string operator()(const RebootNodes& c) const {
+    return "node " + listed(c.names, [](const std::string& name) { return name; });
+  }
+  std::string operator()(const DeleteNodes& c) const {
     return "node " + listed(c.names, [](const std::string& name) { return name; });
   }
   std::string operator()(const UpdatePartition& c) const {

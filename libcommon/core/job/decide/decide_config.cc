@@ -43,7 +43,10 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
   for (const Node* node : nodes) {
     const AdminState admin = c.reason_only ? node->admin : c.admin;
     const std::string reason = admin == AdminState::up ? std::string{} : c.reason;
-    if (node->admin == admin && node->reason == reason) continue;
+    // Resuming a node that is in service ends its trial and forgets its failed launches.
+    const bool guarded =
+        admin == AdminState::up && (node->guard.on_trial || !node->guard.failures.empty());
+    if (node->admin == admin && node->reason == reason && !guarded) continue;
     d.events.emplace_back(NodeAdminSet{node->id, admin, reason, who.uid});
     if (c.admin == AdminState::down) end_jobs_of(q, *node, "was set down: " + c.reason, d);
   }
@@ -57,7 +60,8 @@ Decision decide_config(const DecisionContext& q, const ApplyConfig& c, const Pol
   event.lease = c.lease;
   NodeId next = q.state.next_node_id;
   std::size_t staying = 0;
-  q.state.nodes.for_each([&](NodeId, const Node& node) { staying += node.leaving ? 0 : 1; });
+  q.state.nodes.for_each(
+      [&](NodeId, const Node& node) { staying += node.leaving || !node.joined.empty() ? 0 : 1; });
   bool same = c.hash == q.state.config_hash && c.lease == q.state.lease &&
               c.partitions.size() == q.state.partitions.size() && c.nodes.size() == staying;
   for (const Partition& partition : c.partitions) {
@@ -70,7 +74,7 @@ Decision decide_config(const DecisionContext& q, const ApplyConfig& c, const Pol
     NodeId id = known ? *known : next;
     if (!known) next = next.next();
     const Node* node = known ? q.state.nodes.find(id) : nullptr;
-    same = same && node && !node->leaving && node->configured == inventory;
+    same = same && node && !node->leaving && node->joined.empty() && node->configured == inventory;
     event.nodes.push_back({id, name, inventory});
     inventories.push_back(&inventory);
   }

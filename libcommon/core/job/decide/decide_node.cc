@@ -3,6 +3,9 @@
 
 #include "core/cluster/heard_position.h"
 #include "core/cluster/inventory.h"
+#include "core/cluster/launch_guard.h"
+#include "core/cluster/node_reboot.h"
+#include "core/job/decide/decide_node_life.h"
 #include "core/job/decide/report.h"
 #include "core/topology/parsed_topology.h"
 
@@ -61,6 +64,12 @@ std::optional<Error> why_not_register(const DecisionContext& q, const Node& node
   return std::nullopt;
 }
 
+// A node that is down and registers. The controller itself sets only those down that did not answer.
+bool returns_to_service(const Policy& policy, const Node& node) {
+  if (node.admin != AdminState::down) return false;
+  return policy.return_to_service >= (node.reason_by ? kReturnAlways : kReturnLost);
+}
+
 Decision decide_register(const DecisionContext& q, const Node& node, const Register& r,
                          const NodeCommand& command) {
   if (auto error = why_not_register(q, node, r, command))
@@ -81,13 +90,12 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
                                          inventory, r.can_freeze, r.version, command.address,
                                          r.enforced});
   }
-  const std::string low = shortfall(node.configured, r.inventory);
-  const bool drained_by_us =
-      node.admin == AdminState::drain && !node.reason_by && node.reason.starts_with(kShortfall);
-  if (!low.empty() && (node.admin == AdminState::up || (drained_by_us && node.reason != low))) {
-    d.events.emplace_back(NodeAdminSet{node.id, AdminState::drain, low, {}});
-  } else if (low.empty() && drained_by_us) {
-    d.events.emplace_back(NodeAdminSet{node.id, AdminState::up, {}, {}});
+  if (!reboot_ended(node, r, d.events)) {
+    NodeGuard guard = new_incarnation ? after_restart(node.guard) : node.guard;
+    guard.fault = r.fault.empty() || guard.fault.empty() ? r.fault : guard.fault;
+    if (returns_to_service(q.policy, node))
+      d.events.emplace_back(NodeAdminSet{node.id, AdminState::up, {}, {}});
+    settle(node, std::move(guard), r.inventory, d.events);
   }
 
   decide_reports(q, node, r.attempts, d);
@@ -103,6 +111,18 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
   }
   d.effects.push_back({node.id, Lsn{}, Welcome{r.incarnation, q.policy.lease, q.policy.heartbeat}});
   d.reconcile = node.id;
+  return d;
+}
+
+Decision decide_join(const DecisionContext& q, const Node* known, const Register& r,
+                     const NodeCommand& command) {
+  Result<NodeJoined> joined = may_join(q, command.message.node, known);
+  if (!joined) return refuse(joined.error().code, joined.error().message);
+  Node node = known ? *known : Node{};
+  node.id = joined->id;
+  node.name = joined->name;
+  Decision d = decide_register(q, node, r, command);
+  if (!d.failed) d.events.insert(d.events.begin(), *std::move(joined));
   return d;
 }
 
@@ -136,6 +156,7 @@ struct NodeMessageHandler {
   Decision operator()(const Heartbeat& h) const {
     Decision d;
     decide_reports(q, node, h.attempts, d);
+    fault_reported(node, h.fault, d.events);
     d.effects.push_back({node.id, Lsn{}, HeartbeatAck{h.sequence}});
     d.reconcile = node.id;
     return d;
@@ -167,6 +188,9 @@ Decision decide_node(const DecisionContext& q, const NodeCommand& command) {
   const FromNode& message = command.message;
   const NodeId* id = q.state.node_ids.find(message.node);
   const Node* node = id ? q.state.nodes.find(*id) : nullptr;
+  const auto* joining = std::get_if<Register>(&message.body);
+  if (joining && joining->joins && (!node || (node->leaving && !node->joined.empty())))
+    return decide_join(q, node, *joining, command);
   if (!node) {
     return refuse(ErrorCode::not_found,
                   "node " + message.node + " is not configured: add it to the nodes of ares.yaml");

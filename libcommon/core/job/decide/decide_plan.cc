@@ -355,8 +355,7 @@ class Check {
   bool fits(const Job& job, const Start& start, const NodeShare& share,
             const std::vector<PlanClaims::Share>& others, const AttemptSet* gone = nullptr) const {
     const Node* node = q_.state.nodes.find(share.node);
-    if (!node || node->contact != Contact::registered || node->admin != AdminState::up)
-      return false;
+    if (!node || !takes_jobs(*node) || (node->guard.on_trial && !others.empty())) return false;
     if (node->incarnation != share.incarnation || share.cpus == 0) return false;
     const auto& excluded = job.excluded;
     if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;

@@ -171,7 +171,7 @@ Result<std::vector<std::string>> choose_nodes(const DecisionContext& q, const Cr
     if (node.leaving || (partition && !q.state.members.find({partition->name, node.name}))) return;
     ++considered;
     if (obstacles.on(node)) return;
-    const bool serves = node.admin == AdminState::up && node.contact == Contact::registered;
+    const bool serves = takes_jobs(node);
     (serves ? good : poor).push_back(node.name);
   });
   std::move(poor.begin(), poor.end(), std::back_inserter(good));

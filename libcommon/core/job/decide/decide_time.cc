@@ -6,7 +6,9 @@
 
 #include "base/duration.h"
 #include "core/cluster/dead_node.h"
+#include "core/cluster/launch_guard.h"
 #include "core/cluster/lease_monitor.h"
+#include "core/cluster/node_reboot.h"
 #include "core/job/decide/decision_context.h"
 #include "core/job/decide/end_jobs.h"
 #include "core/job/gang.h"
@@ -39,7 +41,8 @@ void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decis
     d.events.emplace_back(EndingBegan{attempt, ending});
   }
   for (const NodeShare& share : job.allocation->nodes) {
-    if (share.phase == stuck) d.events.emplace_back(LaunchFailed{attempt, share.node, true, cause});
+    if (share.phase == stuck)
+      d.events.emplace_back(LaunchFailed{attempt, share.node, true, cause, LaunchBlame::late});
   }
 }
 
@@ -139,6 +142,16 @@ void reservations(const DecisionContext& q, Decision& d) {
   });
 }
 
+// Nodes that were set aside and are tried again, and requested reboots.
+void watched_nodes(const DecisionContext& q, Decision& d) {
+  q.state.watched.for_each([&](NodeId id, const Lsn&) {
+    const Node* node = q.state.nodes.find(id);
+    if (!node || d.events.size() >= kMost) return;
+    try_again(*node, q.now, d.events);
+    advance_reboot(q.policy, *node, q.now, d.events);
+  });
+}
+
 // Whether the attempt can be fenced on a silent node: its lease ran out, or it was never started.
 // An attempt without a lease waits until an administrator sets the node down, or it counts as dead.
 // What counts is the lease it was started with, not what the node reports now.
@@ -170,6 +183,7 @@ Decision decide_time(const DecisionContext& q, const Tick&) {
   forget(q, d);
   expire(q, d);
   reservations(q, d);
+  watched_nodes(q, d);
   return d;
 }
 

@@ -85,6 +85,8 @@ Decision decide_jobs(const DecisionContext& q, const Principal& who, const Suspe
 Decision decide_jobs(const DecisionContext& q, const Principal& who, const ResumeJobs& command);
 Decision decide_jobs(const DecisionContext& q, const Principal& who, const UpdateJob& command);
 Decision decide_admin(const DecisionContext& q, const Principal& who, const UpdateNode& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who, const RebootNodes& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who, const DeleteNodes& command);
 Decision decide_admin(const DecisionContext& q, const Principal& who,
                       const UpdatePartition& command);
 Decision decide_admin(const DecisionContext& q, const Principal& who, const Reconfigure& command);

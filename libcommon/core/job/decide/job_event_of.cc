@@ -45,6 +45,10 @@ struct Classify {
   Out operator()(const NodeRegistered&) const { return {}; }
   Out operator()(const NodeAdminSet&) const { return {}; }
   Out operator()(const NodeLost&) const { return {}; }
+  Out operator()(const NodeGuardSet&) const { return {}; }
+  Out operator()(const NodeRebootSet&) const { return {}; }
+  Out operator()(const NodeJoined&) const { return {}; }
+  Out operator()(const NodeLeft&) const { return {}; }
   Out operator()(const RequestRecorded&) const { return {}; }
   Out operator()(const RequestExpired&) const { return {}; }
   Out operator()(const Audited&) const { return {}; }

@@ -17,9 +17,10 @@ const Charge* charge_of(const Node& node, const AttemptKey& attempt) {
 
 // Ends the attempt on all nodes because this node failed. Before Started it is a failed launch.
 void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason reason,
-                 bool never_ran, const std::string& cause, Decision& d) {
+                 bool never_ran, const std::string& cause, Decision& d,
+                 LaunchBlame blame = LaunchBlame::none) {
   if (job.state == JobState::configuring) {
-    d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
+    d.events.emplace_back(LaunchFailed{attempt, node, true, cause, blame});
     return;
   }
   if (!is_active(job.state)) return;
@@ -28,7 +29,7 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
   const Ending ending{
       JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
   d.events.emplace_back(EndingBegan{attempt, ending});
-  if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
+  if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause, blame});
 }
 
 // When the job ended, by the controller's clock. The node's clock may be wrong: a job ends neither before
@@ -48,7 +49,8 @@ void done(const DecisionContext& q, const Job& job, const AttemptReport& r, Node
     // Ended before the gate opened: no user code has run.
     d.events.emplace_back(released);
     node_failed(job, r.attempt, node, Reason::launch_failure, true,
-                "the attempt ended on the node before it was told to start", d);
+                "the attempt ended on the node before it was told to start", d,
+                LaunchBlame::refused);
     return;
   }
   if (batch) {
@@ -158,7 +160,10 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
     case AttemptPhase::done: done(q, *job, r, node.id, d); break;
     case AttemptPhase::never_ran:
       d.events.emplace_back(released);
-      node_failed(*job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d);
+      // A launch that was meant for the node before its restart says nothing about it now.
+      node_failed(
+          *job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d,
+          share->incarnation == node.incarnation ? LaunchBlame::refused : LaunchBlame::none);
       break;
     case AttemptPhase::lost:
       d.events.emplace_back(released);

@@ -114,6 +114,12 @@ struct EffectsOfEvent {
   void operator()(const NodeRegistered&) {}
   void operator()(const NodeAdminSet&) {}
   void operator()(const NodeLost&) {}
+  void operator()(const NodeGuardSet&) {}
+  void operator()(const NodeRebootSet& e) {
+    if (e.reboot && e.reboot->issued_at) send(e.id, Reboot{e.reboot->incarnation});
+  }
+  void operator()(const NodeJoined&) {}
+  void operator()(const NodeLeft&) {}
   void operator()(const LateResult&) {}
   void operator()(const RequestRecorded&) {}
   void operator()(const RequestExpired&) {}

@@ -31,6 +31,7 @@ class Reconcile {
     // Suspended jobs release their CPUs before other jobs get Go.
     for (const Charge& charge : node_.charges) suspended(charge);
     for (const Charge& charge : node_.charges) charged(charge);
+    if (node_.reboot && node_.reboot->issued_at) send(Reboot{node_.reboot->incarnation});
     for (const AttemptReport& report : reported_) {
       if (!is_charged(node_, report)) forgotten(report);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/accounts/usage/charge.h"
+#include "core/cluster/launch_guard.h"
 #include "core/job/gang.h"
 
 namespace ares::core {
@@ -83,7 +84,11 @@ struct Follow {
   void operator()(const Started& e) {
     add_notifications_of_start(state, e.attempt.job, notifications);
   }
-  void operator()(const LaunchFailed& e) { end_if_released(e.attempt); }
+  void operator()(const LaunchFailed& e) {
+    end_if_released(e.attempt);
+    if (const Node* node = state.nodes.find(e.node))
+      launch_failed(policy, *node, e.blame, e.cause, now, out);
+  }
   void operator()(const EndingBegan& e) { end_if_released(e.attempt); }
   void operator()(const BatchFinished& e) { end_if_released(e.attempt); }
   void operator()(const NodeReleased& e) { end_if_released(e.attempt); }
@@ -134,13 +139,23 @@ struct Follow {
   void operator()(const Released&) {}
   void operator()(const DependencyMet&) {}
   void operator()(const Allocated&) {}
-  void operator()(const NodeRunning&) {}
+  void operator()(const NodeRunning& e) {
+    if (const Node* node = state.nodes.find(e.node)) attempt_runs(*node, out);
+  }
   void operator()(const ChargeCleared&) {}
   void operator()(const Signalled&) {}
   void operator()(const Forgotten&) {}
   void operator()(const NodeRegistered&) {}
   void operator()(const NodeAdminSet&) {}
-  void operator()(const NodeLost&) {}
+  void operator()(const NodeLost& e) {
+    const Node* node = state.nodes.find(e.id);
+    if (node && node->admin == AdminState::up && policy.return_to_service == kReturnNever)
+      out.emplace_back(NodeAdminSet{e.id, AdminState::fail, "was not responding", {}});
+  }
+  void operator()(const NodeGuardSet&) {}
+  void operator()(const NodeRebootSet&) {}
+  void operator()(const NodeJoined&) {}
+  void operator()(const NodeLeft&) {}
   void operator()(const LateResult&) {}
   void operator()(const RequestRecorded&) {}
   void operator()(const RequestExpired&) {}

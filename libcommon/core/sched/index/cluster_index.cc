@@ -81,7 +81,7 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
     entry.machine = machines_.of(inventory.gpu_topology);
   entry.node = &node;
-  entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
+  entry.usable = takes_jobs(node);
   entry.total.assign(stride(), 0);
   entry.total[kCpus] = inventory.cpus;
   entry.total[kMemory] = inventory.memory.value();

@@ -47,9 +47,11 @@ constexpr std::array<const char*, 14> kObstacleText = {"drained",
                                                        "with room"};
 
 Obstacle state_obstacle(const Node& node) {
-  if (node.admin == AdminState::drain) return Obstacle::drained;
+  if (node.admin == AdminState::drain || node.admin == AdminState::fail) return Obstacle::drained;
   if (node.admin == AdminState::down) return Obstacle::down;
   if (node.contact == Contact::never) return Obstacle::unregistered;
+  // It is to reboot, or it is on trial and has an attempt.
+  if (node.contact == Contact::registered) return Obstacle::drained;
   return Obstacle::lost;
 }
 
