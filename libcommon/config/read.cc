@@ -198,12 +198,46 @@ CheckResult resolve_users(Config& config, int line, const FindUser& find_user) {
                  config.policy.operators);
 }
 
+// The times of failures are part of the node's record.
+constexpr std::uint32_t kMostGuardFailures = 1'000;
+
 CheckResult check_policy(const Policy& policy, int line) {
   if (policy.lease < Seconds(1)) return problem(line, "lease: must be at least a second");
   if (policy.heartbeat < Seconds(1)) return problem(line, "heartbeat: must be at least a second");
   if (policy.heartbeat * 2 > policy.lease)
     return problem(
         line, "lease: must be at least twice the heartbeat, or every lost message costs a job");
+  const LaunchGuard& guard = policy.launch_guard;
+  if (guard.failures > kMostGuardFailures)
+    return problem(line, "launch_guard: failures: at most " + std::to_string(kMostGuardFailures));
+  if (guard.failures > 0 && (guard.window < Seconds(1) || guard.retry_after < Seconds(1)))
+    return problem(line, "launch_guard: window and retry_after must be at least a second");
+  if (policy.return_to_service > kReturnAlways)
+    return problem(line, "return_to_service: must be 0, 1 or 2");
+  if (policy.resume_timeout < Seconds(1))
+    return problem(line, "resume_timeout: must be at least a second");
+  return {};
+}
+
+// The partitions must exist, and the names must not be those of configured nodes. A network between
+// nodes has no place for others.
+CheckResult check_dynamic_nodes(const Config& config, int line) {
+  std::set<std::string_view> configured;
+  for (const ConfiguredNode& node : config.nodes) configured.insert(node.name);
+  for (const DynamicNodes& rule : config.policy.dynamic_nodes) {
+    for (const std::string& name : rule.names)
+      if (configured.contains(name))
+        return problem(line, "dynamic_nodes: node " + quote(name) + " is in nodes as well");
+    for (const std::string& name : rule.partitions) {
+      const auto found = std::find_if(config.partitions.begin(), config.partitions.end(),
+                                      [&](const Partition& p) { return p.name == name; });
+      if (found == config.partitions.end())
+        return problem(line, "dynamic_nodes: there is no partition " + quote(name));
+      if (!found->topology.empty())
+        return problem(line, "dynamic_nodes: partition " + quote(name) +
+                                 " has a topology, in which such nodes have no place");
+    }
+  }
   return {};
 }
 
@@ -331,6 +365,7 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   if (CheckResult done = read_root(*root, config, find_user, lines); !done) return refuse(done);
   if (CheckResult done = check_partitions(config, lines.partitions); !done) return refuse(done);
   if (CheckResult done = check_backfill(config, lines.policy); !done) return refuse(done);
+  if (CheckResult done = check_dynamic_nodes(config, lines.policy); !done) return refuse(done);
   if (CheckResult done = check_fairness(config, lines.fairness); !done) return refuse(done);
   if (CheckResult done = check_scheduler(config.scheduler, config, lines.scheduler); !done)
     return refuse(done);

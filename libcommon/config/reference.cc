@@ -43,7 +43,10 @@ std::string describe_section(const std::string& name) {
   if (name == "auth") return describe(auth_fields());
   if (name == "accounting") return describe(accounting_fields());
   if (name == "policy")
-    return describe(policy_fields()) + ".PP\nKeys of preemption:\n" + describe(preemption_fields());
+    return describe(policy_fields()) + ".PP\nKeys of preemption:\n" +
+           describe(preemption_fields()) + ".PP\nKeys of launch_guard:\n" +
+           describe(launch_guard_fields()) + ".PP\nKeys of an item of dynamic_nodes:\n" +
+           describe(dynamic_node_fields());
   if (name == "nodes") return describe(node_fields());
   if (name == "partitions")
     return describe(partition_fields()) + ".PP\nKeys of placement:\n" +

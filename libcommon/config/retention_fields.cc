@@ -34,6 +34,9 @@ std::vector<Field<RetentionConfig>> retention_fields() {
                              "How long the entries of the audit log are kept, which aacctmgr show "
                              "transactions shows. A "
                              "million submissions make about 160 MB. At least a day; 0: for ever."),
+      field<RetentionConfig>("node_events", &RetentionConfig::node_events, retention_type(),
+                             "How long actl show node --history knows what happened to a node. At "
+                             "least a day; 0: for ever."),
   };
 }
 

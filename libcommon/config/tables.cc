@@ -257,6 +257,22 @@ std::vector<Field<Policy>> policy_fields() {
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),
+      field<Policy>("launch_guard", &Policy::launch_guard, map_type(launch_guard_fields()),
+                    "When a node is set aside because launches fail there: {failures: 3, window: "
+                    "600, retry_after: 600}. Its keys are below."),
+      duration("max_clock_offset", &Policy::max_clock_offset,
+               "How far a node's clock may be from the controller's; a node beyond it is drained "
+               "until its clock is right. 0: any distance."),
+      field<Policy>("return_to_service", &Policy::return_to_service, count_type(),
+                    "Which nodes that register are in service again. 0: none that did not answer "
+                    "for longer than its leases; it is in state FAIL until actl resume. 1: those. "
+                    "2: also those that an operator set down."),
+      duration("resume_timeout", &Policy::resume_timeout,
+               "Time for a node to register after the order to reboot; after it the node is down."),
+      field<Policy>("dynamic_nodes", &Policy::dynamic_nodes, dynamic_nodes_type(),
+                    "Nodes that may join without being in this file, by aresd --join: [{names: "
+                    "\"cloud[1-200]\", partitions: [main], most: 50}]. Its keys are below. Only "
+                    "machines with the cluster's munge key can. actl delete node removes one."),
       field<Policy>("backfill", &Policy::backfill, backfill_type(),
                     "Which jobs may start before a job that waits for nodes. none: no job of its "
                     "partition. easy: jobs that do not delay the first waiting job, or one of the "
@@ -329,6 +345,9 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
           "Processes and threads that a job may have at a time on a node, for each of its CPUs "
           "there. Beyond it fork fails. It needs root and the pids controller of cgroup; see "
           "aresd(8). 0: no limit."),
+      field<NodeConfig>("reboot_program", &NodeConfig::reboot_program, program_type(),
+                        "What actl reboot runs on the node, as root, without arguments and without "
+                        "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
                         "How simulated nodes behave, with exec: mock."),
   };

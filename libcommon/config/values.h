@@ -51,6 +51,7 @@ struct ArchiveConfig {
 struct RetentionConfig {
   Seconds journal{30 * 24 * 3600};
   Seconds audit{0};
+  Seconds node_events{90 * 24 * 3600};
 
   friend bool operator==(const RetentionConfig&, const RetentionConfig&) = default;
 };
@@ -86,6 +87,7 @@ struct NodeConfig {
   bool user_namespaces = true;                 // without root, jobs run in a user namespace
   bool private_ipc = true;                     // jobs have a /dev/shm of their own
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
+  std::string reboot_program;                  // run by `actl reboot`; empty = none
   MockConfig mock;
 
   // The spool directory of one node: %n is its name, %% a percent sign.

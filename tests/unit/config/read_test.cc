@@ -1,5 +1,5 @@
 // Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print, config/values
-// Tests: retention_fields, suggest, types, yaml_tree
+// Tests: node_life_fields, retention_fields, suggest, types, yaml_tree
 #include "config/read.h"
 
 #include <gmock/gmock.h>
@@ -334,6 +334,40 @@ TEST(ClientConfig, AliasToAnotherSectionIsResolved) {
       read_client("node: {spool: &s \"unix:/y\"}\ncontroller: {connect: *s}\n", "ares.yaml");
   ASSERT_TRUE(client) << client.error().message;
   EXPECT_THAT(client->connect, testing::ElementsAre("unix:/y"));
+}
+
+TEST(Config, TheLaunchGuardHasDefaultsThatTheHashLeavesOut) {
+  const Config config = good(kSmall);
+  EXPECT_EQ(config.policy.launch_guard, (LaunchGuard{3, Seconds(600), Seconds(600)}));
+  const Config written = good(kSmall + "policy: {launch_guard: {failures: 3, window: 10:00}}\n");
+  EXPECT_EQ(written.policy.config_hash, config.policy.config_hash);
+  const Config other = good(kSmall + "policy: {launch_guard: {failures: 0}}\n");
+  EXPECT_EQ(other.policy.launch_guard.failures, 0u);
+  EXPECT_NE(other.policy.config_hash, config.policy.config_hash);
+  EXPECT_THAT(refusal(kSmall + "policy: {launch_guard: {failures: 1001}}\n"),
+              testing::HasSubstr("launch_guard: failures: at most 1000"));
+  EXPECT_THAT(refusal(kSmall + "policy: {launch_guard: {window: 0}}\n"),
+              testing::HasSubstr("window and retry_after must be at least a second"));
+  EXPECT_THAT(refusal(kSmall + "policy: {return_to_service: 3}\n"),
+              testing::HasSubstr("return_to_service: must be 0, 1 or 2"));
+}
+
+TEST(Config, DynamicNodesNeedNamesThatAreFreeAndPartitionsThatExist) {
+  const auto with = [](const std::string& rules) {
+    return kSmall + "policy: {dynamic_nodes: [" + rules + "]}\n";
+  };
+  const Config config = good(with("{names: \"d[1-3]\", partitions: [main], most: 2}"));
+  ASSERT_EQ(config.policy.dynamic_nodes.size(), 1u);
+  EXPECT_EQ(config.policy.dynamic_nodes[0].names, (std::vector<std::string>{"d1", "d2", "d3"}));
+  EXPECT_EQ(good(to_yaml(config)).policy.dynamic_nodes, config.policy.dynamic_nodes);
+  EXPECT_THAT(refusal(with("{names: \"n[3-4]\", partitions: [main]}")),
+              testing::HasSubstr("node \"n3\" is in nodes as well"));
+  EXPECT_THAT(refusal(with("{names: d1, partitions: [other]}")),
+              testing::HasSubstr("there is no partition \"other\""));
+  EXPECT_THAT(
+      refusal(with("{names: d1, partitions: [main]}, {names: \"d[1-2]\", partitions: [main]}")),
+      testing::HasSubstr("node \"d1\" is in two rules"));
+  EXPECT_THAT(refusal(with("{names: d1}")), testing::HasSubstr("\"partitions\" is missing"));
 }
 
 }  // namespace

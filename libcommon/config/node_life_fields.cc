@@ -1,0 +1,89 @@
+// Keys of `policy` about the life of nodes: the launch guard, and nodes that join.
+#include <algorithm>
+#include <set>
+
+#include "base/hostlist.h"
+#include "base/printable.h"
+#include "config/tables.h"
+#include "config/types.h"
+
+namespace ares::config {
+namespace {
+
+constexpr std::size_t kMostDynamicNodes = 10'000;
+
+std::string print_names(const std::vector<std::string>& names) {
+  return names.empty() ? "[]" : quote_yaml(compress_hostlist(names));
+}
+
+Type<std::vector<std::string>> names_type() {
+  const auto names = host_list_type();
+  return {names.name, names.parse, print_names};
+}
+
+Status check_rule(const DynamicNodes& rule, std::set<std::string>& seen) {
+  const auto bad = [](const std::string& why) { return fail(ErrorCode::invalid_argument, why); };
+  if (rule.names.empty() || rule.partitions.empty())
+    return bad("a rule needs names and at least one partition");
+  for (const std::string& name : rule.names)
+    if (!seen.insert(name).second) return bad("node " + quote(name) + " is in two rules");
+  if (seen.size() > kMostDynamicNodes)
+    return bad("at most " + std::to_string(kMostDynamicNodes) + " names may join");
+  return {};
+}
+
+}  // namespace
+
+std::vector<Field<LaunchGuard>> launch_guard_fields() {
+  using G = LaunchGuard;
+  return {
+      field<G>("failures", &G::failures, count_type(),
+               "Launches that fail by a node's fault within the window before the node is set "
+               "aside: it is drained by the controller, and its jobs start elsewhere. 0: never."),
+      field<G>("window", &G::window, duration_type(), "The time within which they count."),
+      field<G>("retry_after", &G::retry_after, duration_type(),
+               "Time until such a node is tried again with one job. It doubles each time that job "
+               "cannot be launched either, up to a day. When the job starts the node is in service "
+               "again. A restart of the machine, or actl resume, ends the time at once."),
+  };
+}
+
+std::vector<Field<DynamicNodes>> dynamic_node_fields() {
+  using D = DynamicNodes;
+  return {
+      required(field<D>("names", &D::names, names_type(), "A host list: cloud[001-200].")),
+      required(field<D>("partitions", &D::partitions, text_list_type(),
+                        "The partitions that such a node joins.")),
+      field<D>("most", &D::most, count_type(),
+               "How many of them may have joined at a time. 0: all of the names."),
+  };
+}
+
+Type<std::vector<DynamicNodes>> dynamic_nodes_type() {
+  return {"list of rules",
+          [](const Value& value) -> Result<std::vector<DynamicNodes>> {
+            std::vector<DynamicNodes> rules;
+            if (value.kind == Value::Kind::null) return rules;
+            if (value.kind != Value::Kind::list)
+              return fail(ErrorCode::invalid_argument,
+                          "expected a list of {names: ..., partitions: ...}");
+            const auto fields = dynamic_node_fields();
+            std::set<std::string> seen;
+            for (const Value& item : value.items) {
+              DynamicNodes rule;
+              if (CheckResult done = read_map(item, rule, fields); !done)
+                return fail(ErrorCode::invalid_argument, done.error().message);
+              if (Status done = check_rule(rule, seen); !done) return fail(done.error());
+              rules.push_back(std::move(rule));
+            }
+            return rules;
+          },
+          [](const std::vector<DynamicNodes>& rules) {
+            std::string out;
+            for (const DynamicNodes& rule : rules)
+              out += (out.empty() ? "" : ", ") + print_flow(rule, dynamic_node_fields());
+            return out.empty() ? out : "[" + out + "]";
+          }};
+}
+
+}  // namespace ares::config
