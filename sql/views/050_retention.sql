@@ -2,7 +2,7 @@
 -- its own, each call one short transaction, while commits go on.
 
 DROP FUNCTION IF EXISTS hold_epoch(bigint), make_partitions(timestamptz, integer, integer), purge_blobs(bigint, bytea[], interval),
-  purge_journal(bigint, timestamptz, integer), purge_audit(bigint, timestamptz, integer);
+  purge_journal(bigint, timestamptz, integer), purge_audit(bigint, timestamptz, integer), purge_node_events(bigint, timestamptz, integer);
 
 -- Ends the transaction unless `mine` is the epoch in force. Until the end of the transaction no commit and no takeover comes in between,
 -- so the rest of it must be short. Waits for a commit under way, but less than deadlock_timeout: a commit may wait for a row of this
@@ -89,6 +89,18 @@ DECLARE
 BEGIN
   DELETE FROM audit a
   WHERE a.id = ANY (ARRAY(SELECT o.id FROM audit o WHERE o.at < least(older_than, now()) ORDER BY o.at LIMIT most));
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  PERFORM hold_epoch(mine);
+  RETURN gone;
+END $$;
+
+-- The same for the history of nodes.
+CREATE FUNCTION purge_node_events(mine bigint, older_than timestamptz, most integer) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  DELETE FROM node_event e
+  WHERE e.id = ANY (ARRAY(SELECT o.id FROM node_event o WHERE o.at < least(older_than, now()) ORDER BY o.at LIMIT most));
   GET DIAGNOSTICS gone = ROW_COUNT;
   PERFORM hold_epoch(mine);
   RETURN gone;

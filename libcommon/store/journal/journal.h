@@ -21,6 +21,16 @@ namespace ares::store {
 // One transaction: the events of whole commands and images of every record they changed, taken
 // from the engine's state right after the last event. The records are shared with that state; the
 // journal only reads.
+// What happened to a node, for its history.
+struct NodeEvent {
+  Time at{};
+  NodeId node;
+  std::string name;      // empty: the node is gone
+  std::string_view what;  // "DRAIN"; a literal
+  std::optional<UserId> by;  // none: the controller
+  std::string detail;
+};
+
 struct Batch {
   Epoch epoch;  // of the engine that decided; rows keep it if they are sent again in a later epoch
   Lsn first, last;  // without gaps: first = last of the previous batch + 1
@@ -51,6 +61,7 @@ struct Batch {
   std::vector<Request> requests;
   std::vector<RequestKey> expired;
   std::vector<AuditEntry> audit;
+  std::vector<NodeEvent> node_events;
   std::vector<Blob> blobs;  // insert if absent
   JobId next_job_id;
   NodeId next_node_id;

@@ -1,5 +1,7 @@
 #include "store/journal/row_images.h"
 
+#include "store/journal/node_events.h"
+
 #include <set>
 #include <utility>
 
@@ -204,6 +206,7 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
       batch.expired.push_back(key);
   }
   batch.audit = std::move(changed.audit);
+  batch.node_events = node_events_of(batch.events, after);
   batch.blobs = std::move(blobs);
   batch.next_job_id = after.next_job_id;
   batch.next_node_id = after.next_node_id;

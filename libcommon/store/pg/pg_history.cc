@@ -60,6 +60,16 @@ constexpr PgStatement kReservationSpan{
     "ends = EXCLUDED.ends, maintenance = EXCLUDED.maintenance, node_list = EXCLUDED.node_list, "
     "node_ids = EXCLUDED.node_ids"};
 
+// A node that is gone has the name of its last event.
+constexpr PgStatement kNodeEvent{
+    "node_event",
+    "INSERT INTO node_event (at, node_id, name, what, uid, detail) "
+    "SELECT n.at, n.node_id, coalesce(nullif(n.name, ''), (SELECT e.name FROM node_event e "
+    "WHERE e.node_id = n.node_id ORDER BY e.id DESC LIMIT 1), ''), n.what, n.uid, n.detail "
+    "FROM unnest($1::timestamptz[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], "
+    "$6::text[]) WITH ORDINALITY AS n(at, node_id, name, what, uid, detail, place) "
+    "ORDER BY n.place"};
+
 // "{1,5}"
 template <class Number>
 std::string literal(const TresCounts& counts, Number&& number) {
@@ -134,6 +144,27 @@ void reservation_steps(const Batch& batch, Time at, std::vector<PgStep>& steps) 
   if (!kept.empty()) steps.push_back({&kReservationSpan, std::move(begin)});
 }
 
+void node_event_steps(const Batch& batch, std::vector<PgStep>& steps) {
+  if (batch.node_events.empty()) return;
+  ArrayParam at(Element::timestamptz), node(Element::bigint), name(Element::text),
+      what(Element::text), uid(Element::bigint), detail(Element::text);
+  for (const NodeEvent& event : batch.node_events) {
+    at.add(event.at);
+    node.add(std::uint64_t{event.node.value()});
+    name.add(std::string_view(event.name));
+    what.add(event.what);
+    if (event.by)
+      uid.add(std::uint64_t{event.by->value()});
+    else
+      uid.add_null();
+    detail.add(std::string_view(event.detail));
+  }
+  PgParams params;
+  params.array(std::move(at)).array(std::move(node)).array(std::move(name));
+  params.array(std::move(what)).array(std::move(uid)).array(std::move(detail));
+  steps.push_back({&kNodeEvent, std::move(params)});
+}
+
 }  // namespace
 
 std::string_view availability_of(const Node& node) {
@@ -142,13 +173,14 @@ std::string_view availability_of(const Node& node) {
 }
 
 std::vector<const PgStatement*> history_statements() {
-  return {&kNodeSpan, &kNodeSpanGone, &kReservationSpanEnd, &kReservationSpan};
+  return {&kNodeSpan, &kNodeSpanGone, &kReservationSpanEnd, &kReservationSpan, &kNodeEvent};
 }
 
 void history_steps(const Batch& batch, const Catalogue& catalogue, std::vector<PgStep>& steps) {
   const Time at = batch.events.front()->at;
   node_steps(batch, catalogue, at, steps);
   reservation_steps(batch, at, steps);
+  node_event_steps(batch, steps);
 }
 
 }  // namespace ares::store

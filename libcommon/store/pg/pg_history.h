@@ -1,4 +1,5 @@
-// History of nodes and reservations for reports: tables `node_span` and `reservation_span`.
+// History of nodes and reservations: tables `node_span` and `reservation_span` for reports, and
+// `node_event`, what happened to nodes.
 // Used by pg_rows.cc; journal thread only.
 #pragma once
 

@@ -88,4 +88,13 @@ Result<Purge::Piece> Purge::audit(Epoch epoch, Time before) {
   return Piece{count(*gone), count(*gone) == kPiece};
 }
 
+Result<Purge::Piece> Purge::node_events(Epoch epoch, Time before) {
+  PgParams params;
+  params.bigint(epoch.value()).timestamp(before).bigint(kPiece);
+  const auto gone = connection_.query(
+      "SELECT purge_node_events($1::bigint, $2::timestamptz, $3::bigint::integer)", params);
+  if (!gone) return fail(gone.error());
+  return Piece{count(*gone), count(*gone) == kPiece};
+}
+
 }  // namespace ares::store

@@ -42,6 +42,9 @@ class Purge {
   // Entries of the audit log from before this time.
   Result<Piece> audit(Epoch epoch, Time before);
 
+  // What happened to nodes before this time.
+  Result<Piece> node_events(Epoch epoch, Time before);
+
  private:
   struct UnusedBlob {
     std::string id;
