@@ -250,10 +250,36 @@ Result<UserBody> to_update_node(const api::UpdateNode& from) {
     case api::UpdateNode::DOWN: update.admin = AdminState::down; break;
     case api::UpdateNode::UNDRAIN: update.drained_only = true; break;
     case api::UpdateNode::REASON: update.reason_only = true; break;
+    case api::UpdateNode::FAIL: update.admin = AdminState::fail; break;
     default:
       return fail(ErrorCode::invalid_argument, "this controller does not know that node state");
   }
   return update;
+}
+
+Result<UserBody> to_reboot_nodes(const api::RebootNodes& from) {
+  auto names = expand_hostlist(from.nodes());
+  if (!names) return fail(names.error());
+  RebootNodes reboot;
+  reboot.names = std::move(*names);
+  reboot.asap = from.asap();
+  switch (from.after()) {
+    case api::RebootNodes::AS_BEFORE: reboot.after = AfterReboot::as_before; break;
+    case api::RebootNodes::RESUME: reboot.after = AfterReboot::up; break;
+    case api::RebootNodes::DOWN: reboot.after = AfterReboot::down; break;
+    default:
+      return fail(ErrorCode::invalid_argument,
+                  "this controller does not know that state after a reboot");
+  }
+  reboot.reason = from.reason();
+  reboot.cancel = from.cancel();
+  return reboot;
+}
+
+Result<UserBody> to_delete_nodes(const api::DeleteNodes& from) {
+  auto names = expand_hostlist(from.nodes());
+  if (!names) return fail(names.error());
+  return DeleteNodes{std::move(*names)};
 }
 
 // Empty means unchanged: the field is not among those that change.
@@ -322,6 +348,8 @@ bool is_mutating(const api::Request& request) {
     case api::Request::kCancel:
     case api::Request::kJobAction:
     case api::Request::kUpdateNode:
+    case api::Request::kRebootNodes:
+    case api::Request::kDeleteNodes:
     case api::Request::kUpdatePartition:
     case api::Request::kCreateReservation:
     case api::Request::kUpdateReservation:
@@ -339,6 +367,8 @@ std::string_view verb_of(const api::Request& request) {
     case api::Request::kCancel: return "cancel";
     case api::Request::kJobAction: return "update jobs";
     case api::Request::kUpdateNode: return "update nodes";
+    case api::Request::kRebootNodes: return "reboot nodes";
+    case api::Request::kDeleteNodes: return "delete nodes";
     case api::Request::kUpdatePartition: return "update partitions";
     case api::Request::kCreateReservation: return "create reservation";
     case api::Request::kUpdateReservation: return "update reservation";
@@ -372,6 +402,8 @@ Result<UserBody> to_command(const Principal& caller, const Policy& policy,
     }
     case api::Request::kJobAction: return to_job_action(request.job_action(), identity);
     case api::Request::kUpdateNode: return to_update_node(request.update_node());
+    case api::Request::kRebootNodes: return to_reboot_nodes(request.reboot_nodes());
+    case api::Request::kDeleteNodes: return to_delete_nodes(request.delete_nodes());
     case api::Request::kUpdatePartition: return to_update_partition(request.update_partition());
     case api::Request::kCreateReservation:
       return to_create_reservation(request.create_reservation(), identity);

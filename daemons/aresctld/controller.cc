@@ -247,7 +247,9 @@ Status Controller::run() {
 
   Clock clock(recovered.state.now, [](const std::string& text) { spdlog::warn("{}", text); });
   ViewHolder views;
-  NodeHub nodes(journal, views, clock, recovered.holder);
+  ConfigHolder config_holder(config);
+  NodeHub nodes(journal, views, clock, recovered.holder,
+                [&config_holder] { return config_holder.policy()->max_clock_offset; });
   JobWaiters job_waiters(views, clock);
   Identity identity;
   store::PgOptions for_reports = pg_options(*config);
@@ -257,7 +259,6 @@ Status Controller::run() {
   AccountingReader accounting(for_reports, kAccountingThreads, views, identity);
   RollupWorker rollup_worker(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
-  ConfigHolder config_holder(config);
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
   Archiver archiver(pg_options(*config), config_holder, clock);
   std::atomic<Epoch::rep> commits_under{epoch.value()};

@@ -77,6 +77,13 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
         refused({ErrorCode::invalid_argument, "a request id must have 1 to 128 characters"}));
     return;
   }
+  if (request.has_reboot_nodes() && !request.reboot_nodes().cancel() &&
+      parts_.config.read()->node.reboot_program.empty()) {
+    responder->send(refused({ErrorCode::failed_precondition,
+                             "nodes cannot be rebooted: node.reboot_program is not set in " +
+                                 parts_.config.read()->path}));
+    return;
+  }
   const std::size_t bytes = request.ByteSizeLong();
   if (auto full = parts_.engine.refusal(caller.uid, bytes)) {
     responder->send(refused({ErrorCode::unavailable, std::move(*full)}, kRetryAfterMs));
@@ -202,6 +209,13 @@ void Ingress::run_maintenance(const Principal& caller, const api::Request& reque
       return responder->send(
           answer_with(maintenance.runaways(caller, *policy, request.runaways(), parts_.clock.now()),
                       &api::Response::mutable_runaway_jobs));
+    if (request.has_list_node_events()) {
+      auto events = maintenance.node_events(request.list_node_events());
+      if (events)
+        for (api::NodeEvents::Event& event : *events->mutable_events())
+          event.set_user(event.has_uid() ? identity_.name_of(UserId(event.uid())) : "controller");
+      return responder->send(answer_with(std::move(events), &api::Response::mutable_node_events));
+    }
     if (request.has_archive())
       return responder->send(answer_with(maintenance.archive(caller, *policy, request.archive()),
                                          &api::Response::mutable_archived));
@@ -337,6 +351,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     }
     case api::Request::kRunaways:
     case api::Request::kListTransactions:
+    case api::Request::kListNodeEvents:
     case api::Request::kArchive: run_maintenance(caller, request, std::move(responder)); return;
     case api::Request::kRebuildUsage: rebuild_usage(caller, request, std::move(responder)); return;
     case api::Request::kRollup: roll_up(caller, request.rollup(), std::move(responder)); return;

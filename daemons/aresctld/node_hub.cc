@@ -6,7 +6,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/duration.h"
 #include "cli/values/job_ids.h"
+#include "os/clock.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 
@@ -29,8 +31,13 @@ std::vector<std::string> remarks_in(const Heartbeat& heartbeat) {
 
 }  // namespace
 
-NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder)
-    : journal_(journal), views_(views), clock_(clock), holder_(std::move(holder)) {}
+NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder,
+                 std::function<Seconds()> max_clock_offset)
+    : journal_(journal),
+      views_(views),
+      clock_(clock),
+      holder_(std::move(holder)),
+      max_clock_offset_(std::move(max_clock_offset)) {}
 
 NodeHub::~NodeHub() {
   stop();
@@ -99,14 +106,22 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
     return;
   }
   const std::string name = converted->node;
-  const bool registers = std::holds_alternative<Register>(converted->body);
+  auto* registration = std::get_if<Register>(&converted->body);
+  const bool registers = registration != nullptr;
   std::optional<Time> rival_heard;
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[name];
+    const auto note_clock = [&](const std::optional<Time>& clock, std::string& fault) {
+      if (!clock) return;
+      peer.clock_ahead = *clock - os::wall_now();
+      if (fault.empty()) fault = clock_fault(peer.clock_ahead);
+    };
+    if (registers) note_clock(registration->clock, registration->fault);
     if (!registers && peer.session == session) {
       peer.last_message_at = clock_.now();
       if (auto* heartbeat = std::get_if<Heartbeat>(&converted->body)) {
+        note_clock(heartbeat->clock, heartbeat->fault);
         peer.remarks = remarks_in(*heartbeat);
         peer.used.clear();
         for (AttemptUse& use : std::exchange(heartbeat->used, {})) peer.used[use.attempt] = use;
@@ -123,6 +138,27 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
                   else if (registers)
                     accept(session, name);
                 });
+}
+
+// If most of the nodes disagree with this machine, it is the one that is wrong.
+std::string NodeHub::clock_fault(Duration ahead) const {
+  const Duration most = max_clock_offset_();
+  const auto off = [&](Duration by) { return most > Duration{0} && std::chrono::abs(by) > most; };
+  if (!off(ahead)) return {};
+  std::size_t connected = 0, wrong = 0;
+  for (const auto& [name, peer] : peers_) {
+    connected += peer.session ? 1 : 0;
+    wrong += peer.session && off(peer.clock_ahead) ? 1 : 0;
+  }
+  if (connected > 2 && 2 * wrong > connected) {
+    spdlog::error(
+        "the clocks of {} of {} nodes differ from that of this machine: its own is probably wrong",
+        wrong, connected);
+    return {};
+  }
+  return "its clock is " +
+         format_duration(std::chrono::duration_cast<Seconds>(std::chrono::abs(ahead))) +
+         (ahead > Duration{0} ? " ahead of" : " behind") + " the controller's (max_clock_offset)";
 }
 
 void NodeHub::refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,

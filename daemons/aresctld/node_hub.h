@@ -27,7 +27,9 @@ namespace ares::aresctld {
 class NodeHub : public rpc::AttachHandler {
  public:
   // `holder` names this controller process to the nodes.
-  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder);
+  // `max_clock_offset`: of the configuration in force; any thread may call it.
+  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder,
+          std::function<Seconds()> max_clock_offset);
   ~NodeHub() override;
 
   void start(EngineLoop& engine);
@@ -61,7 +63,11 @@ class NodeHub : public rpc::AttachHandler {
     std::vector<std::string> remarks;
     std::map<AttemptKey, AttemptUse> used;
     Time used_at{};
+    Duration clock_ahead{};  // of this machine's clock, when it told last
   };
+
+  // Why the node's clock is wrong; empty: it is not, or this machine's probably is.
+  std::string clock_fault(Duration ahead) const;
 
   void run();
   void refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
@@ -74,6 +80,7 @@ class NodeHub : public rpc::AttachHandler {
   const ViewHolder& views_;
   Clock& clock_;
   const std::string holder_;
+  const std::function<Seconds()> max_clock_offset_;
   EngineLoop* engine_ = nullptr;
 
   mutable std::mutex mutex_;

@@ -35,11 +35,19 @@ api::Reconfigured answer(const std::vector<config::Change>& changes, const std::
   return out;
 }
 
+// Without the nodes that joined: no configuration names them, and they stay.
 std::vector<Partition> partitions_of(const ClusterState& state) {
-  std::vector<Partition> out;
-  state.partitions.for_each(
-      [&](const std::string&, const Partition& partition) { out.push_back(partition); });
-  return out;
+  const auto joined = [&](const std::string& name) {
+    const NodeId* id = state.node_ids.find(name);
+    const Node* node = id ? state.nodes.find(*id) : nullptr;
+    return node && !node->joined.empty();
+  };
+  std::vector<Partition> partitions;
+  state.partitions.for_each([&](const std::string&, const Partition& partition) {
+    partitions.push_back(partition);
+    std::erase_if(partitions.back().nodes, joined);
+  });
+  return partitions;
 }
 
 // Reports plugins that are enabled again, although the configuration is the same.

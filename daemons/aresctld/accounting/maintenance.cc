@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/hostlist.h"
 #include "core/job/decide/privileges.h"
 #include "proto/convert.h"
 #include "store/accounting/runaways.h"
@@ -57,6 +58,20 @@ Result<api::Transactions> AccountingMaintenance::transactions(
   filter.all_actions = request.all_actions();
   filter.after = request.after();
   return audit_.query(filter);
+}
+
+Result<api::NodeEvents> AccountingMaintenance::node_events(const api::ListNodeEvents& request) {
+  store::NodeLogFilter filter;
+  if (!request.nodes().empty()) {
+    auto names = expand_hostlist(request.nodes());
+    if (!names) return fail(names.error());
+    filter.nodes = std::move(*names);
+  }
+  if (request.start() != 0) filter.start = Time(Duration(request.start()));
+  if (request.end() != 0) filter.end = Time(Duration(request.end()));
+  filter.before = request.before();
+  filter.limit = request.limit();
+  return node_log_.query(filter);
 }
 
 Result<api::Archived> AccountingMaintenance::archive(const Principal& caller, const Policy& policy,

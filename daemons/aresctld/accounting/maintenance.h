@@ -1,5 +1,5 @@
 // AccountingMaintenance: administrators' accounting requests other than reports: listing and ending
-// runaway attempts, the audit log, archives.
+// runaway attempts, the audit log, the history of nodes, archives.
 // Used by the query pool's threads: only they wait for the database.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
 #include "store/accounting/audit_log.h"
+#include "store/accounting/node_log.h"
 #include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
@@ -27,6 +28,7 @@ class AccountingMaintenance {
                         std::size_t connections, std::function<Epoch()> epoch,
                         RollupWorker& rollup_worker, Archiver& archiver)
       : database_(std::move(database)),
+        node_log_(reports, connections),
         audit_(std::move(reports), connections),
         epoch_(std::move(epoch)),
         rollup_worker_(rollup_worker),
@@ -36,11 +38,13 @@ class AccountingMaintenance {
   Result<api::RunawayJobs> runaways(const Principal& caller, const Policy& policy,
                                     const api::Runaways& request, Time now);
   Result<api::Transactions> transactions(const api::ListTransactions& request);
+  Result<api::NodeEvents> node_events(const api::ListNodeEvents& request);
   Result<api::Archived> archive(const Principal& caller, const Policy& policy,
                                 const api::Archive& request);
 
  private:
   store::PgOptions database_;
+  store::NodeLog node_log_;
   store::AuditLog audit_;
   std::function<Epoch()> epoch_;
   RollupWorker& rollup_worker_;

@@ -89,6 +89,10 @@ Status PurgeWorker::run_all(store::Purge& purge, const config::RetentionConfig& 
   if (retention.audit > Seconds(0))
     keep_first(purge_all("entries of the audit log",
                          [&](Epoch epoch) { return purge.audit(epoch, now - retention.audit); }));
+  if (retention.node_events > Seconds(0))
+    keep_first(purge_all("events of nodes", [&](Epoch epoch) {
+      return purge.node_events(epoch, now - retention.node_events);
+    }));
   keep_first(purge_all("unused scripts and environments",
                        [&](Epoch epoch) { return purge.blobs(epoch); }));
   return done;

@@ -63,8 +63,10 @@ std::string_view reserved_state(const ClusterState& state, const Node& node, Tim
 std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used,
                           Time now) {
   if (node.admin == AdminState::down || node.contact == Contact::lost) return "DOWN";
+  if (node.admin == AdminState::fail) return node.charges.empty() ? "FAIL" : "FAILING";
   if (node.admin == AdminState::drain) return node.charges.empty() ? "DRAINED" : "DRAINING";
   if (node.contact == Contact::never) return "UNKNOWN";
+  if (node.reboot && node.reboot->issued_at) return "REBOOT_ISSUED";
   if (node.charges.empty()) return reserved_state(state, node, now);
   if (is_completing(state, node)) return "COMPLETING";
   return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
@@ -149,14 +151,21 @@ class NodeQuery {
     });
   }
 
-  // The operator's reason, and what the node wants operators to do.
+  // The reason of an operator or of the controller, and what the node wants operators to do.
   void describe_reason(const Node& node, api::Node& out) {
     out.set_reason(node.reason);
+    if (node.contact == Contact::lost && node.admin == AdminState::up) {
+      out.set_reason("does not answer");
+      if (node.silent_since) out.set_reason_at(micros(*node.silent_since));
+    }
     if (shows(api::Node::kReasonFieldNumber))
       for (const std::string& remark : hub_.remarks(node.name))
         *out.mutable_reason() += (out.reason().empty() ? "" : "; ") + remark;
     if (node.reason_at) out.set_reason_at(micros(*node.reason_at));
-    if (!node.reason_by) return;
+    if (!node.reason_by) {
+      if (out.reason_at() != 0) out.set_reason_user("controller");
+      return;
+    }
     out.set_reason_by(std::to_string(node.reason_by->value()));
     if (shows(api::Node::kReasonUserFieldNumber))
       out.set_reason_user(identity_.name_of(*node.reason_by));
@@ -202,6 +211,12 @@ class NodeQuery {
     out.set_address(node.address);
     out.set_can_freeze(node.can_freeze);
     out.set_enforced(node.enforced);
+    if (node.reboot)
+      out.set_reboot(node.reboot->issued_at ? "ISSUED" : node.reboot->asap ? "ASAP" : "REQUESTED");
+    if (node.guard.retry_at) out.set_retry_at(micros(*node.guard.retry_at));
+    out.set_launch_failures(static_cast<std::uint32_t>(node.guard.failures.size()));
+    out.set_on_trial(node.guard.on_trial);
+    out.set_dynamic(!node.joined.empty());
   }
 
   const View& view_;
