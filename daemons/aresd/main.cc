@@ -17,6 +17,7 @@
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
+#include "aresd/reboot.h"
 #include "base/hostlist.h"
 #include "config/config.h"
 #include "exec/baremetal/baremetal.h"
@@ -48,12 +49,14 @@ struct Arguments {
   std::string config;
   std::string nodes;
   std::string confirm_ended;  // an attempt
+  bool join = false;          // the node need not be configured
 };
 
 Result<Arguments> parse_arguments(int argc, char** argv) {
   constexpr option kOptions[] = {{"config", required_argument, nullptr, 'c'},
                                  {"node", required_argument, nullptr, 'n'},
                                  {"confirm-ended", required_argument, nullptr, 'e'},
+                                 {"join", no_argument, nullptr, 'j'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {"version", no_argument, nullptr, 'V'},
                                  {nullptr, 0, nullptr, 0}};
@@ -63,13 +66,17 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
       case 'c': arguments.config = optarg; break;
       case 'n': arguments.nodes = optarg; break;
       case 'e': arguments.confirm_ended = optarg; break;
+      case 'j': arguments.join = true; break;
       case 'h':
         std::puts(
-            "usage: aresd [--config FILE] [--node NAMES]\n"
+            "usage: aresd [--config FILE] [--node NAMES] [--join]\n"
             "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
             "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
             "n[1-1000],\n"
-            "only where ares.yaml says `exec: mock`. --confirm-ended: all processes of an attempt "
+            "only where ares.yaml says `exec: mock`. --join: the nodes need not be in ares.yaml, "
+            "if a\n"
+            "rule of policy.dynamic_nodes has their names. --confirm-ended: all processes of an "
+            "attempt "
             "whose\n"
             "supervisor was killed have ended; the node could not tell. See aresd(8).");
         std::exit(0);
@@ -187,15 +194,20 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
 // Adds every node of the list to the host. The nodes send through `link`, which is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
-                 ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link) {
+                 ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
+                 bool join) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
   for (const std::string& name : names) {
     const ares::config::ConfiguredNode* configured = find_node(config, name);
+    ares::config::ConfiguredNode joining;
+    joining.name = name;
+    const bool joins = join && !configured;
+    if (joins) configured = &joining;
     if (!configured)
-      return fail(ErrorCode::not_found,
-                  config.path + " has no node " + name + "; add it under `nodes`");
+      return fail(ErrorCode::not_found, config.path + " has no node " + name +
+                                            "; add it under `nodes`, or let it join (--join)");
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine);
     if (!inventory) return fail(inventory.error());
     Result<std::string> uuid = ares::os::fresh_uuid();
@@ -225,7 +237,15 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .fresh_uuid = *uuid,
                    .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
-                   .gpu_devices = std::move(devices.of)};
+                   .gpu_devices = std::move(devices.of),
+                   .joins = joins};
+    if (const std::string& program = config.node.reboot_program; !program.empty())
+      setup.agent.reboot = [program, name] {
+        spdlog::warn("{}: the controller orders a reboot: {}", name, program);
+        return ares::aresd::start_reboot(program, name, [name](const std::string& why) {
+          spdlog::error("{}: the reboot failed: {}", name, why);
+        });
+      };
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
@@ -324,7 +344,9 @@ Status run(const Arguments& arguments) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link); !added) return added;
+  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join);
+      !added)
+    return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,6 +23,10 @@ constexpr std::size_t kForgottenKept = 10'000;
 
 // A removed directory is first renamed to this prefix, so that its removal is atomic.
 constexpr std::string_view kTrash = ".removed.";
+
+// Below these a new attempt may find no place for its script and its end.
+constexpr std::uint64_t kLeastFreeBytes = 4 << 20;
+constexpr std::uint64_t kLeastFreeFiles = 64;
 
 // Directories kept for later attempts: as many as may end and begin at about the same time.
 constexpr std::size_t kMostFree = 256;
@@ -188,6 +194,19 @@ Status FileSpool::remove(const AttemptKey& key) {
       return fail(os::errno_error("cannot remove " + path));
   }
   return os::remove_tree(trash);
+}
+
+std::string FileSpool::fault() const {
+  struct statvfs disk {};
+  // File systems without a fixed size tell 0 blocks or 0 files.
+  if (::statvfs(path_.c_str(), &disk) != 0 || disk.f_blocks == 0) return {};
+  const bool root = ::geteuid() == 0;
+  const std::uint64_t bytes = std::uint64_t{root ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
+  const std::uint64_t files = root ? disk.f_ffree : disk.f_favail;
+  if (bytes < kLeastFreeBytes) return "the disk of the spool is full: " + path_;
+  if (disk.f_files > 0 && files < kLeastFreeFiles)
+    return "the disk of the spool has no room for more files: " + path_;
+  return {};
 }
 
 Result<std::string> FileSpool::read_identity() const {

@@ -48,6 +48,7 @@ class FileSpool final : public node::Spool {
   std::unique_ptr<node::AttemptDir> open(const AttemptKey& key) const override;
   bool locked(const AttemptKey& key) const override;
   Status remove(const AttemptKey& key) override;
+  std::string fault() const override;
   Result<std::string> read_identity() const override;
   Status write_identity(std::string_view text) override;
   Status remember_forgotten(const AttemptKey& key, Fence fence) override;
