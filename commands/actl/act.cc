@@ -57,7 +57,12 @@ Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Wor
       return bad("unknown " + quote(one.key) + "; only reason= is understood here");
     update.set_reason(one.value);
   }
-  return send_node_update(context, update);
+  const bool waits = kind == api::UpdateNode::DRAIN && context.flags.wait;
+  // Without a reason it only waits for nodes that are drained already.
+  if (waits && update.reason().empty()) return wait_until_drained(context, operands[0]);
+  auto done = send_node_update(context, update);
+  if (!done || !waits) return done;
+  return wait_until_drained(context, operands[0]);
 }
 
 Result<int> ping(Context& context, const Words&) {

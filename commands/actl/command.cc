@@ -26,10 +26,10 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 
 // Commands of scontrol that are not implemented. They are refused by name.
 const std::vector<std::string> kUnbuilt = {
-    "abort",  "cancel_reboot", "cluster",       "completing", "errnumstr",     "fsdampeningfactor",
-    "getent", "listjobs",      "listpids",      "liststeps",  "notify",        "pidinfo",
-    "power",  "reboot",        "schedloglevel", "setdebug",   "setdebugflags", "takeover",
-    "token",  "top",           "wait_job"};
+    "abort",    "cluster",  "completing",    "errnumstr", "fsdampeningfactor",
+    "getent",   "listjobs", "listpids",      "liststeps", "notify",
+    "pidinfo",  "power",    "schedloglevel", "setdebug",  "setdebugflags",
+    "takeover", "token",    "top",           "wait_job"};
 const std::vector<std::string> kUnbuiltSubjects = {
     "assoc_mgr", "aliases",    "bbstat",   "burstbuffer", "daemons",
     "dwstat",    "federation", "licenses", "step",        "topology"};
@@ -106,7 +106,13 @@ const std::vector<Command>& commands() {
        show_jobs,
        Names::jobs},
       {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},
-      {{"show", "node"}, "[NODES]", "Everything known about nodes.", show_nodes, Names::nodes},
+      {{"show", "node"},
+       "[NODES]",
+       "Everything known about nodes. With --history what happened to them and who did it: "
+       "drained, "
+       "resumed, set aside, lost, registered, launches that failed.",
+       show_nodes,
+       Names::nodes},
       {{"show", "nodes"}, "[NODES]", "The same.", show_nodes, Names::nodes},
       {{"show", "partition"},
        "[NAMES]",
@@ -178,9 +184,30 @@ const std::vector<Command>& commands() {
        "with the reason ReservationDeleted, until they are updated or cancelled.",
        remove,
        Names::reservations},
+      {{"delete", "node"},
+       "NODES",
+       "Remove nodes that joined (aresd --join) and on which nothing runs. For operators.",
+       delete_nodes,
+       Names::nodes},
+      {{"reboot"},
+       "[asap] [nextstate=resume|down] [reason=TEXT] NODES",
+       "Have nodes run the site's reboot program (node.reboot_program in ares.yaml) once nothing "
+       "runs there. With asap no job starts there before. A node is in service again when it "
+       "registers from the new boot, in the state it had or in nextstate, and down if it does not "
+       "within policy.resume_timeout. For operators.",
+       reboot_nodes,
+       Names::nodes},
+      {{"cancel_reboot"},
+       "NODES",
+       "Take a reboot back that has not begun.",
+       cancel_reboot,
+       Names::nodes},
       {{"drain"},
        "NODES reason=TEXT",
-       "Start no more jobs on nodes; running jobs continue.",
+       "Start no more jobs on nodes; running jobs continue. With --wait it lists what still runs "
+       "and "
+       "waits until nothing does; without a reason it only waits for nodes that are drained "
+       "already.",
        nodes(Node::DRAIN),
        Names::nodes},
       {{"undrain"},
@@ -250,6 +277,10 @@ cli::OptionTable options(Context& context) {
        cli::set_flag(context.flags.json)},
       {0, "dry-run", "", "With reconfigure: only print what would change.",
        cli::set_flag(context.flags.dry_run)},
+      {0, "wait", "", "With drain: wait until nothing runs on the nodes any more.",
+       cli::set_flag(context.flags.wait)},
+      {0, "history", "", "With show node: what happened to the nodes.",
+       cli::set_flag(context.flags.history)},
       {'Q', "quiet", "", "Print errors only.", cli::set_flag(context.flags.quiet)},
       {0, "check", "[FILE]", "Check this configuration, or the one in use, and stop.",
        [&context](const std::string& file) -> Status {

@@ -21,6 +21,8 @@ struct Flags {
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
+  bool wait = false;
+  bool history = false;
   TopologyOptions topology;
 };
 
@@ -86,6 +88,11 @@ Result<int> show_host_names(Context& context, const Words& operands);
 Result<int> show_host_list(Context& context, const Words& operands);
 Result<int> write_script(Context& context, const Words& operands);
 Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words& operands);
+Result<int> wait_until_drained(Context& context, const std::string& nodes);
+Result<int> show_node_history(Context& context, const std::string& nodes);
+Result<int> reboot_nodes(Context& context, const Words& operands);
+Result<int> cancel_reboot(Context& context, const Words& operands);
+Result<int> delete_nodes(Context& context, const Words& operands);
 Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Words& operands);
 Result<int> update(Context& context, const Words& operands);
 Result<int> send_node_update(Context& context, const api::UpdateNode& update);

@@ -119,10 +119,15 @@ std::string describe(const api::Node& node, bool one_line) {
       .end_line();
   lines.add("CfgTRES", tres_text(node.cpus(), node.memory(), 0, gpu_amounts(node))).end_line();
   lines.add("AllocTRES", used_tres(node)).end_line();
-  // Without `reason_by` the node itself told it.
-  const std::string given = node.reason_by().empty()
-                                ? ""
-                                : " [" + node.reason_by() + "@" + time_text(node.reason_at()) + "]";
+  if (!node.reboot().empty()) lines.add("Reboot", node.reboot());
+  if (node.launch_failures() > 0) lines.count("LaunchFailures", node.launch_failures());
+  if (node.retry_at() != 0) lines.add("RetryTime", time_text(node.retry_at()));
+  if (node.on_trial()) lines.add("OnTrial", "YES");
+  if (node.dynamic()) lines.add("Dynamic", "YES");
+  lines.end_line();
+  // Without a time the node itself told it.
+  const std::string who = !node.reason_by().empty() ? node.reason_by() : node.reason_user();
+  const std::string given = who.empty() ? "" : " [" + who + "@" + time_text(node.reason_at()) + "]";
   if (!node.reason().empty()) lines.add("Reason", node.reason() + given).end_line();
   return lines.text(one_line);
 }

@@ -10,11 +10,10 @@ struct State {
   const char* word;
   api::UpdateNode::Kind kind;
 };
-constexpr State kStates[] = {{"drain", api::UpdateNode::DRAIN},
-                             {"resume", api::UpdateNode::RESUME},
-                             {"undrain", api::UpdateNode::UNDRAIN},
-                             {"idle", api::UpdateNode::RESUME},
-                             {"down", api::UpdateNode::DOWN}};
+constexpr State kStates[] = {
+    {"drain", api::UpdateNode::DRAIN},     {"resume", api::UpdateNode::RESUME},
+    {"undrain", api::UpdateNode::UNDRAIN}, {"idle", api::UpdateNode::RESUME},
+    {"down", api::UpdateNode::DOWN},       {"fail", api::UpdateNode::FAIL}};
 
 Status set_state(api::UpdateNode& update, const std::string& value, Time) {
   for (const State& state : kStates) {
@@ -22,7 +21,7 @@ Status set_state(api::UpdateNode& update, const std::string& value, Time) {
     update.set_kind(state.kind);
     return {};
   }
-  return bad(quote(value) + " is not supported; use drain, resume, undrain or down");
+  return bad(quote(value) + " is not supported; use drain, resume, undrain, down or fail");
 }
 
 }  // namespace
@@ -30,8 +29,11 @@ Status set_state(api::UpdateNode& update, const std::string& value, Time) {
 const Keys<api::UpdateNode>& node_keys() {
   static const Keys<api::UpdateNode> keys = {
       "a node",
-      {{"State", "drain|resume|undrain|down",
-        "drain: nothing more starts there. undrain takes that back. down: out of service at once; "
+      {{"State", "drain|resume|undrain|down|fail",
+        "drain: nothing more starts there. fail: the same for a node that is expected to fail; it "
+        "is "
+        "shown as FAILING, and as FAIL when nothing runs there any more. undrain takes that back. "
+        "down: out of service at once; "
         "its jobs end, and if it does not answer they do not wait for its word. resume: back into "
         "service, drained or down.",
         set_state},

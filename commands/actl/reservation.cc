@@ -84,6 +84,9 @@ Result<int> update_reservations(Context& context, const std::string& name,
 // `delete reservation NAMES`, and scontrol's `delete reservationname=NAMES`.
 Result<int> remove(Context& context, const Words& operands) {
   Words words = operands;
+  for (const char* key : {"nodename=", "node="})
+    if (!words.empty() && cli::lower(words[0]).starts_with(key))
+      return delete_nodes(context, words);
   if (!words.empty() && cli::lower(words[0]) == "reservation") words.erase(words.begin());
   api::Request request;
   api::DeleteReservations& deletion = *request.mutable_delete_reservations();

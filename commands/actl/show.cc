@@ -67,6 +67,7 @@ Result<int> show_jobs(Context& context, const Words& operands) {
 Result<int> show_nodes(Context& context, const Words& operands) {
   const std::string list = cli::join(operands, ",");
   if (const auto names = expand_hostlist(list); !names) return fail(names.error());
+  if (context.flags.history) return show_node_history(context, list);
   api::Request request;
   request.mutable_list_nodes()->set_nodes(list);
   const auto response = context.call_for_all(request);

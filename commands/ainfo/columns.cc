@@ -277,17 +277,18 @@ std::vector<cli::Column<Row>> node_columns() {
       {'t',
        "StateCompact",
        "STATE",
-       "their state, in short: * marks nodes that do not answer, - those promised to a job that "
-       "waits",
+       "their state, in short: * marks nodes that do not answer, @ and ^ those that are to reboot, "
+       "- "
+       "those promised to a job that waits",
        [](R r, Out o) { of_node(r, o, [&](const N& n) { o += short_state(n); }); },
-       {kState, kPlanned},
+       {kState, kPlanned, N::kRebootFieldNumber},
        [](R r) { return state_order(r); }},
       {'T',
        "StateLong",
        "STATE",
        "their state",
        [](R r, Out o) { of_node(r, o, [&](const N& n) { o += long_state(n); }); },
-       {kState, kPlanned},
+       {kState, kPlanned, N::kRebootFieldNumber},
        [](R r) { return state_order(r); }},
       {'n',
        "NodeHost",
@@ -337,7 +338,7 @@ std::vector<cli::Column<Row>> node_columns() {
       {'E',
        "Reason",
        "REASON",
-       "why the node is drained or down",
+       "why the node is out of service",
        [](R r, Out o) {
          of_node(r, o, [&](const N& n) { o += n.reason().empty() ? "none" : n.reason(); });
        },

@@ -16,27 +16,33 @@ struct StateWord {
   const char* word;
   std::string_view states;  // Separated by blanks; "" = no such state exists yet.
 };
-constexpr std::array<StateWord, 20> kWords = {
-    {{"idle", "IDLE"},
-     {"mix", "MIXED"},
-     {"mixed", "MIXED"},
-     {"alloc", "ALLOCATED"},
-     {"allocated", "ALLOCATED"},
-     {"comp", "COMPLETING"},
-     {"completing", "COMPLETING"},
-     {"drain", "DRAINED DRAINING"},
-     {"drained", "DRAINED"},
-     {"drng", "DRAINING"},
-     {"draining", "DRAINING"},
-     {"down", "DOWN"},
-     {"unk", "UNKNOWN"},
-     {"unknown", "UNKNOWN"},
-     {"resv", "RESERVED"},
-     {"reserved", "RESERVED"},
-     {"maint", "MAINT"},
-     {"maintenance", "MAINT"},
-     {"no_respond", ""},
-     {"all", "IDLE MIXED ALLOCATED COMPLETING RESERVED MAINT DRAINED DRAINING DOWN UNKNOWN"}}};
+constexpr std::array<StateWord, 24> kWords = {{{"idle", "IDLE"},
+                                               {"mix", "MIXED"},
+                                               {"mixed", "MIXED"},
+                                               {"alloc", "ALLOCATED"},
+                                               {"allocated", "ALLOCATED"},
+                                               {"comp", "COMPLETING"},
+                                               {"completing", "COMPLETING"},
+                                               {"drain", "DRAINED DRAINING"},
+                                               {"drained", "DRAINED"},
+                                               {"drng", "DRAINING"},
+                                               {"draining", "DRAINING"},
+                                               {"down", "DOWN"},
+                                               {"unk", "UNKNOWN"},
+                                               {"unknown", "UNKNOWN"},
+                                               {"resv", "RESERVED"},
+                                               {"reserved", "RESERVED"},
+                                               {"maint", "MAINT"},
+                                               {"maintenance", "MAINT"},
+                                               {"fail", "FAIL FAILING"},
+                                               {"failing", "FAILING"},
+                                               {"failg", "FAILING"},
+                                               {"reboot", "REBOOT_ISSUED"},
+                                               {"no_respond", ""},
+                                               {"all",
+                                                "IDLE MIXED ALLOCATED COMPLETING RESERVED MAINT "
+                                                "REBOOT_ISSUED FAIL FAILING DRAINED DRAINING DOWN "
+                                                "UNKNOWN"}}};
 
 const StateWord* find_word(const std::string& word) {
   for (const StateWord& row : kWords)
@@ -131,15 +137,16 @@ cli::OptionTable options(Query& q) {
       {'t',
        "states",
        "STATES",
-       "Only nodes in these states: idle, mix, alloc, comp, drain, drained, draining, down, "
-       "unknown, "
-       "or no_respond.",
+       "Only nodes in these states: idle, mix, alloc, comp, drain, drained, draining, fail, "
+       "failing, "
+       "maint, resv, reboot, down, unknown, or no_respond.",
        set_states(q),
        {"state"}},
       {'s', "summarize", "", "One line for each partition, with counts.", cli::set_flag(q.summary)},
       {'N', "Node", "", "One line for each node and partition.", cli::set_flag(q.each_node)},
       {'l', "long", "", "More columns.", cli::set_flag(q.long_format)},
-      {'R', "list-reasons", "", "Why nodes are drained or down, who said so and when.",
+      {'R', "list-reasons", "",
+       "Why nodes are out of service, who said so and when. Nodes with the same share a line.",
        cli::set_flag(q.reasons)},
       {'r', "responding", "", "Only nodes that answer.", cli::set_flag(q.responding)},
       {'d',
@@ -250,7 +257,8 @@ const cli::Manual& manual() {
       .synopsis = {"[OPTIONS]"},
       .description = {"ainfo shows the partitions and how their nodes stand. Nodes of a partition "
                       "that look alike in the columns shown share a line. Behind a state, * marks "
-                      "nodes that do not answer, and - those that a waiting job is promised next."},
+                      "nodes that do not answer, @ those that are to reboot, ^ those that were "
+                      "told to, and - those that a waiting job is promised next."},
       .sections = {cli::format_section(quote(kDefault), cli::describe_columns(columns()),
                                        columns().unsupported)},
       .examples = {{"ainfo -N -l", "Every node with what it has."},

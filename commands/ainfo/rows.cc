@@ -14,19 +14,25 @@ struct StateName {
   const char* state;
   const char* brief;
 };
-constexpr std::array<StateName, 10> kStates = {{{"MIXED", "mix"},
+constexpr std::array<StateName, 13> kStates = {{{"MIXED", "mix"},
                                                 {"ALLOCATED", "alloc"},
                                                 {"COMPLETING", "comp"},
                                                 {"IDLE", "idle"},
                                                 {"RESERVED", "resv"},
                                                 {"MAINT", "maint"},
+                                                {"REBOOT_ISSUED", "boot"},
+                                                {"FAILING", "failg"},
+                                                {"FAIL", "fail"},
                                                 {"DRAINING", "drng"},
                                                 {"DRAINED", "drain"},
                                                 {"DOWN", "down"},
                                                 {"UNKNOWN", "unk"}}};
 
 const char* mark_of(const api::Node& node) {
-  return is_silent(node) ? "*" : node.planned() ? "-" : "";
+  if (is_silent(node)) return "*";
+  if (node.reboot() == "ISSUED") return "^";
+  if (!node.reboot().empty()) return "@";
+  return node.planned() ? "-" : "";
 }
 
 // Lines under construction. Finds a node's line by the columns that distinguish nodes.

@@ -48,7 +48,11 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
             "a job has no \"timelimt\" that can be changed; did you mean \"timelimit\"?");
   EXPECT_EQ(refusal({"update", "jobid=1", "Nice=much"}).substr(0, 6), "Nice: ");
   EXPECT_EQ(refusal({"update", "nodename=n1", "state=reboot"}),
-            "State: \"reboot\" is not supported; use drain, resume, undrain or down");
+            "State: \"reboot\" is not supported; use drain, resume, undrain, down or fail");
+  EXPECT_EQ(refusal({"reboot", "nextstate=off", "n1"}),
+            "nextstate is resume or down, not \"off\"");
+  EXPECT_EQ(refusal({"reboot", "asap"}), "name the nodes to reboot");
+  EXPECT_EQ(refusal({"delete", "node"}), "name the nodes");
   EXPECT_EQ(refusal({"update", "partition=main", "state=open"}),
             "State: \"open\" is none of up, down, drain and inactive");
   EXPECT_EQ(refusal({"update", "what=ever"}),
