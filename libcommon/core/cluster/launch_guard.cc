@@ -91,11 +91,20 @@ void attempt_runs(const Node& node, Events& out) {
   out.emplace_back(NodeGuardSet{node.id, NodeGuard{.fault = node.guard.fault}});
 }
 
+NodeGuard with_fault(NodeGuard guard, const std::string& fault) {
+  if (fault.empty() && !guard.fault.empty()) {
+    // Launches probably failed because of it.
+    guard = after_restart(guard);
+    guard.fault.clear();
+  } else if (guard.fault.empty()) {
+    guard.fault = clip(fault);
+  }
+  return guard;
+}
+
 void fault_reported(const Node& node, const std::string& fault, Events& out) {
-  if (fault.empty() == node.guard.fault.empty()) return;
-  NodeGuard guard = node.guard;
-  guard.fault = clip(fault);
-  settle(node, std::move(guard), node.inventory, out);
+  NodeGuard guard = with_fault(node.guard, fault);
+  if (guard.fault != node.guard.fault) settle(node, std::move(guard), node.inventory, out);
 }
 
 NodeGuard after_restart(const NodeGuard& guard) {

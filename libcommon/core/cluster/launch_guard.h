@@ -34,8 +34,11 @@ void launch_failed(const Policy& policy, const Node& node, LaunchBlame blame,
 // An attempt runs on the node: a trial has passed.
 void attempt_runs(const Node& node, Events& out);
 
-// What the node reports with every registration and heartbeat; empty: no fault. The text counts when
-// the fault begins, because it may have numbers that change.
+// With the fault that the node reports; empty: none. The text of its beginning is kept, because it may
+// have numbers that change. When it ends, a node that was set aside because of launches is tried at once.
+NodeGuard with_fault(NodeGuard guard, const std::string& fault);
+
+// What the node reports with every heartbeat.
 void fault_reported(const Node& node, const std::string& fault, Events& out);
 
 // Its machine was started again, which may have mended it: a node that was set aside because of

@@ -1,4 +1,4 @@
-// Tests: cluster/launch_guard
+// Tests: cluster/launch_guard, node_guard
 // A node whose launches fail by its own fault is set aside, tried again later, and hurts no job.
 #include "core/cluster/launch_guard.h"
 
@@ -381,6 +381,18 @@ TEST(NodeFault, AFaultThatLastsKeepsANodeFromItsTrial) {
   c.heartbeat(1, "");
   EXPECT_EQ(c.node(1).admin, AdminState::up);
   EXPECT_TRUE(c.node(1).guard.on_trial);
+}
+
+// The launches that failed before the node reported the cause.
+TEST(NodeFault, WhenItEndsANodeWhoseLaunchesFailedIsTriedAtOnce) {
+  Guard c;
+  c.set_aside(1);
+  c.heartbeat(1, "full");
+  EXPECT_EQ(c.node(1).reason, "full");
+  c.heartbeat(1, "");
+  EXPECT_EQ(c.node(1).admin, AdminState::up);
+  EXPECT_TRUE(c.node(1).guard.on_trial);
+  EXPECT_FALSE(c.node(1).guard.retry_at);
 }
 
 TEST(NodeFault, AnOperatorMayResumeTheNodeInSpiteOfIt) {

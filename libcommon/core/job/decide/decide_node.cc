@@ -91,8 +91,7 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
                                          r.enforced});
   }
   if (!reboot_ended(node, r, d.events)) {
-    NodeGuard guard = new_incarnation ? after_restart(node.guard) : node.guard;
-    guard.fault = r.fault.empty() || guard.fault.empty() ? r.fault : guard.fault;
+    NodeGuard guard = with_fault(new_incarnation ? after_restart(node.guard) : node.guard, r.fault);
     if (returns_to_service(q.policy, node))
       d.events.emplace_back(NodeAdminSet{node.id, AdminState::up, {}, {}});
     settle(node, std::move(guard), r.inventory, d.events);
