@@ -14,6 +14,7 @@
 
 #include "aresd/confirm.h"
 #include "aresd/gpu_devices.h"
+#include "aresd/gpu_numa.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -28,6 +29,7 @@
 #include "os/job_slice.h"
 #include "os/namespace.h"
 #include "os/priority.h"
+#include "os/topology/machine_layout.h"
 #include "plugin/loader.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
@@ -184,11 +186,24 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
   return nullptr;
 }
 
+// Empty where it cannot be found out; jobs then run without what depends on it.
+ares::CpuLayout find_cpu_layout() {
+  const Result<ares::CpuLayout> layout = ares::os::machine_layout();
+  const std::optional<std::string> replaced = ares::os::replaced_machine();
+  if (!layout)
+    spdlog::warn("jobs are not bound to cores and NUMA nodes: {}", layout.error().message);
+  else
+    spdlog::log(replaced ? spdlog::level::warn : spdlog::level::info, "the machine has {}{}",
+                summary(*layout), replaced ? ", by " + *replaced : "");
+  return layout.value_or(ares::CpuLayout());
+}
+
 // Adds every node of the list to the host. The nodes send through `link`, which is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
+  const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
   for (const std::string& name : names) {
@@ -198,6 +213,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                   config.path + " has no node " + name + "; add it under `nodes`");
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine);
     if (!inventory) return fail(inventory.error());
+    inventory->cpu_layout = ares::SharedText(format_cpu_layout(layout));
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::GpuDevices devices;
@@ -225,7 +241,9 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .fresh_uuid = *uuid,
                    .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
-                   .gpu_devices = std::move(devices.of)};
+                   .gpu_devices = std::move(devices.of),
+                   .cpu_layout = layout,
+                   .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout)};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);

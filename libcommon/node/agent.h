@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/cluster/cpu_layout.h"
 #include "model/engine/node_message.h"
 #include "node/executor.h"
 #include "node/moment.h"
@@ -40,6 +41,8 @@ struct AgentSetup {
   std::uint64_t max_processes_per_cpu = 0;  // of a job, for each of its CPUs; 0 = no limit
   // Device files of each GPU, as the kernel names them: "c 195:0".
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
+  CpuLayout cpu_layout{};                            // of the machine; empty = not known
+  std::map<GpuIndex, IntervalSet> gpu_numa_nodes{};  // nearest to each GPU, as far as known
 };
 
 class NodeAgent final : public ExecutorEvents {
