@@ -26,6 +26,7 @@ function(ares_archive target name)
 endfunction()
 
 ares_external(ares_libpq libpq)
+ares_external(ares_hwloc hwloc) # only in aresd and tests: it costs milliseconds at the start
 ares_external(ares_spdlog spdlog) # shared only on Debian: daemons, never static commands
 ares_archive(ares_munge munge)
 ares_archive(ares_sodium sodium)

@@ -1,6 +1,8 @@
 # The four kinds of target. A folder without sources is no error: a library becomes header-only, the rest is left out.
 #
-#   ares_library(NAME [DIR dir] DEPENDS modules… LINKS targets…)   ares_NAME from libcommon/NAME/**.cc; a / in NAME is a _ in the target
+#   ares_library(NAME [EXCEPT folders…] [DIR dir] DEPENDS modules… LINKS targets…)
+#                                                                  ares_NAME from libcommon/NAME/**.cc; a / in NAME is a _ in the target.
+#                                                                  EXCEPT: folders in it that are modules of their own
 #   ares_program(NAME DIR dir [STATIC] DEPENDS modules… LINKS …)   bin/NAME from dir/main.cc, and ares_NAME from the rest
 #   ares_plugin(KIND NAME DEPENDS modules… LINKS …)                ares_KIND_NAME (static) and KIND_NAME.so (on demand)
 #   ares_tests(NAME [DIR dir] [RUNS_PROGRAMS] DEPENDS modules… LABELS …)
@@ -105,11 +107,14 @@ function(ares_add_archive target)
 endfunction()
 
 function(ares_library name)
-  cmake_parse_arguments(arg "" "DIR" "DEPENDS;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "DIR" "EXCEPT;DEPENDS;LINKS" ${ARGN})
   if(NOT arg_DIR)
     set(arg_DIR "${CMAKE_SOURCE_DIR}/libcommon/${name}")
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_DIR}/*.cc")
+  foreach(folder IN LISTS arg_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "^${arg_DIR}/${folder}/")
+  endforeach()
   ares_names_to_targets(target ${name})
   ares_names_to_targets(modules ${arg_DEPENDS})
   ares_pch_for(pch ${arg_DEPENDS})

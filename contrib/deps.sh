@@ -13,7 +13,7 @@ build-essential cmake ninja-build ccache mold pkg-config git ca-certificates
 libgrpc++-dev libgrpc-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler
 libpq-dev postgresql-15 libmunge-dev munge libsodium-dev
 libyaml-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libreadline-dev
-libhowardhinnant-date-dev libexpected-dev zlib1g-dev
+libhowardhinnant-date-dev libexpected-dev zlib1g-dev libhwloc-dev
 libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2"
 
 case "${1-}" in

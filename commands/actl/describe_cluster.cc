@@ -97,6 +97,7 @@ std::string describe(const api::Node& node, bool one_line) {
   const std::string features = or_null(joined(node.features()));
   lines.add("AvailableFeatures", features).add("ActiveFeatures", features).end_line();
   lines.add("Gres", gres_text(node)).add("GresUsed", gres_used_text(node)).end_line();
+  if (!node.cpu_layout().empty()) lines.add("CpuLayout", node.cpu_layout()).end_line();
   if (!node.gpu_topology().empty()) lines.add("GpuTopology", node.gpu_topology()).end_line();
   lines.add("NodeAddr", or_null(node.address()))
       .add("NodeHostName", node.name())

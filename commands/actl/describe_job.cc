@@ -167,6 +167,20 @@ const char* gpus_per_text(api::GpusPer per) {
   return per == api::PER_TASK ? "task" : "node";
 }
 
+// Only what was given.
+void add_binding(Lines& lines, const api::Binding& binding) {
+  const auto add = [&](const char* key, const std::string& text) {
+    if (!text.empty()) lines.add(key, text);
+  };
+  add("Hint", binding.hint());
+  if (binding.threads_per_core() > 0) lines.count("ThreadsPerCore", binding.threads_per_core());
+  add("CpuBind", binding.cpu_bind());
+  add("MemBind", binding.mem_bind());
+  add("GpuBind", binding.gpu_bind());
+  add("Distribution", binding.distribution());
+  lines.end_line();
+}
+
 void add_resources(Lines& lines, const api::Job& job) {
   const api::JobSpec& spec = job.spec();
   lines.count("NumNodes", job.node_count())
@@ -213,6 +227,7 @@ void add_resources(Lines& lines, const api::Job& job) {
     lines.add("GpuTopology", spec.gpu_topology().empty() ? "any" : spec.gpu_topology())
         .count("MinNvlink", spec.min_nvlink())
         .end_line();
+  add_binding(lines, spec.binding());
 }
 
 void add_shares(Lines& lines, const api::Job& job) {

@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "cli/values/binding_values.h"
 #include "cli/values/spec_values.h"
 
 namespace ares::asub {
@@ -36,23 +37,18 @@ std::vector<cli::Unsupported> unsupported() {
       {'S', "core-spec"},
       {0, "cores-per-socket"},
       {0, "cpu-freq"},
-      {0, "cpu-bind"},
       {0, "delay-boot"},
-      {'m', "distribution"},
       {0, "export-file"},
       {0, "extra"},
       {'B', "extra-node-info"},
       {'F', "nodefile"},
       {0, "get-user-env", false},
       {0, "gid"},
-      {0, "gpu-bind"},
       {0, "gpu-freq"},
       {0, "gpus-per-socket"},
       {0, "gres-flags"},
-      {0, "hint"},
       {0, "ignore-pbs", false},
       {0, "mcs-label"},
-      {0, "mem-bind"},
       {0, "mem-update"},
       {0, "mincpus"},
       {0, "network"},
@@ -76,7 +72,6 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "spread-segments", false},
       {0, "stepmgr", false},
       {0, "thread-spec"},
-      {0, "threads-per-core"},
       {0, "tmp"},
       {0, "tres-bind"},
       {0, "tres-per-task"},
@@ -95,6 +90,7 @@ class Rows {
   cli::OptionTable table() && {
     who();
     what();
+    binding();
     where();
     when();
     files();
@@ -236,6 +232,45 @@ class Rows {
         "Whole nodes with all their CPUs and GPUs, not shared with other jobs; memory as asked "
         "for. With user: as much as asked for, on nodes where no other user's jobs run.",
         spec(set_exclusive));
+  }
+
+  // What concerns tasks only has no effect on the batch script, and says so.
+  void binding() {
+    add(0, "hint", "WORD",
+        "How the job uses cores: nomultithread and compute_bound (one hardware thread of each "
+        "core), memory_bound (one hardware thread of one core of each socket), multithread (all "
+        "hardware threads, the default). Holds for the batch script and all that it starts. The "
+        "job takes whole cores, and CPUs that it asks for are those that it may use: with two "
+        "threads in each core -c 8 takes eight cores, 16 CPUs. On a node whose cores are not known "
+        "all threads are used, and the job's standard error says so.",
+        spec(set_hint))
+        .excludes = {"threads-per-core"};
+    add(0, "threads-per-core", "COUNT",
+        "Use so many hardware threads of each core; 1 is the same as --hint=nomultithread.",
+        spec(set_threads_per_core));
+    add(0, "cpu-bind", "[verbose,]KIND",
+        "Which of the job's CPUs a task may run on. none: no affinity is set, and the kernel still "
+        "keeps the job on its CPUs (see ares-node(7)). map_cpu:LIST, mask_cpu:LIST: CPU numbers, "
+        "or masks of them in hexadecimal, for the tasks in turn; map_ldom:LIST, mask_ldom:LIST: "
+        "those of NUMA nodes. The batch script gets the first item of LIST; an item N*COUNT stands "
+        "for COUNT tasks. cores, threads, sockets, ldoms, rank and rank_ldom are kept for the "
+        "tasks that arun starts. verbose: the batch script's standard error says how it is bound.",
+        spec(set_cpu_bind));
+    add(0, "mem-bind", "[verbose,][prefer,]KIND",
+        "Which NUMA nodes memory comes from. local: only those of the job's CPUs. map_mem:LIST, "
+        "mask_mem:LIST: only these; the batch script takes the first item. prefer: others as well "
+        "when these are full. none: where the CPU is that allocates. rank is kept for the tasks "
+        "that arun starts. Default: first from the nodes of the job's CPUs and GPUs.",
+        spec(set_mem_bind));
+    add(0, "gpu-bind", "[verbose,]KIND",
+        "Which of the job's GPUs a task uses; kept for the tasks that arun starts, as the batch "
+        "script sees all GPUs of the job: none, closest, map:LIST, mask:LIST, per_task:COUNT, "
+        "single:COUNT.",
+        spec(set_gpu_bind));
+    add('m', "distribution", "NODES[:SOCKETS[:CORES]][,pack|nopack]",
+        "Order of tasks, kept for those that arun starts: over nodes block, cyclic, plane=SIZE or "
+        "arbitrary; over sockets and cores block, cyclic or fcyclic; * is the default.",
+        spec(set_distribution));
   }
 
   void where() {

@@ -14,6 +14,7 @@
 
 #include "aresd/confirm.h"
 #include "aresd/gpu_devices.h"
+#include "aresd/gpu_numa.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -29,6 +30,7 @@
 #include "os/job_slice.h"
 #include "os/namespace.h"
 #include "os/priority.h"
+#include "os/topology/machine_layout.h"
 #include "plugin/loader.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
@@ -191,12 +193,25 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
   return nullptr;
 }
 
+// Empty where it cannot be found out; jobs then run without what depends on it.
+ares::CpuLayout find_cpu_layout() {
+  const Result<ares::CpuLayout> layout = ares::os::machine_layout();
+  const std::optional<std::string> replaced = ares::os::replaced_machine();
+  if (!layout)
+    spdlog::warn("jobs are not bound to cores and NUMA nodes: {}", layout.error().message);
+  else
+    spdlog::log(replaced ? spdlog::level::warn : spdlog::level::info, "the machine has {}{}",
+                summary(*layout), replaced ? ", by " + *replaced : "");
+  return layout.value_or(ares::CpuLayout());
+}
+
 // Adds every node of the list to the host. The nodes send through `link`, which is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
                  bool join) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
+  const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
   for (const std::string& name : names) {
@@ -210,6 +225,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                                             "; add it under `nodes`, or let it join (--join)");
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine);
     if (!inventory) return fail(inventory.error());
+    inventory->cpu_layout = ares::SharedText(format_cpu_layout(layout));
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::GpuDevices devices;
@@ -238,7 +254,9 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
                    .gpu_devices = std::move(devices.of),
-                   .joins = joins};
+                   .joins = joins,
+                   .cpu_layout = layout,
+                   .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout)};
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {
         spdlog::warn("{}: the controller orders a reboot: {}", name, program);

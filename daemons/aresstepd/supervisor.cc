@@ -46,7 +46,9 @@ os::Limits limits_of(const node::StepSpec& spec) {
   const NodeShare& share = spec.launch.share;
   os::Limits limits;
   limits.memory = spec.memory_limit.value_or(share.memory);
-  limits.cpus = share.cpu_ids;
+  limits.cpus = node::usable_cpus(share, spec.binding);
+  if (spec.binding.policy == node::MemoryPolicy::bind)
+    limits.memory_nodes = {spec.binding.memory_nodes.begin(), spec.binding.memory_nodes.end()};
   limits.cpu_count = share.cpus;
   limits.processes = spec.max_processes;
   limits.denied_devices = spec.denied_devices;

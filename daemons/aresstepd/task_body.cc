@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+#include "aresstepd/bind_task.h"
 #include "base/clip.h"
 #include "base/time.h"
 #include "node/environment.h"
@@ -41,19 +41,6 @@ constexpr std::size_t kMostOfPath = 300;
 
 Failure failed(const std::string& what, int error = errno) {
   return {kCannot, os::errno_error(what, error).message};
-}
-
-void bind_to_cpus(const std::vector<std::uint32_t>& cpus) {
-  if (cpus.empty()) return;
-  const std::uint32_t highest = *std::max_element(cpus.begin(), cpus.end());
-  cpu_set_t* set = CPU_ALLOC(highest + 1);
-  if (!set) return;
-  const std::size_t size = CPU_ALLOC_SIZE(highest + 1);
-  CPU_ZERO_S(size, set);
-  for (std::uint32_t cpu : cpus) CPU_SET_S(cpu, size, set);
-  // Best effort: a node may be configured with CPU numbers that it does not have.
-  (void)::sched_setaffinity(0, size, set);
-  CPU_FREE(set);
 }
 
 void set_limits(const std::vector<ResourceLimit>& limits) {
@@ -122,7 +109,8 @@ MaybeFailure open_as(int target, const std::string& path, int flags) {
   return std::nullopt;
 }
 
-MaybeFailure open_files(const node::StepSpec& spec, const std::string& complaint) {
+// `complaints` are for the user, one a line.
+MaybeFailure open_files(const node::StepSpec& spec, std::string_view complaints) {
   const JobSpec& job = *spec.launch.spec;
   const int write_flags =
       O_WRONLY | O_CREAT | O_APPEND | (job.open_mode == OpenMode::append ? 0 : O_TRUNC);
@@ -137,7 +125,11 @@ MaybeFailure open_files(const node::StepSpec& spec, const std::string& complaint
   } else if (auto failure = open_as(2, err, write_flags)) {
     return failure;
   }
-  if (!complaint.empty()) ::dprintf(2, "aresstepd: %s\n", complaint.c_str());
+  while (!complaints.empty()) {
+    const std::string_view line = complaints.substr(0, complaints.find('\n'));
+    ::dprintf(2, "aresstepd: %.*s\n", static_cast<int>(line.size()), line.data());
+    complaints.remove_prefix(std::min(line.size() + 1, complaints.size()));
+  }
   return std::nullopt;
 }
 
@@ -157,21 +149,20 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
   if (auto failure = make_executable(script, spec)) return *failure;
-  bind_to_cpus(spec.launch.share.cpu_ids);
+  std::string complaints = bind_task(spec);
   set_limits(job.limits);
   if (auto failure = become_user(spec)) return *failure;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the uid cleared it
   ::prctl(PR_SET_DUMPABLE, 1);
   ::umask(job.umask & 0777);
 
-  std::string complaint;
   const std::string& work_dir = job.work_dir.empty() ? job.submit_dir : job.work_dir;
   if (::chdir(work_dir.c_str()) != 0) {
-    complaint =
-        os::errno_error("cannot change to directory " + work_dir).message + "; using /tmp instead";
+    complaints += os::errno_error("cannot change to directory " + work_dir).message +
+                  "; using /tmp instead\n";
     if (::chdir("/tmp") != 0) return failed("cannot change to directory /tmp");
   }
-  if (auto failure = open_files(spec, complaint)) return *failure;
+  if (auto failure = open_files(spec, complaints)) return *failure;
 
   std::vector<std::string> arguments{script};
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());

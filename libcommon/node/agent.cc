@@ -323,6 +323,7 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   for (const auto& [gpu, devices] : setup_.gpu_devices)
     if (std::find(own.begin(), own.end(), gpu) == own.end())
       step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
+  step.binding = bind_step(launch, setup_.cpu_layout, setup_.gpu_numa_nodes);
   return step;
 }
 

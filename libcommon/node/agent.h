@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/cluster/cpu_layout.h"
 #include "model/engine/node_message.h"
 #include "node/executor.h"
 #include "node/moment.h"
@@ -44,6 +45,8 @@ struct AgentSetup {
   bool joins = false;  // the controller need not know the node
   // Runs the site's reboot program. An error is what operators should know. Null: there is none.
   std::function<Status()> reboot{};
+  CpuLayout cpu_layout{};                            // of the machine; empty = not known
+  std::map<GpuIndex, IntervalSet> gpu_numa_nodes{};  // nearest to each GPU, as far as known
 };
 
 class NodeAgent final : public ExecutorEvents {

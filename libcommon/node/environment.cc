@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "model/job/binding_options.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::node {
@@ -82,6 +83,7 @@ struct Row {
 
 constexpr std::string_view kArray = "array tasks";
 constexpr std::string_view kGpus = "jobs with GPUs";
+constexpr std::string_view kIfGiven = "if given";
 constexpr std::string_view kParts = "jobs with a part of a GPU";
 
 constexpr Row kRows[] = {
@@ -105,10 +107,19 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return Value(f.directory); }},
     {{"ARES_CLUSTER_NAME", "name of the cluster", ""},
      [](const Facts& f) { return text(f.launch.cluster_name); }},
+    {{"ARES_CPU_BIND", "as --cpu-bind says", kIfGiven},
+     [](const Facts& f) { return text(f.job.binding.cpu_bind); }},
     {{"ARES_CPUS_ON_NODE", "CPUs of the job on this node", ""},
      [](const Facts& f) { return number(f.launch.share.cpus); }},
     {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task", ""},
      [](const Facts& f) { return number(f.job.cpus_per_task); }},
+    {{"ARES_DISTRIBUTION", "as --distribution says", kIfGiven},
+     [](const Facts& f) { return text(f.job.binding.distribution); }},
+    {{"ARES_DIST_PLANESIZE", "tasks in each block, of --distribution=plane=SIZE", kIfGiven},
+     [](const Facts& f) {
+       const auto read = parse_distribution(f.job.binding.distribution);
+       return read ? number(read->plane_size) : Value();
+     }},
     {{"ARES_GANG_NAME", "name of the gang", "members of a gang"},
      [](const Facts& f) { return f.job.gang ? text(f.job.gang->name) : Value(); }},
     {{"ARES_GANG_SIZE", "members it was submitted to have; with --gang-min fewer may have started",
@@ -118,12 +129,16 @@ constexpr Row kRows[] = {
      [](const Facts& f) {
        return f.launch.share.gpus.empty() ? Value() : number(f.launch.share.gpus.size());
      }},
+    {{"ARES_GPU_BIND", "as --gpu-bind says", kIfGiven},
+     [](const Facts& f) { return text(f.job.binding.gpu_bind); }},
     {{"ARES_GPU_FRACTION",
       "the job's part of its GPU on each node, as 0.5; others may have the rest", kParts},
      [](const Facts& f) {
        const std::uint32_t part = f.launch.share.gpu_part;
        return part == 0 ? Value() : format_thousandths(part);
      }},
+    {{"ARES_HINT", "as --hint says", kIfGiven},
+     [](const Facts& f) { return text(f.job.binding.hint); }},
     {{"ARES_JOBID", "same as ARES_JOB_ID", ""}, own_id},
     {{"ARES_JOB_ACCOUNT", "account that is charged", "if it has one"},
      [](const Facts& f) { return text(f.job.account); }},
@@ -156,6 +171,8 @@ constexpr Row kRows[] = {
     {{"ARES_JOB_USER", "name of the user", ""},
      [](const Facts& f) { return text(f.step.user.name); }},
     {{"ARES_LOCALID", "rank of the task on its node: 0", ""}, zero},
+    {{"ARES_MEM_BIND", "as --mem-bind says", kIfGiven},
+     [](const Facts& f) { return text(f.job.binding.mem_bind); }},
     {{"ARES_MEM_PER_CPU", "memory asked for with --mem-per-cpu, in MiB", "if asked for"},
      [](const Facts& f) { return mebibytes(f.job.memory_per_cpu); }},
     {{"ARES_MEM_PER_NODE", "memory asked for with --mem, in MiB", "if asked for"},
@@ -179,6 +196,11 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.job.submit_host); }},
     {{"ARES_TASKS_PER_NODE", "tasks on each node, as 2(x3),1", ""},
      [](const Facts& f) { return Value(fold_counts(f.launch.layout->tasks)); }},
+    {{"ARES_THREADS_PER_CORE", "as --threads-per-core says", kIfGiven},
+     [](const Facts& f) {
+       const std::uint32_t threads = f.job.binding.threads_per_core;
+       return threads == 0 ? Value() : number(threads);
+     }},
     {{"ARESD_NODENAME", "name of this node", ""},
      [](const Facts& f) { return text(f.launch.node_name); }},
     {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use; empty without any", "on nodes that have GPUs"},

@@ -1,5 +1,7 @@
 #include "node/step_spec.h"
 
+#include "base/interval_set.h"
+#include "model/cluster/cpu_layout.h"
 #include "node/text_fields.h"
 
 namespace ares::node {
@@ -10,6 +12,10 @@ void put_optional(FieldWriter& out, std::string_view key, const std::optional<T>
   if (value) out.put(key, *value);
 }
 
+void put_text(FieldWriter& out, std::string_view key, const std::string& value) {
+  if (!value.empty()) out.put(key, value);
+}
+
 void put_texts(FieldWriter& out, std::string_view key, const std::vector<std::string>& values) {
   for (const std::string& value : values) out.put(key, value);
 }
@@ -17,6 +23,44 @@ void put_texts(FieldWriter& out, std::string_view key, const std::vector<std::st
 template <class T>
 void put_numbers(FieldWriter& out, std::string_view key, const std::vector<T>& values) {
   for (const T& value : values) out.put(key, value);
+}
+
+void put_set(FieldWriter& out, std::string_view key, const IntervalSet& set) {
+  if (!set.empty()) out.put(key, format_interval_set(set));
+}
+
+IntervalSet get_set(FieldReader& in, std::string_view key) {
+  const std::string text = in.text_or_empty(key);
+  if (text.empty()) return {};
+  Result<IntervalSet> set = parse_interval_set(text, kMaxCpuNumber);
+  if (set) return *std::move(set);
+  in.wrong(key, set.error().message);
+  return {};
+}
+
+void put_binding(FieldWriter& out, const StepBinding& binding) {
+  put_set(out, "usable_cpus", binding.usable_cpus);
+  put_set(out, "script_cpus", binding.script_cpus);
+  if (binding.unbound) out.put("unbound", true);
+  if (binding.policy != MemoryPolicy::none)
+    out.put("memory_policy", binding.policy == MemoryPolicy::bind ? "bind" : "prefer");
+  put_set(out, "memory_nodes", binding.memory_nodes);
+  put_texts(out, "binding_note", binding.notes);
+  if (binding.verbose) out.put("binding_verbose", true);
+}
+
+StepBinding get_binding(FieldReader& in) {
+  StepBinding binding;
+  binding.usable_cpus = get_set(in, "usable_cpus");
+  binding.script_cpus = get_set(in, "script_cpus");
+  binding.unbound = in.flag("unbound");
+  const std::string policy = in.text_or_empty("memory_policy");
+  if (policy == "bind") binding.policy = MemoryPolicy::bind;
+  if (policy == "prefer") binding.policy = MemoryPolicy::prefer;
+  binding.memory_nodes = get_set(in, "memory_nodes");
+  binding.notes = in.all("binding_note");
+  binding.verbose = in.flag("binding_verbose");
+  return binding;
 }
 
 // Only the fields that a supervisor reads: the job's demands, dependencies and priority stay in the
@@ -44,6 +88,12 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("append", job.open_mode == OpenMode::append)
       .put("umask", job.umask);
   if (job.gang) out.put("gang", job.gang->name).put("gang_size", job.gang->size);
+  put_text(out, "hint", job.binding.hint);
+  if (job.binding.threads_per_core > 0) out.put("threads_per_core", job.binding.threads_per_core);
+  put_text(out, "cpu_bind", job.binding.cpu_bind);
+  put_text(out, "mem_bind", job.binding.mem_bind);
+  put_text(out, "gpu_bind", job.binding.gpu_bind);
+  put_text(out, "distribution", job.binding.distribution);
   for (const ResourceLimit& limit : job.limits)
     out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
 }
@@ -74,6 +124,9 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->umask = in.number<std::uint32_t>("umask");
   if (const auto size = in.optional_number<std::uint32_t>("gang_size"))
     job->gang = GangRequest{in.text_or_empty("gang"), *size, 0, std::nullopt};
+  job->binding = {in.text_or_empty("hint"),     in.number_or<std::uint32_t>("threads_per_core", 0),
+                  in.text_or_empty("cpu_bind"), in.text_or_empty("mem_bind"),
+                  in.text_or_empty("gpu_bind"), in.text_or_empty("distribution")};
   const auto resources = in.numbers<std::int32_t>("rlimit_resource");
   const auto softs = in.numbers<std::uint64_t>("rlimit_soft");
   if (resources.size() != softs.size())
@@ -125,6 +178,7 @@ std::string encode(const StepSpec& spec) {
   put_optional(out, "memory_limit", spec.memory_limit);
   if (spec.max_processes != 0) out.put("max_processes", spec.max_processes);
   put_texts(out, "denied_device", spec.denied_devices);
+  put_binding(out, spec.binding);
   return out.take();
 }
 
@@ -172,6 +226,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   if (auto n = in.optional_number<std::int64_t>("memory_limit")) spec.memory_limit = Bytes(*n);
   spec.max_processes = in.number_or<std::uint64_t>("max_processes", 0);
   spec.denied_devices = in.all("denied_device");
+  spec.binding = get_binding(in);
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

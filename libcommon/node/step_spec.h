@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "model/engine/node_message.h"
+#include "node/binding.h"
 
 namespace ares::node {
 
@@ -39,6 +40,7 @@ struct StepSpec {
   std::optional<Bytes> memory_limit{};
   std::uint64_t max_processes = 0;            // with threads; 0 = no limit
   std::vector<std::string> denied_devices{};  // of GPUs of others: "c 195:0"
+  StepBinding binding{};                      // none in specs of release 0.1.0
 };
 
 std::string encode(const StepSpec& spec);

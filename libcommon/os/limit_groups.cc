@@ -33,6 +33,15 @@ Bitset read_set(const std::string& path) {
   return set ? *set : Bitset(kMostCpus);
 }
 
+// The numbers of `wanted` that are in `there`: a node may be configured with CPUs that it does not
+// have.
+Bitset those_there(const std::vector<std::uint32_t>& wanted, const Bitset& there) {
+  Bitset set(kMostCpus);
+  for (const std::uint32_t number : wanted)
+    if (number < kMostCpus) set.set(number);
+  return set &= there;
+}
+
 std::string quota(std::uint32_t cpus) {
   return std::to_string(kPeriod * cpus);
 }
@@ -148,23 +157,25 @@ bool LimitGroups::keep_on_cpus() {
   const bool v2 = has("cpuset");
   const std::string& parent = cpuset_place_.parent;
   if (!v2 && parent.empty()) return false;
-  Bitset wanted(kMostCpus);
-  for (std::uint32_t cpu : limits_.cpus)
-    if (cpu < kMostCpus) wanted.set(cpu);
-  // A node may be configured with CPUs that it does not have.
-  const Bitset there = read_set(v2 ? unified_ + "/cpuset.cpus.effective" : parent + "/cpuset.cpus");
-  wanted &= there;
+  const Bitset wanted = those_there(
+      limits_.cpus, read_set(v2 ? unified_ + "/cpuset.cpus.effective" : parent + "/cpuset.cpus"));
   if (wanted.none()) return false;
   const std::string cpus = format_bitset(wanted);
-  if (v2) return write_value(unified_ + "/cpuset.cpus", cpus);
-  return !make_cpuset(cpus).empty();
+  if (!v2) return !make_cpuset(cpus).empty();
+  if (!write_value(unified_ + "/cpuset.cpus", cpus)) return false;
+  const Bitset nodes =
+      those_there(limits_.memory_nodes, read_set(unified_ + "/cpuset.mems.effective"));
+  if (nodes.any()) write_value(unified_ + "/cpuset.mems", format_bitset(nodes));
+  return true;
 }
 
 // Returns the v1 group with these CPUs, or "" if it cannot be used.
 std::string LimitGroups::make_cpuset(const std::string& cpus) {
   const std::string group = make(cpuset_place_);
   if (group.empty()) return {};
-  const std::string mems = format_bitset(read_set(cpuset_place_.parent + "/cpuset.mems"));
+  const Bitset all = read_set(cpuset_place_.parent + "/cpuset.mems");
+  const Bitset own = those_there(limits_.memory_nodes, all);
+  const std::string mems = format_bitset(own.any() ? own : all);
   // Its parent balances the load of these CPUs. A second domain would have to be built with each job.
   write_value(group + "/cpuset.sched_load_balance", "0");
   const bool usable =

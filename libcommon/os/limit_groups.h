@@ -18,6 +18,7 @@ namespace ares::os {
 struct Limits {
   Bytes memory{};                             // with what it swaps; 0 = no limit
   std::vector<std::uint32_t> cpus{};          // numbers of its CPUs; empty = any
+  std::vector<std::uint32_t> memory_nodes{};  // NUMA nodes of its memory; empty = any
   std::uint32_t cpu_count = 0;                // where it cannot be kept on these; 0 = no limit
   std::uint64_t processes = 0;                // with threads; 0 = no limit
   std::vector<std::string> denied_devices{};  // "c 195:0": neither to open nor to make

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/job/binding_options.h"
 #include "model/job/gpu_constraint.h"
 #include "model/job/mail.h"
 #include "model/policy/request_limits.h"
@@ -94,6 +95,18 @@ void read_identity(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.texts("partitions", in.partitions(), TextKind::name, out.partitions);
 }
 
+// A text that this version cannot read is refused here, because the node reads it again.
+void read_binding(Reader& read, const api::Binding& in, JobBinding& out) {
+  read.text("hint", in.hint(), TextKind::name, out.hint);
+  out.threads_per_core = in.threads_per_core();
+  read.text("cpu_bind", in.cpu_bind(), TextKind::path, out.cpu_bind);
+  read.text("mem_bind", in.mem_bind(), TextKind::path, out.mem_bind);
+  read.text("gpu_bind", in.gpu_bind(), TextKind::path, out.gpu_bind);
+  read.text("distribution", in.distribution(), TextKind::name, out.distribution);
+  if (const Status good = check_binding(out); !good)
+    read.reject("binding", "is not possible: " + good.error().message);
+}
+
 void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.min_nodes = in.min_nodes();
   out.max_nodes = in.max_nodes();
@@ -135,6 +148,7 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
     out.licenses.push_back(std::move(request));
   }
   out.any_license = in.any_license();
+  read_binding(read, in.binding(), out.binding);
 }
 
 void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -242,6 +256,21 @@ Result<AttemptKey> from_api(const api::AttemptKey& key) {
   return AttemptKey{*job, AttemptNo(key.attempt())};
 }
 
+namespace {
+
+void put_binding(const JobBinding& binding, api::JobSpec* out) {
+  if (binding == JobBinding{}) return;
+  api::Binding* to = out->mutable_binding();
+  to->set_hint(binding.hint);
+  to->set_threads_per_core(binding.threads_per_core);
+  to->set_cpu_bind(binding.cpu_bind);
+  to->set_mem_bind(binding.mem_bind);
+  to->set_gpu_bind(binding.gpu_bind);
+  to->set_distribution(binding.distribution);
+}
+
+}  // namespace
+
 void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->Clear();
   out->set_name(spec.name);
@@ -285,6 +314,7 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   if (spec.gpu_constraint.shape != GpuShape::any)
     out->set_gpu_topology(std::string(to_string(spec.gpu_constraint.shape)));
   out->set_min_nvlink(spec.gpu_constraint.min_nvlinks);
+  put_binding(spec.binding, out);
   for (const LicenseRequest& license : spec.licenses) {
     auto* added = out->add_licenses();
     added->set_name(license.name);

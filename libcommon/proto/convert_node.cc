@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/cluster/cpu_layout.h"
 #include "proto/api_reader.h"
 #include "proto/convert.h"
 #include "proto/convert_parts.h"
@@ -94,6 +95,7 @@ void put(const Inventory& inventory, api::Inventory* out) {
   }
   for (const std::string& feature : inventory.features) out->add_features(feature);
   out->set_gpu_topology(std::string(inventory.gpu_topology.text()));
+  out->set_cpu_layout(std::string(inventory.cpu_layout.text()));
 }
 
 void get(Reader& read, const api::Inventory& in, Inventory& out) {
@@ -113,6 +115,9 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
   if (in.gpu_topology().size() > kMaxGpuTopology)
     return read.reject("gpu_topology", "is longer than 64 KiB");
   out.gpu_topology = GpuTopology(in.gpu_topology());
+  if (in.cpu_layout().size() > kMaxCpuLayout)
+    return read.reject("cpu_layout", "is longer than 64 KiB");
+  out.cpu_layout = SharedText(in.cpu_layout());
 }
 
 // --- bodies: one put and one get each ---

@@ -22,6 +22,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   put_messages(from.gpus, to.mutable_gpus());
   put_list(from.features, to.mutable_features());
   to.set_gpu_topology(std::string(from.gpu_topology.text()));
+  to.set_cpu_layout(std::string(from.cpu_layout.text()));
 }
 
 Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
@@ -31,6 +32,7 @@ Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
   to.gpus = get_messages<Gpu>(from.gpus(), errors);
   to.features = get_list<std::string>(from.features());
   to.gpu_topology = GpuTopology(from.gpu_topology());
+  to.cpu_layout = SharedText(from.cpu_layout());
   return to;
 }
 

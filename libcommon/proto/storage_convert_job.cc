@@ -117,6 +117,20 @@ GangRequest get(const storage::GangRequest& from, DecodeErrors&) {
   return to;
 }
 
+void put(const JobBinding& from, storage::Binding& to) {
+  to.set_hint(from.hint);
+  to.set_threads_per_core(from.threads_per_core);
+  to.set_cpu_bind(from.cpu_bind);
+  to.set_mem_bind(from.mem_bind);
+  to.set_gpu_bind(from.gpu_bind);
+  to.set_distribution(from.distribution);
+}
+
+JobBinding get(const storage::Binding& from, DecodeErrors&) {
+  return {from.hint(),     from.threads_per_core(), from.cpu_bind(),
+          from.mem_bind(), from.gpu_bind(),         from.distribution()};
+}
+
 }  // namespace
 
 void put(const JobSpec& from, storage::JobSpec& to) {
@@ -188,6 +202,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   put_messages(from.gpu_alternatives, to.mutable_gpu_alternatives());
   to.set_alternatives_per(number(from.alternatives_per));
   if (from.gang) put(*from.gang, *to.mutable_gang());
+  if (from.binding != JobBinding{}) put(from.binding, *to.mutable_binding());
 }
 
 JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
@@ -260,6 +275,7 @@ JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
   to.gpu_alternatives = get_messages<GpuAlternative>(from.gpu_alternatives(), errors);
   to.alternatives_per = errors.check(from.alternatives_per(), kLastGpusPer, "list of GPUs");
   if (from.has_gang()) to.gang = get(from.gang(), errors);
+  if (from.has_binding()) to.binding = get(from.binding(), errors);
   return to;
 }
 

@@ -1,7 +1,9 @@
-// --constraint, --gpu-topology and --mail-type: printed and read again they are the same.
+// --constraint, --gpu-topology and --mail-type: printed and read again they are the same. The options that
+// bind tasks: what is accepted has a set for each task.
 #include <algorithm>
 
 #include "fuzz/target.h"
+#include "model/job/binding_options.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_constraint.h"
 #include "model/job/mail.h"
@@ -69,9 +71,35 @@ void try_shape(std::string_view input) {
   require(to_string(*shape) == input, "a shape survives printing");
 }
 
+void require_sets(const BindList& list) {
+  for (const std::uint64_t task : {0ULL, 1ULL, 77ULL, ~0ULL})
+    require(list.items.empty() || !list.of_task(task).empty(), "a task is bound to something");
+}
+
+void try_binding(std::string_view input) {
+  if (const auto cpus = parse_cpu_bind(input))
+    require_sets(cpus->list);
+  else
+    require_refusal(cpus.error());
+  if (const auto memory = parse_mem_bind(input))
+    require_sets(memory->list);
+  else
+    require_refusal(memory.error());
+  if (const auto gpus = parse_gpu_bind(input))
+    require_sets(gpus->list);
+  else
+    require_refusal(gpus.error());
+  if (const auto hint = parse_hint(input); !hint) require_refusal(hint.error());
+  if (const auto order = parse_distribution(input))
+    require((order->nodes == "plane") == order->plane_size.has_value(), "a plane has a size");
+  else
+    require_refusal(order.error());
+}
+
 }  // namespace
 
 void try_input(std::string_view input) {
+  try_binding(input);
   try_constraint(input);
   try_mail(input);
   try_shape(input);

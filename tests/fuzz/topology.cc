@@ -1,4 +1,5 @@
-// What describes a site's topology: the matrix of a machine's GPUs, and topology.yaml (any input with the word "topologies").
+// What describes a site's topology: the matrix of a machine's GPUs, the layout of its CPUs, and topology.yaml (any input with the word
+// "topologies").
 #include "base/hostlist.h"
 #include "config/network.h"
 #include "core/topology/choose.h"
@@ -7,6 +8,7 @@
 #include "core/topology/network.h"
 #include "core/topology/parsed_topology.h"
 #include "fuzz/target.h"
+#include "model/cluster/cpu_layout.h"
 
 namespace ares::fuzz {
 
@@ -52,6 +54,14 @@ void try_matrix(std::string_view input) {
   }
 }
 
+void try_layout(std::string_view input) {
+  const auto layout = parse_cpu_layout(input);
+  if (!layout) return require_refusal(layout.error());
+  const auto again = parse_cpu_layout(format_cpu_layout(*layout));
+  require(again && *again == *layout, "a layout survives printing");
+  require_fit_to_show(summary(*layout));
+}
+
 const std::vector<std::string>& known_nodes() {
   static const std::vector<std::string> nodes = *expand_hostlist("n[1-64]");
   return nodes;
@@ -86,10 +96,9 @@ void try_networks(std::string_view input) {
 }  // namespace
 
 void try_input(std::string_view input) {
-  if (input.find("topologies") != std::string_view::npos)
-    try_networks(input);
-  else
-    try_matrix(input);
+  if (input.find("topologies") != std::string_view::npos) return try_networks(input);
+  try_layout(input);
+  try_matrix(input);
 }
 
 }  // namespace ares::fuzz

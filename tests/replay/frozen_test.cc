@@ -151,6 +151,7 @@ node::StepSpec full_step_spec() {
   job->arguments = {"a"};
   job->gang = GangRequest{"g", 2, 0, std::nullopt};
   job->limits = {{1, 1}};
+  job->binding = {"h", 1, "c", "m", "g", "d"};
   node::StepSpec spec;
   LaunchSpec& launch = spec.launch;
   launch.attempt = array_task();
@@ -166,6 +167,8 @@ node::StepSpec full_step_spec() {
   spec.memory_limit = Bytes(1);
   spec.max_processes = 1;
   spec.denied_devices = {"c 195:0"};
+  const IntervalSet one = parse_interval_set("1").value();
+  spec.binding = {one, one, true, node::MemoryPolicy::bind, one, {"n"}, true};
   return spec;
 }
 

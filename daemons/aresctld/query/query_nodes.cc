@@ -10,6 +10,7 @@
 #include "aresctld/query/row_page.h"
 #include "base/hostlist.h"
 #include "core/topology/parsed_topology.h"
+#include "model/cluster/cpu_layout.h"
 #include "model/job/gpu_part.h"
 #include "proto/convert.h"
 
@@ -186,6 +187,8 @@ class NodeQuery {
       }
     if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
       out.set_gpu_topology(topology_of(has.gpu_topology));
+    if (shows(api::Node::kCpuLayoutFieldNumber) && !has.cpu_layout.empty())
+      out.set_cpu_layout(layout_of(has.cpu_layout));
     for (const Charge& charge : node.charges) {
       for (const GpuIndex index : charge.gpus) {
         out.add_gpus_allocated(index.value());
@@ -199,6 +202,12 @@ class NodeQuery {
   const std::string& topology_of(const GpuTopology& told) {
     const auto [found, added] = topologies_.try_emplace(std::string(told.text()));
     if (added) found->second = core::topology::summary(told);
+    return found->second;
+  }
+
+  const std::string& layout_of(const SharedText& told) {
+    const auto [found, added] = layouts_.try_emplace(std::string(told.text()));
+    if (added) found->second = summary(parse_cpu_layout(told.text()).value_or(CpuLayout()));
     return found->second;
   }
 
@@ -230,6 +239,7 @@ class NodeQuery {
   std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
   std::set<NodeId> promised_;
   std::unordered_map<std::string, std::string> topologies_;  // summaries, keyed by the nodes' text
+  std::unordered_map<std::string, std::string> layouts_;     // summaries, keyed by the nodes' text
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/topology/cpus.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ares::core::topology {
 namespace {
@@ -22,14 +23,42 @@ IntervalSet near_one(const MachineTopology& machine, unsigned gpu) {
 // Collects CPUs until there are enough.
 class CpuPicker {
  public:
-  CpuPicker(const Bitset& free, std::size_t count)
-      : free_(free), missing_(std::min(count, free.count())) {}
+  CpuPicker(const Bitset& free, std::size_t count, const CpuLayout* layout)
+      : free_(free), missing_(std::min(count, free.count())), layout_(layout) {}
 
-  bool done() const { return missing_ == 0; }
-  bool take(std::size_t cpu) {
-    if (done() || cpu >= free_.size() || !free_.test(cpu)) return false;
+  std::size_t missing() const { return missing_; }
+  std::size_t size() const { return free_.size(); }
+  std::size_t threads_per_core() const {
+    return layout_ ? std::max<std::size_t>(layout_->threads_per_core(), 1) : 1;
+  }
+
+  // All threads of the CPU's core, if they are free and not more than are missing.
+  bool take_core(std::uint32_t cpu) {
+    const CpuLayout::Core* core = layout_ ? layout_->core_of(cpu) : nullptr;
+    if (!core) return take(cpu);
+    std::size_t threads = 0;
+    for (const std::uint32_t thread : core->cpus) {
+      if (thread >= free_.size()) continue;
+      if (!free_.test(thread)) return false;
+      ++threads;
+    }
+    if (threads == 0 || threads > missing_) return false;
+    for (const std::uint32_t thread : core->cpus) take(thread);
+    return true;
+  }
+  // The CPU, if other threads of its core are used.
+  bool take_rest(std::uint32_t cpu) {
+    const CpuLayout::Core* core = layout_ ? layout_->core_of(cpu) : nullptr;
+    if (!core) return false;
+    const auto used = [this](std::uint32_t thread) {
+      return thread < free_.size() && !free_.test(thread);
+    };
+    return std::any_of(core->cpus.begin(), core->cpus.end(), used) && take(cpu);
+  }
+  bool take(std::uint32_t cpu) {
+    if (missing_ == 0 || cpu >= free_.size() || !free_.test(cpu)) return false;
     free_.reset(cpu);
-    taken_.push_back(static_cast<std::uint32_t>(cpu));
+    taken_.push_back(cpu);
     --missing_;
     return true;
   }
@@ -41,30 +70,68 @@ class CpuPicker {
  private:
   Bitset free_;
   std::size_t missing_;
+  const CpuLayout* layout_;
   std::vector<std::uint32_t> taken_;
 };
 
-// Iterates over the CPUs near one GPU that have not been tried yet.
-struct Reach {
-  IntervalSet::Iterator next;
-  IntervalSet::Iterator end;
+using Take = bool (CpuPicker::*)(std::uint32_t);
 
-  bool take_one(CpuPicker& picker) {
-    while (next != end)
-      if (picker.take(*next++)) return true;
-    return false;
+// Each set in turn gives its lowest CPU that `take` accepts.
+void take_in_turn(const std::vector<IntervalSet>& sets, CpuPicker& picker, Take take) {
+  struct Cursor {
+    IntervalSet::Iterator next, end;
+  };
+  std::vector<Cursor> cursors;
+  for (const IntervalSet& set : sets) cursors.push_back({set.begin(), set.end()});
+  for (bool any = true; any;) {
+    any = false;
+    for (Cursor& at : cursors)
+      while (at.next != at.end && picker.missing() > 0)
+        if ((picker.*take)(*at.next++)) {
+          any = true;
+          break;
+        }
   }
-};
+}
+
+void take_from(const std::vector<IntervalSet>& sets, CpuPicker& picker) {
+  take_in_turn(sets, picker, &CpuPicker::take_core);
+  take_in_turn(sets, picker, &CpuPicker::take_rest);
+  take_in_turn(sets, picker, &CpuPicker::take);
+}
+
+// First one of each distinct set, then the second ones, and so on. Returns how many are distinct.
+std::size_t alternate(std::vector<IntervalSet>& sets) {
+  std::vector<std::pair<std::size_t, std::size_t>>
+      order;  // how many equal ones precede it; position
+  std::size_t distinct = 0;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto before = static_cast<std::size_t>(
+        std::count(sets.begin(), sets.begin() + static_cast<std::ptrdiff_t>(i), sets[i]));
+    distinct += before == 0 ? 1 : 0;
+    order.emplace_back(before, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<IntervalSet> sorted;
+  for (const auto& [before, i] : order) sorted.push_back(std::move(sets[i]));
+  sets = std::move(sorted);
+  return distinct;
+}
 
 void take_near(const MachineTopology& machine, GpuSet gpus, CpuPicker& picker) {
   std::vector<IntervalSet> near;
   for (const unsigned gpu : gpus) near.push_back(near_one(machine, gpu));
-  std::vector<Reach> reaches;
-  for (const IntervalSet& cpus : near) reaches.push_back({cpus.begin(), cpus.end()});
-  for (bool any = true; any && !picker.done();) {
-    any = false;
-    for (Reach& reach : reaches) any = reach.take_one(picker) || any;
-  }
+  const std::size_t threads = picker.threads_per_core();
+  if (threads > 1 && alternate(near) * threads > picker.missing())
+    take_in_turn(near, picker, &CpuPicker::take);
+  else
+    take_from(near, picker);
+}
+
+IntervalSet all_cpus(const CpuPicker& picker) {
+  IntervalSet cpus;
+  if (picker.size() > 0) cpus.insert(0, static_cast<std::uint32_t>(picker.size() - 1));
+  return cpus;
 }
 
 }  // namespace
@@ -76,15 +143,25 @@ IntervalSet near_cpus(const MachineTopology& machine, GpuSet gpus) {
 }
 
 std::vector<std::uint32_t> choose_cpus(const MachineTopology& machine, GpuSet gpus,
-                                       const Bitset& free, std::size_t count) {
-  CpuPicker picker(free, count);
+                                       const Bitset& free, std::size_t count,
+                                       const CpuLayout* layout) {
+  CpuPicker picker(free, count, layout);
   take_near(machine, gpus, picker);
-  if (!picker.done()) {
+  if (picker.missing() > 0) {
+    IntervalSet unwanted = all_cpus(picker);
     const IntervalSet wanted = near_cpus(machine, machine.gpus());
-    for (std::uint32_t cpu = 0; cpu < free.size() && !picker.done(); ++cpu)
-      if (!wanted.contains(cpu)) picker.take(cpu);
+    for (const IntervalSet::Interval& interval : wanted.intervals())
+      unwanted.erase(interval.first, interval.last);
+    take_from({std::move(unwanted)}, picker);
   }
-  for (std::size_t cpu = 0; cpu < free.size() && !picker.done(); ++cpu) picker.take(cpu);
+  if (picker.missing() > 0) take_from({all_cpus(picker)}, picker);
+  return std::move(picker).taken();
+}
+
+std::vector<std::uint32_t> lowest_cpus(const Bitset& free, std::size_t count,
+                                       const CpuLayout* layout) {
+  CpuPicker picker(free, count, layout);
+  take_from({all_cpus(picker)}, picker);
   return std::move(picker).taken();
 }
 

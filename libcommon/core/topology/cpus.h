@@ -10,6 +10,7 @@
 #include "base/interval_set.h"
 #include "core/topology/gpu_set.h"
 #include "core/topology/machine.h"
+#include "model/cluster/cpu_layout.h"
 
 namespace ares::core::topology {
 
@@ -21,7 +22,17 @@ IntervalSet near_cpus(const MachineTopology& machine, GpuSet gpus);
 //  1. near the GPUs: each GPU in turn takes its lowest near CPU, so that no GPU gets none;
 //  2. near no GPU of the machine; 3. all others, kept for jobs on other GPUs as long as possible.
 // Within 2 and 3 the lowest numbers come first. CPU numbers beyond the size of `free` are ignored.
+//
+// Where `layout` tells which CPUs are threads of one core, cores with all threads free are taken
+// whole, as far as `count` goes, and then what is free of other cores: no job gets halves of two
+// cores while one is free. In 1 GPUs with different near CPUs alternate; whole cores are not taken
+// if they would leave nothing for one of them.
 std::vector<std::uint32_t> choose_cpus(const MachineTopology& machine, GpuSet gpus,
-                                       const Bitset& free, std::size_t count);
+                                       const Bitset& free, std::size_t count,
+                                       const CpuLayout* layout = nullptr);
+
+// The same for a job without GPUs, or a machine whose GPUs are not known.
+std::vector<std::uint32_t> lowest_cpus(const Bitset& free, std::size_t count,
+                                       const CpuLayout* layout);
 
 }  // namespace ares::core::topology

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "model/cluster/shared_text.h"
 
 namespace ares {
 
@@ -23,26 +23,9 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
-// Links between a node's GPUs, in the text form of core/topology (parsed_topology.h). Copies share
-// the text, since nodes are copied with each charge. Empty: the node did not report it.
-class GpuTopology {
- public:
-  GpuTopology() = default;
-  explicit GpuTopology(std::string text)
-      : text_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
-
-  bool empty() const { return !text_; }
-  std::string_view text() const { return text_ ? std::string_view(*text_) : std::string_view(); }
-  // Whether both share one text in memory, which implies equality.
-  bool shares(const GpuTopology& other) const { return text_ == other.text_; }
-
-  friend bool operator==(const GpuTopology& a, const GpuTopology& b) {
-    return a.shares(b) || a.text() == b.text();
-  }
-
- private:
-  std::shared_ptr<const std::string> text_;
-};
+// Links between a node's GPUs, in the text form of core/topology (parsed_topology.h). Empty: the
+// node did not report it.
+using GpuTopology = SharedText;
 inline constexpr std::size_t kMaxGpuTopology = 65536;  // bytes
 
 // Resources of a node, as detected or configured.
@@ -52,6 +35,7 @@ struct Inventory {
   std::vector<Gpu> gpus;  // ascending index
   std::vector<std::string> features;
   GpuTopology gpu_topology{};  // as detected; never configured
+  SharedText cpu_layout{};     // as detected, the text of a CpuLayout; empty = not known
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -16,6 +16,7 @@
 #include "model/accounts/accounts.h"
 #include "model/cluster/node_share.h"
 #include "model/cluster/resources.h"
+#include "model/job/binding.h"
 #include "model/job/gang.h"
 #include "model/job/gpu_constraint.h"
 
@@ -225,6 +226,7 @@ struct JobSpec {
   std::vector<GpuAlternative> gpu_alternatives;
   GpusPer alternatives_per = GpusPer::node;  // the list that they replace
   std::optional<GangRequest> gang;           // starts together with the other members
+  JobBinding binding;                        // of its tasks to CPUs, memory and GPUs
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -1,4 +1,4 @@
-// Tests: asub/options, spec_dependencies, spec_gang, spec_mail
+// Tests: asub/options, spec_dependencies, spec_gang, spec_mail, binding_values
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -47,6 +47,31 @@ api::JobSpec spec(const std::vector<std::string>& words, const std::string& scri
 std::string refusal(const std::vector<std::string>& words) {
   const auto made = submission(words);
   return made ? "accepted" : made.error().message;
+}
+
+TEST(Submission, BindingIsKeptInLowerCase) {
+  const api::Binding binding =
+      spec({"--cpu-bind=Verbose,MASK_CPU:0x3", "--mem-bind=local", "--gpu-bind=closest",
+            "-mcyclic:Block,NoPack", "--threads-per-core=1"})
+          .binding();
+  EXPECT_EQ(binding.cpu_bind(), "verbose,mask_cpu:0x3");
+  EXPECT_EQ(binding.mem_bind(), "local");
+  EXPECT_EQ(binding.gpu_bind(), "closest");
+  EXPECT_EQ(binding.distribution(), "cyclic:block,nopack");
+  EXPECT_EQ(binding.threads_per_core(), 1u);
+  EXPECT_EQ(spec({}, "#!/bin/sh\n#SBATCH --hint=nomultithread\n").binding().hint(),
+            "nomultithread");
+  EXPECT_FALSE(spec({}).has_binding());
+}
+
+TEST(Submission, WrongBindingIsRefusedByName) {
+  EXPECT_EQ(refusal({"--hint=fast"}),
+            "--hint: \"fast\" is not a hint; use compute_bound, memory_bound, multithread, "
+            "nomultithread");
+  EXPECT_THAT(refusal({"--cpu-bind=core"}), HasSubstr("--cpu-bind: \"core\" is not a way"));
+  EXPECT_THAT(refusal({"--mem-bind="}), HasSubstr("--mem-bind: needs a value"));
+  EXPECT_THAT(refusal({"--threads-per-core=0"}), HasSubstr("from 1 to 64"));
+  EXPECT_THAT(refusal({"--hint=nomultithread", "--threads-per-core=1"}), HasSubstr("--hint"));
 }
 
 TEST(Submission, TasksFollowFromNodes) {

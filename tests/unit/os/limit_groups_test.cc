@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -101,6 +102,22 @@ TEST(LimitGroups, CpusThatTheMachineLacksAreLeftOut) {
   EXPECT_EQ(held.run(widen), 1);
   Held none({.cpus = {4000}});
   EXPECT_TRUE(!none || !none.limits().keeps_cpus());
+}
+
+int mems_of_own_cpuset() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line == "Mems_allowed_list:\t0") return 0;
+  return 1;
+}
+
+TEST(LimitGroups, MemoryIsKeptOnItsNodes) {
+  Held held({.cpus = {first_cpu()}, .memory_nodes = {0, 4000}});
+  if (!held || !held.limits().keeps_cpus()) GTEST_SKIP() << "no cpuset here";
+  EXPECT_EQ(held.run(mems_of_own_cpuset), 0) << "nodes that the machine lacks are left out";
+  Held nowhere({.cpus = {first_cpu()}, .memory_nodes = {4000}});
+  ASSERT_TRUE(nowhere);
+  EXPECT_TRUE(nowhere.limits().keeps_cpus()) << "without any of its nodes it may use all";
 }
 
 TEST(LimitGroups, ProcessesAreCounted) {

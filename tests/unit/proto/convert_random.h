@@ -162,6 +162,10 @@ class RandomWire {
     s.command = path();
     s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
     s.mail_user = flag() ? "" : word();
+    if (flag())
+      s.binding = {"nomultithread", 0, "verbose", "local", "closest", "block:*:cyclic"};
+    else if (flag())
+      s.binding = {"", 2, "verbose,mask_cpu:0x3,0xc*2", "prefer,map_mem:1", "single:2", "plane=4"};
     if (flag()) s.gang = GangRequest{word(), u32(), u32(), maybe([this] { return seconds(); })};
     return s;
   }
@@ -201,6 +205,7 @@ class RandomWire {
           {GpuIndex(static_cast<std::uint16_t>(index)), word(), list([this] { return u32(); })});
     i.features = words();
     if (flag()) i.gpu_topology = GpuTopology(word() + "\n\t" + word());
+    if (flag()) i.cpu_layout = SharedText(word());
     return i;
   }
   FromNode from_node(std::size_t kind) {

@@ -127,6 +127,37 @@ TEST(Demand, ProductsOfCountsDoNotOverflow) {
   EXPECT_EQ(make_demand(spec, cluster.partition(), index).tasks, 0xffff'ffffu);
 }
 
+// A job that uses one thread of each core is charged for whole cores: CPUs that it asks for are those
+// that it may use, and memory for each CPU is for those.
+TEST(Placement, JobThatUsesOneThreadOfACoreTakesWholeCores) {
+  TestCluster cluster;
+  cluster.add_node("n1", 16, Bytes::mib(8000));
+  Node node = cluster.node("n1");
+  node.inventory.cpu_layout = SharedText("0.0:0-7/8-15");
+  cluster.put(node);
+  JobSpec spec = TestCluster::spec(1, 1);
+  spec.cpus_per_task = 3;
+  spec.memory_per_cpu = Bytes::mib(1000);
+  spec.binding.hint = "nomultithread";
+  const JobKey first = cluster.submit(spec);
+  JobSpec with_threads = spec;
+  with_threads.cpus_per_task = 6;
+  with_threads.binding.hint = "multithread";
+  with_threads.memory_per_cpu = Bytes::mib(500);
+  const JobKey threads = cluster.submit(with_threads);
+  spec.memory_per_cpu = Bytes::mib(1);
+  const JobKey larger = cluster.submit(spec);  // three cores, of which two are left
+  const Plan plan = cluster.plan();
+  ASSERT_NE(start_of(plan, first), nullptr);
+  const NodeShare& share = start_of(plan, first)->nodes.front();
+  EXPECT_EQ(share.cpus, 6u);
+  EXPECT_EQ(share.memory, Bytes::mib(3000));
+  EXPECT_THAT(share.cpu_ids, testing::ElementsAre(0, 1, 2, 8, 9, 10));
+  EXPECT_EQ(start_of(plan, larger), nullptr);
+  ASSERT_NE(start_of(plan, threads), nullptr);
+  EXPECT_EQ(start_of(plan, threads)->nodes.front().cpus, 6u);
+}
+
 TEST(TaskCapacity, MemoryOfZeroIsNoRule) {
   const Amounts room{4, 1000};
   for (const MemoryRule rule : {MemoryRule::per_node, MemoryRule::per_cpu, MemoryRule::per_task})

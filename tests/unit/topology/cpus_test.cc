@@ -64,6 +64,63 @@ TEST(Cpus, GpuWithoutAffinityUsesItsNumaNode) {
   EXPECT_TRUE(near_cpus(machine_of("\tGPU0\nGPU0\t X \n"), GpuSet::of(0)).empty());
 }
 
+// Two sockets of five cores with two threads: core 0 is CPUs 0 and 10.
+CpuLayout with_threads() {
+  return parse_cpu_layout("0.0:0-4/10-14;1.1:5-9/15-19").value();
+}
+
+// GPUs 0 and 1 at the first socket, GPUs 2 and 3 at the second one.
+MachineTopology two_sockets() {
+  return machine_of(
+      "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+      "GPU0\t X \tPIX\tSYS\tSYS\t0-4,10-14\t0\n"
+      "GPU1\tPIX\t X \tSYS\tSYS\t0-4,10-14\t0\n"
+      "GPU2\tSYS\tSYS\t X \tPIX\t5-9,15-19\t1\n"
+      "GPU3\tSYS\tSYS\tPIX\t X \t5-9,15-19\t1\n");
+}
+
+TEST(WholeCores, AreTakenWhileThereAreEnough) {
+  const CpuLayout layout = with_threads();
+  EXPECT_THAT(lowest_cpus(all_but({}), 4, &layout), ElementsAre(0, 1, 10, 11));
+  EXPECT_THAT(lowest_cpus(all_but({0}), 4, &layout), ElementsAre(1, 2, 11, 12))
+      << "halves of two cores are not better";
+  EXPECT_THAT(lowest_cpus(all_but({}), 4, nullptr), ElementsAre(0, 1, 2, 3)) << "not known";
+}
+
+TEST(WholeCores, OddRestComesFromACoreThatIsInUse) {
+  const CpuLayout layout = with_threads();
+  EXPECT_THAT(lowest_cpus(all_but({13}), 3, &layout), ElementsAre(0, 3, 10));
+  EXPECT_THAT(lowest_cpus(all_but({13}), 1, &layout), ElementsAre(3));
+  EXPECT_THAT(lowest_cpus(all_but({}), 1, &layout), ElementsAre(0)) << "there is none in use";
+}
+
+TEST(WholeCores, AllFreeThreadsCountWhereNoCoreIsFree) {
+  const CpuLayout layout = with_threads();
+  const Bitset free = all_but({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  EXPECT_THAT(lowest_cpus(free, 4, &layout), ElementsAre(10, 11, 12, 13));
+  EXPECT_EQ(lowest_cpus(free, 99, &layout).size(), 10u);
+}
+
+TEST(WholeCores, AreTakenForGpusOfBothSocketsInTurn) {
+  const CpuLayout layout = with_threads();
+  const MachineTopology machine = two_sockets();
+  EXPECT_THAT(choose_cpus(machine, GpuSet::first(4), all_but({}), 4, &layout),
+              ElementsAre(0, 5, 10, 15))
+      << "not both for the GPUs of one socket";
+  EXPECT_THAT(choose_cpus(machine, GpuSet::of(2), all_but({}), 4, &layout),
+              ElementsAre(5, 6, 15, 16));
+  EXPECT_THAT(choose_cpus(machine, GpuSet::of(2), all_but({5}), 3, &layout),
+              ElementsAre(6, 15, 16));
+  EXPECT_THAT(choose_cpus(machine, GpuSet(0b0101), all_but({}), 2, &layout), ElementsAre(0, 5))
+      << "half a core for each rather than none for one";
+}
+
+TEST(WholeCores, NodeWithFewerOrMoreCpusThanTheLayoutIsServed) {
+  const CpuLayout layout = with_threads();
+  EXPECT_THAT(lowest_cpus(Bitset(5, true), 3, &layout), ElementsAre(0, 1, 2));
+  EXPECT_THAT(lowest_cpus(Bitset(22, true), 99, &layout).size(), 22u);
+}
+
 TEST(TextPosition, GivesGpusAndTheirCpus) {
   const auto placed =
       place(two_processors(), GpuSet(0b1110), {2, {Shape::numa_node, 0}}, all_but({8}), 3);

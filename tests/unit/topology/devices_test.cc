@@ -1,4 +1,4 @@
-// Tests: gpu_constraint
+// Tests: gpu_constraint, cpu_layouts, shared_text
 // Which devices of a node a share gets, compared with brute force: random jobs start and end on recorded machines.
 #include "core/sched/place/devices.h"
 
@@ -60,6 +60,14 @@ class OneNodeCluster {
     return row[kFirstGpu];
   }
   const IndexedNode& node() const { return index_.nodes()[0]; }
+  void tell_layout(const std::string& text) {
+    Node node = *state_.nodes.find(NodeId(1));
+    node.inventory.cpu_layout = SharedText(text);
+    put(std::move(node));
+  }
+  std::uint32_t threads_per_core(const Partition& partition) const {
+    return index_.threads_per_core(partition);
+  }
   void tell(GpuTopology topology) {
     Node node = *state_.nodes.find(NodeId(1));
     node.inventory.gpu_topology = std::move(topology);
@@ -127,6 +135,27 @@ TEST(Devices, NearestCpusAreAllocated) {
   EXPECT_THAT(node.start({1}, 7).cpu_ids, ElementsAre(2, 3, 4, 5, 6, 7, 11));
 }
 
+TEST(Devices, WholeCoresAreAllocatedWhereTheLayoutIsKnown) {
+  Inventory inventory = machine(
+      "\tGPU0\tGPU1\tCPU Affinity\n"
+      "GPU0\tX\tSYS\t4-7,12-15\n"
+      "GPU1\tSYS\tX\t0-3,8-11\n");
+  inventory.cpu_layout = SharedText("0.0:0-3/8-11;1.1:4-7/12-15");
+  OneNodeCluster node(inventory);
+  EXPECT_THAT(node.start({1}, 4).cpu_ids, ElementsAre(4, 5, 12, 13));
+  EXPECT_THAT(node.start({0}, 3).cpu_ids, ElementsAre(0, 1, 8));
+  EXPECT_THAT(node.start({0}, 1).cpu_ids, ElementsAre(9)) << "the rest of a core";
+  EXPECT_THAT(node.start({1}, 4).cpu_ids, ElementsAre(2, 3, 10, 11));
+}
+
+TEST(Devices, LayoutThatCannotBeReadIsNotUsed) {
+  Inventory inventory = machine(text_of(bridge_pairs()));
+  inventory.cpu_layout = SharedText("of a newer release");
+  OneNodeCluster node(inventory);
+  EXPECT_EQ(node.node().layout, nullptr);
+  EXPECT_THAT(node.start({0}, 2).cpu_ids, ElementsAre(0, 1));
+}
+
 TEST(Devices, WithoutAMatrixTheLowestAreAllocated) {
   Inventory inventory = machine(text_of(bridge_pairs()));
   inventory.gpu_topology = {};
@@ -181,6 +210,18 @@ TEST(Devices, ChangedTopologyChangesTheGeneration) {
   EXPECT_GT(node.generation(), before);
   node.tell({});
   EXPECT_EQ(node.node().machine, nullptr);
+}
+
+TEST(Devices, ChangedLayoutChangesTheGenerationAndTheThreadsOfThePartition) {
+  OneNodeCluster node(machine(text_of(bridge_pairs())));
+  Partition partition;
+  partition.name = "main";
+  partition.nodes = {"n1", "unknown"};
+  EXPECT_EQ(node.threads_per_core(partition), 1u);
+  const std::uint64_t before = node.generation();
+  node.tell_layout("0.0:0-7/8-15");
+  EXPECT_GT(node.generation(), before);
+  EXPECT_EQ(node.threads_per_core(partition), 2u);
 }
 
 // Devices of two jobs never overlap; each job gets the best set of the GPUs that were free.

@@ -8,7 +8,9 @@
 #include "base/saturating.h"
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/job/decide/decision_context.h"
+#include "core/topology/cpu_layouts.h"
 #include "core/topology/machines.h"
+#include "model/job/binding_options.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_alternatives.h"
 #include "model/job/gpu_part.h"
@@ -60,6 +62,7 @@ class Search {
         constraint_(constraint),
         same_(same),
         whole_nodes_(whole_nodes),
+        threads_(used_threads_per_core(spec.binding)),
         excluded_(spec.excluded_nodes),
         counted_(constraint.counts.size(), 0) {
     gpus_per_task_ = gpu_count(spec.gpus_per_task);
@@ -94,9 +97,10 @@ class Search {
       unknown_ = true;
       return;
     }
-    most_cpus_ = std::max<std::uint64_t>(most_cpus_, has.cpus);
+    const std::uint64_t cpus = usable_cpus(has);
+    most_cpus_ = std::max<std::uint64_t>(most_cpus_, cpus);
     most_memory_ = std::max(most_memory_, has.memory);
-    bool fits = has.cpus >= cpus_each_ && has.memory >= memory_each_;
+    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_;
     for (const GpuRequest& want : spec_.gpus_per_node) {
       const std::uint32_t there = gpus_of(has, want.type);
       std::uint32_t& most = most_gpus_[want.type];
@@ -115,7 +119,7 @@ class Search {
     ++fit_;
     for (std::size_t i = 0; i < counted_.size(); ++i)
       counted_[i] += constraint_.counts[i].test.holds(has.features) ? 1 : 0;
-    std::uint64_t tasks = std::min<std::uint64_t>(has.cpus / cpus_per_task_, by_gpus);
+    std::uint64_t tasks = std::min<std::uint64_t>(cpus / cpus_per_task_, by_gpus);
     if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0) {
       const std::int64_t by_memory = has.memory.value() / spec_.memory_per_cpu->value() /
                                      static_cast<std::int64_t>(cpus_per_task_);
@@ -147,8 +151,8 @@ class Search {
       return "no node" + where +
              " has the features asked for (invalid feature specification): " + features_text();
     if (cpus_each_ > most_cpus_)
-      return too_big(std::to_string(cpus_each_) + " CPUs on one node", std::to_string(most_cpus_),
-                     where);
+      return too_big(std::to_string(cpus_each_) + " CPUs on one node" + threads_text(),
+                     std::to_string(most_cpus_), where);
     if (memory_each_ > most_memory_)
       return too_big(format_memory(memory_each_) + " of memory on one node",
                      format_memory(most_memory_), where);
@@ -182,6 +186,18 @@ class Search {
   }
 
  private:
+  // Of a core only some hardware threads may count.
+  std::uint64_t usable_cpus(const Inventory& inventory) {
+    const CpuLayout* layout = threads_ ? layouts_.of(inventory.cpu_layout) : nullptr;
+    if (!layout || layout->threads_per_core() <= *threads_) return inventory.cpus;
+    const std::uint64_t each = (layout->threads_per_core() + *threads_ - 1) / *threads_;
+    return inventory.cpus / each;
+  }
+  std::string threads_text() const {
+    if (!threads_) return {};
+    return " with " + std::to_string(*threads_) + " of the hardware threads of each core";
+  }
+
   // The most GPUs of one type on the node that are linked as the job requires.
   std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
     std::map<std::string_view, std::vector<GpuIndex>> by_type;
@@ -255,7 +271,10 @@ class Search {
   const Constraint& constraint_;
   const FeatureTest& same_;
   const bool whole_nodes_;  // with all GPUs
+  // Used hardware threads of each core; none = all.
+  const std::optional<std::uint32_t> threads_;
   topology::Machines machines_;
+  topology::CpuLayouts layouts_;
   const Names excluded_;
   std::vector<std::uint32_t> counted_;  // nodes that fit, by index of constraint_.counts
   std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;

@@ -8,6 +8,7 @@
 #include "core/job/decide/decide_node_life.h"
 #include "core/job/decide/report.h"
 #include "core/topology/parsed_topology.h"
+#include "model/cluster/cpu_layout.h"
 
 namespace ares::core {
 namespace {
@@ -45,6 +46,9 @@ std::optional<Error> why_not_register(const DecisionContext& q, const Node& node
     if (const Status told = topology::check_gpu_topology(r.inventory.gpu_topology); !told)
       return Error{told.error().code,
                    "node " + node.name + ": topology of its GPUs: " + told.error().message};
+  if (r.inventory.cpu_layout != node.inventory.cpu_layout)
+    if (const auto layout = parse_cpu_layout(r.inventory.cpu_layout.text()); !layout)
+      return Error{layout.error().code, "node " + node.name + ": " + layout.error().message};
   if (node.contact == Contact::never) return std::nullopt;
   const bool same = r.incarnation_tag == node.incarnation_tag;
   if (!same && command.rival_heard &&

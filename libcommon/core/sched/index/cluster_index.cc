@@ -80,6 +80,8 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   const Inventory& inventory = inventory_of(node);
   if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
     entry.machine = machines_.of(inventory.gpu_topology);
+  if (!entry.node || !inventory_of(*entry.node).cpu_layout.shares(inventory.cpu_layout))
+    entry.layout = layouts_.of(inventory.cpu_layout);
   entry.node = &node;
   entry.usable = takes_jobs(node);
   entry.total.assign(stride(), 0);
@@ -144,6 +146,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const bool was_usable = entry.usable;
     const Amounts was_total = entry.total, was_free = entry.free;
     const auto* was_machine = entry.machine;
+    const auto* was_layout = entry.layout;
     const NodeTenants were = entry.tenants;
     const auto were_shared = entry.shared;
     // Pointers are compared and followed only into `before` and `after`, which are both alive.
@@ -162,8 +165,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                     std::less_equal<>()))
       gains_.add(at);
     other_totals = other_totals || was_total != entry.total;
+    if (was_layout != entry.layout) threads_per_core_.clear();
     if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
-        !same_features || other_gpus)
+        was_layout != entry.layout || !same_features || other_gpus)
       ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
@@ -207,6 +211,16 @@ std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
 const topology::Network* ClusterIndex::network(const std::string& name) const {
   const auto found = networks_.find(name);
   return found == networks_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t ClusterIndex::threads_per_core(const Partition& partition) const {
+  const auto [entry, added] = threads_per_core_.try_emplace(partition.name, 1);
+  if (!added) return entry->second;
+  for (const std::string& name : partition.nodes)
+    if (const auto at = find(name); at && nodes_[*at].layout)
+      entry->second = std::max(entry->second,
+                               static_cast<std::uint32_t>(nodes_[*at].layout->threads_per_core()));
+  return entry->second;
 }
 
 const std::vector<NodeIndex>& ClusterIndex::members(const Partition& partition) {

@@ -20,6 +20,7 @@
 #include "core/sched/index/indexed_node.h"
 #include "core/sched/index/node_change_log.h"
 #include "core/sched/index/reservation_index.h"
+#include "core/topology/cpu_layouts.h"
 #include "core/topology/machines.h"
 #include "core/topology/network.h"
 #include "model/engine/state.h"
@@ -101,6 +102,9 @@ class ClusterIndex {
   // Hardware topologies of the nodes. They cache the results of queries.
   topology::Machines& machines() const { return machines_; }
 
+  // The most hardware threads that a core of the partition's nodes has; 1 if it is not known.
+  std::uint32_t threads_per_core(const Partition& partition) const;
+
   // Histogram of the workload, for placement strategies. Owned by the planner; null until it sets
   // one.
   const WorkloadHistogram* workload() const { return workload_; }
@@ -142,6 +146,8 @@ class ClusterIndex {
   NodeChangeLog gains_;
   NodeChangeLog changes_;
   mutable topology::Machines machines_;
+  topology::CpuLayouts layouts_;
+  mutable std::map<std::string, std::uint32_t> threads_per_core_;  // by partition
 };
 
 }  // namespace ares::core::sched

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/saturating.h"
+#include "model/job/binding_options.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_part.h"
 
@@ -20,7 +21,7 @@ auto class_fields(const JobSpec& s) {
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
                   s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
-                  s.alternatives_per);
+                  s.alternatives_per, s.binding.hint, s.binding.threads_per_core);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -78,6 +79,19 @@ void fill_per_gpu(Demand& demand, const JobSpec& spec) {
   if (!spec.memory_per_gpu) return;
   demand.memory_rule = per_task > 0 ? MemoryRule::per_task : MemoryRule::per_node;
   demand.memory = capped_product(*spec.memory_per_gpu, per_task > 0 ? per_task : per_node);
+}
+
+// A job that uses only some hardware threads of each core is charged for the whole cores: CPUs that
+// it asks for are those that it may use, and so are those that memory for each CPU is for. Nodes with
+// fewer threads than others of the partition are charged as if they had as many.
+void count_whole_cores(Demand& demand, const JobSpec& spec, std::uint32_t threads_per_core) {
+  const auto used = used_threads_per_core(spec.binding);
+  if (!used || *used >= threads_per_core) return;
+  const std::uint32_t factor = ceil_div(threads_per_core, *used);
+  demand.cpus_per_task = capped_product(demand.cpus_per_task, factor);
+  demand.min_cpus_per_node = capped_product(demand.min_cpus_per_node, factor);
+  if (demand.memory_rule == MemoryRule::per_cpu)
+    demand.memory = Bytes((demand.memory.value() + factor - 1) / factor);
 }
 
 bool needs_user(const JobSpec& spec, bool by_user) {
@@ -157,6 +171,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.gpu_constraint = spec.gpu_constraint;
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
+  count_whole_cores(demand, spec, index.threads_per_core(partition));
   // Such a request is refused at submission, but an older release may have stored it.
   if (demand.memory_rule != MemoryRule::whole && demand.memory <= Bytes{}) {
     demand.memory_rule = MemoryRule::none;

@@ -9,6 +9,7 @@
 #include "core/sched/index/amounts.h"
 #include "core/sched/index/node_tenants.h"
 #include "core/topology/machine.h"
+#include "model/cluster/cpu_layout.h"
 #include "model/cluster/node.h"
 
 namespace ares::core::sched {
@@ -39,6 +40,8 @@ struct IndexedNode {
   NodeTenants tenants;
   // Null: the links between its GPUs are not known.
   const topology::MachineTopology* machine = nullptr;
+  // Null: which of its CPUs are threads of one core is not known.
+  const CpuLayout* layout = nullptr;
   // Changes whenever free amounts may have changed; never 0 in an index.
   std::uint32_t stamp = 0;
 };

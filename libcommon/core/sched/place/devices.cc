@@ -68,26 +68,18 @@ void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& in
   taken.push_back(*gpu);
 }
 
-// CPUs differ only in their distance to the GPUs.
-std::vector<std::uint32_t> nearest_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
-                                        std::int64_t count) {
+// CPUs differ in their distance to the GPUs and in their cores.
+std::vector<std::uint32_t> best_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
+                                     std::int64_t count) {
+  Bitset free(node.cpus_used.size(), true);
+  free.andnot(node.cpus_used);
+  const auto wanted = static_cast<std::size_t>(count);
+  if (!node.machine || gpus.empty()) return topology::lowest_cpus(free, wanted, node.layout);
   GpuSet near;
   for (const GpuIndex gpu : gpus)
     if (gpu.value() < topology::kMaxGpus) near.insert(gpu.value());
-  Bitset free(node.cpus_used.size(), true);
-  free.andnot(node.cpus_used);
-  return topology::choose_cpus(*node.machine, near & node.machine->gpus(), free,
-                               static_cast<std::size_t>(count));
-}
-
-std::vector<std::uint32_t> lowest_cpus(const IndexedNode& node, std::int64_t count) {
-  std::vector<std::uint32_t> ids;
-  for (std::size_t cpu = 0; cpu < node.cpus_used.size() && count > 0; ++cpu) {
-    if (node.cpus_used.test(cpu)) continue;
-    ids.push_back(static_cast<std::uint32_t>(cpu));
-    --count;
-  }
-  return ids;
+  return topology::choose_cpus(*node.machine, near & node.machine->gpus(), free, wanted,
+                               node.layout);
 }
 
 std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
@@ -96,8 +88,7 @@ std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
       (node.total[kCpus] - node.free[kCpus]) - static_cast<std::int64_t>(node.cpus_used.count());
   node.free[kCpus] -= count;
   if (unnamed != 0) return {};
-  std::vector<std::uint32_t> ids =
-      node.machine && !gpus.empty() ? nearest_cpus(node, gpus, count) : lowest_cpus(node, count);
+  std::vector<std::uint32_t> ids = best_cpus(node, gpus, count);
   for (const std::uint32_t cpu : ids) node.cpus_used.set(cpu);
   return ids;
 }

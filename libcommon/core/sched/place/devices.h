@@ -30,8 +30,9 @@ std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t colum
 
 // Chooses the devices of a share. A part of a GPU is on the device that its share names
 // (shared_gpus.h), or on the best free one. Of each type the best free GPUs are taken
-// (topology/choose.h), and the CPUs nearest to them (topology/cpus.h). Where the topology of the
-// machine is not known, both are the lowest free numbers.
+// (topology/choose.h), and the CPUs nearest to them (topology/cpus.h), as whole cores where the layout
+// of the CPUs is known. Where the topology of the machine is not known, both are the lowest free
+// numbers.
 // Marks `node`: the devices become used and the amounts are no longer free. CPU ids are left out
 // (any CPUs will do) if charges without ids make it unknown which CPUs are free.
 // Precondition: the share was placed in the amounts that cap_gpus() leaves of the node's free
