@@ -305,6 +305,12 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   for (const auto& [gpu, devices] : setup_.gpu_devices)
     if (std::find(own.begin(), own.end(), gpu) == own.end())
       step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
+  if (!setup_.gpu_names.empty())
+    for (const GpuIndex gpu : own) {
+      const auto name = setup_.gpu_names.find(gpu);
+      step.visible_gpus.push_back(name == setup_.gpu_names.end() ? std::to_string(gpu.value())
+                                                                 : name->second);
+    }
   return step;
 }
 

@@ -40,6 +40,8 @@ struct AgentSetup {
   std::uint64_t max_processes_per_cpu = 0;  // of a job, for each of its CPUs; 0 = no limit
   // Device files of each GPU, as the kernel names them: "c 195:0".
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
+  // By which name the driver's libraries know each GPU: "MIG-...". Without a name it is the index.
+  std::map<GpuIndex, std::string> gpu_names{};
 };
 
 class NodeAgent final : public ExecutorEvents {

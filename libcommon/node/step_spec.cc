@@ -125,6 +125,7 @@ std::string encode(const StepSpec& spec) {
   put_optional(out, "memory_limit", spec.memory_limit);
   if (spec.max_processes != 0) out.put("max_processes", spec.max_processes);
   put_texts(out, "denied_device", spec.denied_devices);
+  put_texts(out, "visible_gpu", spec.visible_gpus);
   return out.take();
 }
 
@@ -172,6 +173,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   if (auto n = in.optional_number<std::int64_t>("memory_limit")) spec.memory_limit = Bytes(*n);
   spec.max_processes = in.number_or<std::uint64_t>("max_processes", 0);
   spec.denied_devices = in.all("denied_device");
+  spec.visible_gpus = in.all("visible_gpu");
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }
