@@ -13,6 +13,7 @@
 #include <spdlog/spdlog.h>
 
 #include "aresd/confirm.h"
+#include "aresd/discovery.h"
 #include "aresd/gpu_devices.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
@@ -48,12 +49,16 @@ struct Arguments {
   std::string config;
   std::string nodes;
   std::string confirm_ended;  // an attempt
+  std::string discover;       // a source: prints the GPUs that it finds
+  std::string discover_here;  // the same in this process
 };
 
 Result<Arguments> parse_arguments(int argc, char** argv) {
   constexpr option kOptions[] = {{"config", required_argument, nullptr, 'c'},
                                  {"node", required_argument, nullptr, 'n'},
                                  {"confirm-ended", required_argument, nullptr, 'e'},
+                                 {"discover", optional_argument, nullptr, 'd'},
+                                 {"discover-here", required_argument, nullptr, 'D'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {"version", no_argument, nullptr, 'V'},
                                  {nullptr, 0, nullptr, 0}};
@@ -63,15 +68,21 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
       case 'c': arguments.config = optarg; break;
       case 'n': arguments.nodes = optarg; break;
       case 'e': arguments.confirm_ended = optarg; break;
+      case 'd': arguments.discover = optarg ? optarg : "auto"; break;
+      case 'D': arguments.discover_here = optarg; break;
       case 'h':
         std::puts(
             "usage: aresd [--config FILE] [--node NAMES]\n"
             "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
+            "       aresd --discover[=auto|nvml|amd|pci|FILE]\n"
             "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
             "n[1-1000],\n"
             "only where ares.yaml says `exec: mock`. --confirm-ended: all processes of an attempt "
             "whose\n"
-            "supervisor was killed have ended; the node could not tell. See aresd(8).");
+            "supervisor was killed have ended; the node could not tell. --discover: prints the "
+            "GPUs "
+            "of this\n"
+            "machine as JSON. See aresd(8), ares-gpu-discovery(7).");
         std::exit(0);
       case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
       default: return fail(ErrorCode::invalid_argument, "see aresd --help");
@@ -196,12 +207,19 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!configured)
       return fail(ErrorCode::not_found,
                   config.path + " has no node " + name + "; add it under `nodes`");
-    Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine);
+    const auto found = ares::aresd::find_gpus(
+        *configured, config.node.gpu_discovery_timeout, plugin.in_memory,
+        [&name](const std::string& text, bool concerns_operator) {
+          spdlog::log(concerns_operator ? spdlog::level::warn : spdlog::level::info, "{}: {}", name,
+                      text);
+        });
+    if (!found) return fail(found.error());
+    Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine, *found);
     if (!inventory) return fail(inventory.error());
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::GpuDevices devices;
-    if (!plugin.in_memory) devices = ares::aresd::gpu_devices(*configured, *inventory);
+    if (!plugin.in_memory) devices = ares::aresd::gpu_devices(*configured, *inventory, *found);
     for (const std::string& problem : devices.problems)
       spdlog::warn("{}: gpu_devices: {}; jobs are not kept from it", name, problem);
     std::string enforced = plugin.enforced;
@@ -225,7 +243,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .fresh_uuid = *uuid,
                    .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
-                   .gpu_devices = std::move(devices.of)};
+                   .gpu_devices = std::move(devices.of),
+                   .gpu_names = ares::aresd::gpu_names(*found)};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
@@ -286,6 +305,11 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
 }
 
 Status run(const Arguments& arguments) {
+  if (!arguments.discover_here.empty())
+    return ares::aresd::print_found_here(arguments.discover_here);
+  if (!arguments.discover.empty())
+    return ares::aresd::print_found(arguments.discover,
+                                    ares::config::NodeConfig{}.gpu_discovery_timeout);
   Result<ares::config::Config> config =
       ares::config::load(ares::config::default_path(arguments.config));
   if (!config) return fail(config.error());
