@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "aresd/confirm.h"
 #include "aresd/discovery.h"
 #include "aresd/gpu_devices.h"
+#include "aresd/gpu_watch.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -51,6 +53,7 @@ struct Arguments {
   std::string confirm_ended;  // an attempt
   std::string discover;       // a source: prints the GPUs that it finds
   std::string discover_here;  // the same in this process
+  bool watch_gpus_here = false;
 };
 
 Result<Arguments> parse_arguments(int argc, char** argv) {
@@ -58,6 +61,7 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
                                  {"node", required_argument, nullptr, 'n'},
                                  {"confirm-ended", required_argument, nullptr, 'e'},
                                  {"discover", optional_argument, nullptr, 'd'},
+                                 {"watch-gpus-here", no_argument, nullptr, 'W'},
                                  {"discover-here", required_argument, nullptr, 'D'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {"version", no_argument, nullptr, 'V'},
@@ -69,6 +73,7 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
       case 'n': arguments.nodes = optarg; break;
       case 'e': arguments.confirm_ended = optarg; break;
       case 'd': arguments.discover = optarg ? optarg : "auto"; break;
+      case 'W': arguments.watch_gpus_here = true; break;
       case 'D': arguments.discover_here = optarg; break;
       case 'h':
         std::puts(
@@ -196,9 +201,11 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
 }
 
 // Adds every node of the list to the host. The nodes send through `link`, which is still null here.
+// `by_nvml`: whether GPUs were found by NVIDIA's library.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
-                 ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link) {
+                 ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
+                 bool& by_nvml) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
@@ -214,6 +221,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                       text);
         });
     if (!found) return fail(found.error());
+    by_nvml = by_nvml || (*found && (*found)->source == "nvml" && !plugin.in_memory);
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine, *found);
     if (!inventory) return fail(inventory.error());
     Result<std::string> uuid = ares::os::fresh_uuid();
@@ -304,7 +312,16 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
       });
 }
 
-Status run(const Arguments& arguments) {
+// Whether HUP may start this program again: it would end with a configuration that cannot be read.
+bool can_start_again(const Arguments& arguments) {
+  const auto config = ares::config::load(ares::config::default_path(arguments.config));
+  if (!config) spdlog::error("HUP is ignored: {}", config.error().message);
+  return config.has_value();
+}
+
+// `again`: it stops in order to read the configuration and look for its GPUs anew.
+Status run(const Arguments& arguments, std::atomic<bool>& again) {
+  if (arguments.watch_gpus_here) return ares::aresd::print_gpu_errors();
   if (!arguments.discover_here.empty())
     return ares::aresd::print_found_here(arguments.discover_here);
   if (!arguments.discover.empty())
@@ -348,7 +365,9 @@ Status run(const Arguments& arguments) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link); !added) return added;
+  bool by_nvml = false;
+  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, by_nvml); !added)
+    return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);
@@ -365,22 +384,37 @@ Status run(const Arguments& arguments) {
                  plugin->why_shared_ipc);
   log_shared_groups(plugin->slice);
 
-  std::jthread signals([&handled, &host] {
+  std::jthread signals([&handled, &host, &arguments, &again] {
     int signal = 0;
     while (::sigwait(&handled, &signal) != 0 || signal == SIGHUP || signal == SIGUSR1) {
+      if (signal == SIGHUP && can_start_again(arguments)) {
+        again = true;
+        break;
+      }
       if (signal != SIGUSR1) continue;
       if (Status reopened = ares::reopen_log(); !reopened)
         spdlog::error("{}", reopened.error().message);
     }
     (*host)->stop();
   });
+  std::optional<ares::aresd::GpuWatch> watch;
+  if (by_nvml) {
+    auto started = ares::aresd::GpuWatch::start([](const std::string& text, bool look_again) {
+      spdlog::warn("{}", text);
+      if (look_again) ::kill(::getpid(), SIGHUP);
+    });
+    if (started)
+      watch = std::move(*started);
+    else
+      spdlog::warn("errors of GPUs are not watched: {}", started.error().message);
+  }
   if (!plugin->in_memory) {
     // Only this thread, which renews the leases, gets the priority.
     (void)ares::os::lock_memory();
     (void)ares::os::raise_priority(ares::os::Priority::high);
   }
   (*host)->run();
-  spdlog::info("aresd stops; jobs run on");
+  spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
   return {};
@@ -390,7 +424,13 @@ Status run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Result<Arguments> arguments = parse_arguments(argc, argv);
-  Status status = arguments ? run(*arguments) : fail(arguments.error());
+  std::atomic<bool> again = false;
+  Status status = arguments ? run(*arguments, again) : fail(arguments.error());
+  if (status && again) {
+    ::execvp(argv[0], argv);
+    ::execv("/proc/self/exe", argv);
+    status = fail(ErrorCode::unavailable, "cannot start again; start aresd");
+  }
   if (status) return 0;
   std::fprintf(stderr, "aresd: %s\n", status.error().message.c_str());
   return 1;

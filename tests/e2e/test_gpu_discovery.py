@@ -3,13 +3,15 @@
 node registers, and what a job sees."""
 
 import json
+import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
 
 import nvml
-from cluster import BIN, Cluster, until
+from cluster import BIN, Cluster, processes_naming, until
 
 
 def discover(folder, machine, source="nvml", library="nvml", check=True):
@@ -127,8 +129,11 @@ def cluster_on(tmp_path, monkeypatch):
         return made[-1]
 
     yield start
+    monkeypatch.undo()
     for cluster in made:
+        top = str(cluster.top)
         cluster.close()
+        until(lambda: processes_naming(top) == [])
 
 
 def node(cluster):
@@ -174,3 +179,26 @@ def test_a_hanging_driver_leaves_a_node_without_gpus(cluster_on):
     cluster.completed(job)
     assert "discovery of GPUs by nvml failed: no answer within 2 s; does the driver hang?" in logs(cluster)
     assert "gpu:" not in node(cluster)
+
+
+def test_an_error_of_a_gpu_drains_the_node_and_leaves_its_jobs(cluster_on, tmp_path):
+    cluster = cluster_on(PAIR, more=', gpus: "a100:2"')
+    until(lambda: "NVLink 0-1" in node(cluster))
+    daemon = cluster.pid("aresd@n1")
+    job = cluster.wrap("while [ ! -e go ]; do sleep 0.1; done; echo $CUDA_VISIBLE_DEVICES", "--gres=gpu:2")
+    cluster.wait_state(job, "RUNNING")
+    nvml.environment(tmp_path, {**PAIR, "stub": {"results": {"nvmlDeviceGetHandleByIndex 1": 15}}})
+    (tmp_path / "machine.json.error").write_text("1 79")
+    text = until(lambda: (shown := node(cluster)) and "gres/gpu count" in shown and shown, seconds=60)
+    assert "Low gres/gpu count (1 < 2)" in text
+    assert "GPU 0000:11:00.0: XID 79; its state is looked at again" in logs(cluster)
+    assert "GPU 1 is not offered: the driver cannot use it: GPU is lost (15)" in logs(cluster)
+    assert cluster.pid("aresd@n1") == daemon and cluster.state(job) == "RUNNING"
+    # It was reset: HUP lets aresd look again, and the controller resumes the node.
+    nvml.environment(tmp_path, PAIR)
+    os.kill(daemon, signal.SIGHUP)
+    until(lambda: "gres/gpu count" not in node(cluster), seconds=60)
+    (cluster.work / "go").write_text("")
+    cluster.completed(job)
+    assert cluster.output(job).strip() == "0,1"
+    cluster.completed(cluster.wrap("true", "--gres=gpu:2"))

@@ -273,6 +273,42 @@ int nvmlDeviceGetRetiredPages(Unit*, unsigned, unsigned* count, unsigned long lo
   return kUnsupported;
 }
 
+// An error happens when the file $ARES_NVML_STUB.error appears, with the index of a GPU and a number: "1 79".
+struct EventData {
+  Unit* device;
+  unsigned long long type, data;
+#ifndef ARES_NVML_OLD
+  unsigned gpu_instance, compute_instance;
+#endif
+};
+int nvmlEventSetCreate(void** out) {
+  *out = &units;
+  return enter("nvmlEventSetCreate");
+}
+int nvmlEventSetFree(void*) {
+  return kOk;
+}
+int nvmlDeviceRegisterEvents(Unit* unit, unsigned long long types, void*) {
+  return types == 8 ? enter("nvmlDeviceRegisterEvents", unit) : kBadArgument;
+}
+int NEW(nvmlEventSetWait)(void*, EventData* out, unsigned milliseconds) {
+  const std::string path = std::string(std::getenv("ARES_NVML_STUB")) + ".error";
+  for (unsigned waited = 0; waited < milliseconds; waited += 20) {
+    unsigned index = 0, number = 0;
+    if (std::ifstream(path) >> index >> number) {
+      std::remove(path.c_str());
+      if (index >= units.size()) return 15;
+      *out = {};
+      out->device = &units[index];
+      out->type = 8;
+      out->data = number;
+      return kOk;
+    }
+    ::usleep(20'000);
+  }
+  return 10;
+}
+
 #ifndef ARES_NVML_OLD
 int nvmlDeviceGetCpuAffinityWithinScope(Unit* unit, unsigned words, unsigned long* out,
                                         unsigned scope) {

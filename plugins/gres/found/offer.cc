@@ -123,6 +123,7 @@ void number(const FoundMachine& machine, std::vector<Item>& items) {
 Offer made_of(const FoundMachine& machine, std::vector<Item> items,
               std::vector<std::string> left_out) {
   Offer out;
+  out.source = machine.source;
   out.topology = topology_of(machine, items, left_out);
   for (Item& item : items) out.gpus.push_back(std::move(item.offered));
   out.left_out = std::move(left_out);

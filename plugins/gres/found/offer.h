@@ -20,6 +20,7 @@ struct OfferedGpu {
 };
 
 struct Offer {
+  std::string source;            // as of FoundMachine
   std::vector<OfferedGpu> gpus;  // ascending index
   GpuTopology topology;
   std::vector<std::string> left_out;  // "GPU 3 (0000:87:00.0) is not offered: ..."

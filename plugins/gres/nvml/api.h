@@ -17,6 +17,7 @@ inline constexpr Return kNotSupported = 3;
 inline constexpr Return kNoPermission = 4;
 inline constexpr Return kNotFound = 6;
 inline constexpr Return kDriverNotLoaded = 9;
+inline constexpr Return kTimeout = 10;
 inline constexpr Return kFunctionNotFound = 13;
 inline constexpr Return kGpuIsLost = 15;
 inline constexpr Return kUnknownError = 999;
@@ -43,6 +44,16 @@ struct Attributes {
   unsigned gpu_slices, compute_slices;
   unsigned long long memory_mib;
 };
+
+using Events = Opaque*;
+// Version 1 writes the first three members.
+struct EventData {
+  Device device;
+  unsigned long long type;
+  unsigned long long data;  // the number of an XID error
+  unsigned gpu_instance, compute_instance;
+};
+inline constexpr unsigned long long kXidErrors = 8;  // a bit of `type`
 
 // Levels of nvmlDeviceGetTopologyCommonAncestor.
 inline constexpr unsigned kInternal = 0;
@@ -102,6 +113,10 @@ struct Api {
   Return (*DeviceGetRemappedRows)(Device, unsigned*, unsigned*, unsigned*, unsigned*);
   Return (*DeviceGetRetiredPages)(Device, unsigned, unsigned*, unsigned long long*);
   Return (*DeviceGetRetiredPagesPendingStatus)(Device, unsigned*);
+  Return (*EventSetCreate)(Events*);
+  Return (*EventSetFree)(Events);
+  Return (*EventSetWait)(Events, EventData*, unsigned);  // milliseconds
+  Return (*DeviceRegisterEvents)(Device, unsigned long long, Events);
 };
 
 }  // namespace ares::gres::nvml

@@ -75,6 +75,10 @@ Status Library::resolve() {
   in.find(api_.DeviceGetRemappedRows, {"nvmlDeviceGetRemappedRows"});
   in.find(api_.DeviceGetRetiredPages, {"nvmlDeviceGetRetiredPages"});
   in.find(api_.DeviceGetRetiredPagesPendingStatus, {"nvmlDeviceGetRetiredPagesPendingStatus"});
+  in.find(api_.EventSetCreate, {"nvmlEventSetCreate"});
+  in.find(api_.EventSetFree, {"nvmlEventSetFree"});
+  in.find(api_.EventSetWait, {"nvmlEventSetWait_v2", "nvmlEventSetWait"});
+  in.find(api_.DeviceRegisterEvents, {"nvmlDeviceRegisterEvents"});
   return {};
 }
 

@@ -1,3 +1,4 @@
+// Tests: discovery_child, driver_process
 #include "aresd/discovery_child.h"
 
 #include <gmock/gmock.h>
