@@ -103,9 +103,9 @@ Result<std::optional<gres::Offer>> find_gpus(const config::ConfiguredNode& node,
   return offer;
 }
 
-std::map<GpuIndex, std::string> gpu_names(const std::optional<gres::Offer>& offer) {
+std::map<GpuIndex, std::string> gpu_names(const std::optional<gres::Offer>& offer, bool confined) {
   std::map<GpuIndex, std::string> names;
-  if (offer)
+  if (offer && (offer->only_names || confined))
     for (const gres::OfferedGpu& offered : offer->gpus)
       if (!offered.name.empty()) names.emplace(offered.gpu.index, offered.name);
   return names;

@@ -242,6 +242,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!enforced.empty())
       spdlog::log(enforced == kAllLimits ? spdlog::level::info : spdlog::level::warn,
                   "{}: jobs are held to: {}; see ISOLATION in aresd(8)", name, enforced);
+    auto gpu_names = ares::aresd::gpu_names(*found, enforced.ends_with(kDevices.substr(1)));
     ares::aresd::HostedNodeSetup setup;
     setup.agent = {.name = name,
                    .inventory = *inventory,
@@ -252,7 +253,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
                    .gpu_devices = std::move(devices.of),
-                   .gpu_names = ares::aresd::gpu_names(*found)};
+                   .gpu_names = std::move(gpu_names)};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);

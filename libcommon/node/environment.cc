@@ -60,6 +60,10 @@ Value devices(const Facts& f) {
   if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
   return f.step.visible_gpus.empty() ? indices(f) : joined(f.step.visible_gpus);
 }
+// OpenCL of AMD's driver knows only indices.
+Value ordinals(const Facts& f) {
+  return f.step.visible_gpus.empty() ? devices(f) : Value();
+}
 Value devices_if_any(const Facts& f) {
   return f.launch.share.gpus.empty() ? Value() : indices(f);
 }
@@ -189,7 +193,8 @@ constexpr Row kRows[] = {
     {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use, as indices or UUIDs; empty without any",
       "on nodes that have GPUs"},
      devices},
-    {{"GPU_DEVICE_ORDINAL", "the same for OpenCL", "on nodes that have GPUs"}, devices},
+    {{"GPU_DEVICE_ORDINAL", "the same for OpenCL, if as indices", "on nodes that have GPUs"},
+     ordinals},
     {{"ROCR_VISIBLE_DEVICES", "the same for ROCm", "on nodes that have GPUs"}, devices},
 };
 

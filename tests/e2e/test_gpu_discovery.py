@@ -5,6 +5,7 @@ node registers, and what a job sees."""
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -140,13 +141,20 @@ def node(cluster):
     return until(lambda: cluster.run("actl", "show", "node", "n1").stdout)
 
 
+def seen(cluster, *indices):
+    """What a job with these GPUs has in CUDA_VISIBLE_DEVICES."""
+    enforced = re.search(r"Enforced=(\S+)", node(cluster))
+    by_name = enforced and "devices" in enforced[1].split(",")
+    return ",".join(f"GPU-{index}" if by_name else str(index) for index in indices)
+
+
 def test_a_job_gets_the_found_gpus(cluster_on):
     cluster = cluster_on(PAIR, source="auto")
     text = until(lambda: (shown := node(cluster)) and "gpu:a100:2" in shown and shown)
     assert "NVLink 0-1 (12 each)" in text
     job = cluster.wrap('echo "$CUDA_VISIBLE_DEVICES"', "--gres=gpu:a100:2")
     cluster.completed(job)
-    assert cluster.output(job).strip() == "0,1"
+    assert cluster.output(job).strip() == seen(cluster, 0, 1)
 
 
 def test_jobs_see_instances_of_mig_by_their_uuid(cluster_on):
@@ -200,5 +208,5 @@ def test_an_error_of_a_gpu_drains_the_node_and_leaves_its_jobs(cluster_on, tmp_p
     until(lambda: "gres/gpu count" not in node(cluster), seconds=60)
     (cluster.work / "go").write_text("")
     cluster.completed(job)
-    assert cluster.output(job).strip() == "0,1"
+    assert cluster.output(job).strip() == seen(cluster, 0, 1)
     cluster.completed(cluster.wrap("true", "--gres=gpu:2"))

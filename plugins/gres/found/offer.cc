@@ -106,24 +106,24 @@ GpuTopology topology_of(const FoundMachine& machine, const std::vector<Item>& it
   return topology;
 }
 
-// Instances have no index of their own, so all are numbered. Indices are no names for the driver's
-// libraries then, nor if they may count without a GPU that has a problem.
-void number(const FoundMachine& machine, std::vector<Item>& items) {
-  const bool instances =
-      std::any_of(items.begin(), items.end(), [](const Item& item) { return item.instance; });
-  const bool problems = std::any_of(machine.gpus.begin(), machine.gpus.end(),
-                                    [](const FoundGpu& gpu) { return !gpu.problem.empty(); });
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    OfferedGpu& offered = items[i].offered;
-    if (instances) offered.gpu.index = GpuIndex(static_cast<GpuIndex::rep>(i));
-    if (!instances && !problems) offered.name.clear();
-  }
+bool has_instances(const std::vector<Item>& items) {
+  return std::any_of(items.begin(), items.end(), [](const Item& item) { return item.instance; });
+}
+
+// Instances have no index of their own, so all are numbered.
+void number(std::vector<Item>& items) {
+  if (!has_instances(items)) return;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    items[i].offered.gpu.index = GpuIndex(static_cast<GpuIndex::rep>(i));
 }
 
 Offer made_of(const FoundMachine& machine, std::vector<Item> items,
               std::vector<std::string> left_out) {
   Offer out;
   out.source = machine.source;
+  out.only_names =
+      has_instances(items) || std::any_of(machine.gpus.begin(), machine.gpus.end(),
+                                          [](const FoundGpu& gpu) { return !gpu.problem.empty(); });
   out.topology = topology_of(machine, items, left_out);
   for (Item& item : items) out.gpus.push_back(std::move(item.offered));
   out.left_out = std::move(left_out);
@@ -135,14 +135,14 @@ Offer made_of(const FoundMachine& machine, std::vector<Item> items,
 Offer offer(const FoundMachine& machine) {
   std::vector<std::string> left_out;
   std::vector<Item> items = items_of(machine, left_out);
-  number(machine, items);
+  number(items);
   return made_of(machine, std::move(items), std::move(left_out));
 }
 
 Offer offer(const FoundMachine& machine, const std::vector<Gpu>& configured) {
   std::vector<std::string> left_out;
   std::vector<Item> items = items_of(machine, left_out);
-  number(machine, items);
+  number(items);
   std::string missing, other;
   std::vector<Item> wanted;
   for (const Gpu& gpu : configured) {

@@ -85,12 +85,13 @@ TEST_F(Discovery, ConfiguredTypesAndFilesPrecedeFoundOnes) {
 }
 
 TEST_F(Discovery, JobsSeeGpusByNameOnlyIfIndicesAreNotSafe) {
-  EXPECT_TRUE(gpu_names(std::nullopt).empty());
+  EXPECT_TRUE(gpu_names(std::nullopt, true).empty());
   std::ofstream(path) << R"({"format": 1, "gpus": [{"index": 0, "uuid": "GPU-a"}]})";
-  EXPECT_TRUE(gpu_names(*find()).empty());
+  EXPECT_TRUE(gpu_names(*find(), false).empty());
+  EXPECT_THAT(gpu_names(*find(), true), ElementsAre(Pair(GpuIndex(0), "GPU-a")));
   std::ofstream(path) << R"({"format": 1, "gpus": [{"index": 0, "uuid": "GPU-a", "instances": [
     {"uuid": "MIG-a", "profile": "1g.5gb", "gpu_instance": 7, "compute_instance": 0}]}]})";
-  EXPECT_THAT(gpu_names(*find()), ElementsAre(Pair(GpuIndex(0), "MIG-a")));
+  EXPECT_THAT(gpu_names(*find(), false), ElementsAre(Pair(GpuIndex(0), "MIG-a")));
 }
 
 TEST_F(Discovery, InvalidFilesAreErrorsWithTheirPlace) {

@@ -28,7 +28,8 @@ TEST(Offer, IsAllThatWasFound) {
   ASSERT_EQ(out.gpus.size(), 2u);
   EXPECT_EQ(out.gpus[1].gpu, (Gpu{GpuIndex(1), "a100", {4, 5, 6, 7}}));
   EXPECT_EQ(out.gpus[1].minor, 0u);
-  EXPECT_EQ(out.gpus[1].name, "") << "its index is its name";
+  EXPECT_EQ(out.gpus[1].name, "GPU-1");
+  EXPECT_FALSE(out.only_names);
   EXPECT_EQ(out.topology.text(),
             "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
             "GPU0\tX\tNV4\t0-3\t0\n"

@@ -107,6 +107,7 @@ TEST(JobEnvironment, ShowsOnlyAllocatedGpus) {
   spec.visible_gpus = {"MIG-a", "MIG-b"};
   EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "MIG-a,MIG-b");
   EXPECT_EQ(value(spec, "ARES_JOB_GPUS"), "1,3");
+  EXPECT_EQ(value(spec, "GPU_DEVICE_ORDINAL"), std::nullopt);
   spec.visible_gpus.clear();
   spec.launch.share.gpus = {GpuIndex(3)};
   spec.launch.share.gpu_part = 250;
