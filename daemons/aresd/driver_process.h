@@ -1,5 +1,5 @@
-// A process of aresd's own program in which the library of a driver runs, so that calls that block or crash
-// do not harm aresd. Owned by one thread at a time.
+// A process of aresd's own program in which the library of a driver runs, so that calls that block
+// or crash do not harm aresd. Owned by one thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,8 @@ namespace ares::aresd {
 
 class DriverProcess {
  public:
-  // Runs the command, with this program in place of an empty first word. Its standard output and error can be
-  // read here. It is in a process group of its own and inherits no other descriptor.
+  // Runs the command, with this program in place of an empty first word. Its standard output and
+  // error can be read here. It is in a process group of its own and inherits no other descriptor.
   static Result<DriverProcess> start(std::vector<std::string> command);
   DriverProcess(DriverProcess&& other) noexcept;
   DriverProcess& operator=(DriverProcess&&) = delete;

@@ -20,8 +20,8 @@ struct GpuDevices {
 };
 
 // Those that ares.yaml lists, else those that discovery found, else those of NVIDIA's driver in the
-// order of their addresses on the PCI bus, which is that of nvidia-smi. `driver` is the driver's folder
-// in /proc.
+// order of their addresses on the PCI bus, which is that of nvidia-smi. `driver` is the driver's
+// folder in /proc.
 GpuDevices gpu_devices(const config::ConfiguredNode& configured, const Inventory& inventory,
                        const std::optional<gres::Offer>& found = {},
                        const std::string& driver = "/proc/driver/nvidia/gpus");

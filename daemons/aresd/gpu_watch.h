@@ -1,5 +1,5 @@
-// Watches the errors that NVIDIA's driver reports (XID), in a process of its own (aresd/driver_process.h).
-// Owned by the main thread; it has a thread of its own.
+// Watches the errors that NVIDIA's driver reports (XID), in a process of its own
+// (aresd/driver_process.h). Owned by the main thread; it has a thread of its own.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,9 @@ namespace ares::aresd {
 
 class GpuWatch {
  public:
-  // `report` gets a line for the log, and whether a GPU may be at fault, so that its state should be looked at
-  // again. That is said no earlier than 10 seconds after the start, once. Called on the watch's thread.
+  // `report` gets a line for the log, and whether a GPU may be at fault, so that its state should
+  // be looked at again. That is said no earlier than 10 seconds after the start, once. Called on
+  // the watch's thread.
   using Report = std::function<void(const std::string& text, bool look_again)>;
 
   // Runs `command`, or `aresd --watch-gpus-here`.

@@ -1,6 +1,7 @@
-// A libnvidia-ml.so.1 for tests: it answers for the machine that the JSON file $ARES_NVML_STUB describes, in
-// the form of ares-gpu-discovery(7). Prototypes, numbers and layouts are written down here once more, from
-// NVIDIA's documentation, so that a mistake in gres/nvml/api.h is not made on both sides.
+// A libnvidia-ml.so.1 for tests: it answers for the machine that the JSON file $ARES_NVML_STUB
+// describes, in the form of ares-gpu-discovery(7). Prototypes, numbers and layouts are written down
+// here once more, from NVIDIA's documentation, so that a mistake in gres/nvml/api.h is not made on
+// both sides.
 //
 // The member "stub" of the document adds what a file of Ares does not tell:
 //   nvswitch: true         NVLinks lead to switches, which join all GPUs that have links
@@ -9,7 +10,8 @@
 //   hang, crash: NAME      the function does not return; the process ends by a signal in it
 //   prints: TEXT           to the standard output, when it is initialised
 //   ecc: [0, 2], failed_rows: [1], pending_rows: [1]   by index: uncorrectable errors; rows of memory
-// With ARES_NVML_OLD it is the library of an old driver: names without versions, no MIG, nothing about switches.
+// With ARES_NVML_OLD it is the library of an old driver: names without versions, no MIG, nothing
+// about switches.
 #include <unistd.h>
 
 #include <cstdio>
@@ -273,7 +275,8 @@ int nvmlDeviceGetRetiredPages(Unit*, unsigned, unsigned* count, unsigned long lo
   return kUnsupported;
 }
 
-// An error happens when the file $ARES_NVML_STUB.error appears, with the index of a GPU and a number: "1 79".
+// An error happens when the file $ARES_NVML_STUB.error appears, with the index of a GPU and a
+// number: "1 79".
 struct EventData {
   Unit* device;
   unsigned long long type, data;

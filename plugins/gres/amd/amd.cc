@@ -123,7 +123,8 @@ FoundGpu gpu_of(const std::string& root, const Node& node, std::uint16_t index) 
   return gpu;
 }
 
-// How many XGMI links join the node with others, by their number: the bandwidth of all in that of one.
+// How many XGMI links join the node with others, by their number: the bandwidth of all in that of
+// one.
 std::map<std::uint64_t, std::uint64_t> xgmi_of(const Node& node) {
   std::map<std::uint64_t, std::uint64_t> out;
   std::error_code error;

@@ -18,8 +18,8 @@ struct GpuError {
 // Whether the GPU may be at fault. Others are errors of programs, which end with them.
 bool concerns_hardware(const GpuError& error);
 
-// Reports errors until `go_on`, which is asked every second, is false, or the driver loses a GPU. Errors as
-// Library::open(); failed_precondition: no GPU reports its errors.
+// Reports errors until `go_on`, which is asked every second, is false, or the driver loses a GPU.
+// Errors as Library::open(); failed_precondition: no GPU reports its errors.
 Status watch_errors(const Options& options, const std::function<void(const GpuError&)>& report,
                     const std::function<bool()>& go_on);
 

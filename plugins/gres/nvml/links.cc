@@ -17,8 +17,8 @@ struct Lanes {
   unsigned to_others = 0;  // said to be GPUs, but none of this machine by their address
 };
 
-// What is at the other end of a link: a GPU, a switch, a processor. Old drivers do not tell; then what is none
-// of the GPUs by its address is a switch.
+// What is at the other end of a link: a GPU, a switch, a processor. Old drivers do not tell; then
+// what is none of the GPUs by its address is a switch.
 void add_lane(const Library& library, Device device, unsigned link, const FoundMachine& found,
               Lanes& lanes) {
   const Api& api = library.api();

@@ -1,5 +1,5 @@
-// Discovery from what the kernel tells of the PCI bus: the same for GPUs of every vendor, and without
-// a library. It reads files of /sys, and of /proc for NVIDIA's driver. Any thread.
+// Discovery from what the kernel tells of the PCI bus: the same for GPUs of every vendor, and
+// without a library. It reads files of /sys, and of /proc for NVIDIA's driver. Any thread.
 #pragma once
 
 #include <optional>
@@ -25,15 +25,17 @@ struct Function {
   IntervalSet cpus{};
 };
 
-// All functions, ordered by address. `root` is put in front of /sys, as below for /proc. not_found: the
-// kernel tells of no PCI bus.
+// All functions, ordered by address. `root` is put in front of /sys, as below for /proc. not_found:
+// the kernel tells of no PCI bus.
 Result<std::vector<Function>> functions(const std::string& root);
 
-// Whether jobs may compute on it: 3D controllers and processing accelerators of all vendors, display
-// controllers of NVIDIA, AMD and Intel except for graphics inside a processor, which stand on bus 0.
+// Whether jobs may compute on it: 3D controllers and processing accelerators of all vendors,
+// display controllers of NVIDIA, AMD and Intel except for graphics inside a processor, which stand
+// on bus 0.
 bool is_gpu(const Function& function);
 
-// PIX below one switch, PXB below several, PHB below one host bridge, NODE and SYS as the NUMA nodes say.
+// PIX below one switch, PXB below several, PHB below one host bridge, NODE and SYS as the NUMA
+// nodes say.
 core::topology::Path path_between(const Function& a, const Function& b);
 
 // Its files below /dev/dri, and /dev/nvidia3 with its `minor` if NVIDIA's driver serves it.

@@ -40,8 +40,8 @@ class Bus : public testing::Test {
 };
 
 TEST_F(Bus, PathsFollowFromSwitchesBridgesAndNumaNodes) {
-  // Two below one switch, one below a switch behind it, one at another port of the same root complex, one at
-  // another root complex of the NUMA node, one at another NUMA node.
+  // Two below one switch, one below a switch behind it, one at another port of the same root
+  // complex, one at another root complex of the NUMA node, one at another NUMA node.
   const std::string upstream = "pci0000:00/0000:00:01.0/0000:01:00.0";
   add(upstream + "/0000:02:00.0/0000:03:00.0", "10de", "0302", 0, "0-7");
   add(upstream + "/0000:02:01.0/0000:04:00.0", "10de", "0302", 0, "0-7");

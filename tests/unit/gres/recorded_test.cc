@@ -1,6 +1,6 @@
 // Tests: found/found
-// Recorded machines: what the code for NVIDIA's library finds on a stand-in made of the recording is what the
-// reader of `nvidia-smi topo -m` makes of the recording itself.
+// Recorded machines: what the code for NVIDIA's library finds on a stand-in made of the recording
+// is what the reader of `nvidia-smi topo -m` makes of the recording itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// A machine for tests as a file, and the stand-in for NVIDIA's library that answers for it (tests/nvml/stub.cc).
+// A machine for tests as a file, and the stand-in for NVIDIA's library that answers for it
+// (tests/nvml/stub.cc).
 #pragma once
 
 #include <string>
