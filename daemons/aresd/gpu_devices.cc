@@ -43,11 +43,30 @@ void add_minor(const std::string& information, GpuIndex gpu, GpuDevices& devices
   devices.of[gpu].push_back(kernel_name(kNvidia, minor));
 }
 
+// The file of NVIDIA's driver may not be there yet: its first user makes it.
+void add_found(const gres::OfferedGpu& offered, const config::ConfiguredNode& configured,
+               GpuDevices& devices) {
+  const GpuIndex index = offered.gpu.index;
+  if (index.value() < configured.gpu_devices.size())
+    return add_files(configured.gpu_devices[index.value()], index, devices);
+  std::string of_driver;
+  if (offered.minor) {
+    devices.of[index].push_back(kernel_name(kNvidia, *offered.minor));
+    of_driver = "/dev/nvidia" + std::to_string(*offered.minor);
+  }
+  for (const std::string& file : offered.devices)
+    if (file != of_driver) add_files(file, index, devices);
+}
+
 }  // namespace
 
 GpuDevices gpu_devices(const config::ConfiguredNode& configured, const Inventory& inventory,
-                       const std::string& driver) {
+                       const std::optional<gres::Offer>& found, const std::string& driver) {
   GpuDevices devices;
+  if (found) {
+    for (const gres::OfferedGpu& offered : found->gpus) add_found(offered, configured, devices);
+    return devices;
+  }
   if (!configured.gpu_devices.empty()) {
     const std::size_t count = std::min(configured.gpu_devices.size(), inventory.gpus.size());
     for (std::size_t i = 0; i < count; ++i)

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "config/values.h"
+#include "gres/found/offer.h"
 
 namespace ares::aresd {
 
@@ -17,9 +19,11 @@ struct GpuDevices {
   std::vector<std::string> problems;  // configured files that are no devices, for the log
 };
 
-// Those that ares.yaml lists, else those of NVIDIA's driver in the order of their addresses on the
-// PCI bus, which is that of nvidia-smi. `driver` is the driver's folder in /proc.
+// Those that ares.yaml lists, else those that discovery found, else those of NVIDIA's driver in the
+// order of their addresses on the PCI bus, which is that of nvidia-smi. `driver` is the driver's
+// folder in /proc.
 GpuDevices gpu_devices(const config::ConfiguredNode& configured, const Inventory& inventory,
+                       const std::optional<gres::Offer>& found = {},
                        const std::string& driver = "/proc/driver/nvidia/gpus");
 
 }  // namespace ares::aresd

@@ -27,12 +27,16 @@ Inventory machine_inventory() {
   return inventory;
 }
 
-Result<Inventory> node_inventory(const config::ConfiguredNode& configured,
-                                 const Inventory& machine) {
+Result<Inventory> node_inventory(const config::ConfiguredNode& configured, const Inventory& machine,
+                                 const std::optional<gres::Offer>& found) {
   Inventory inventory = configured.inventory;
   if (inventory.cpus == 0) inventory.cpus = machine.cpus;
   if (inventory.memory.value() == 0) inventory.memory = machine.memory;
-  if (!configured.gpu_topology.empty()) {
+  if (found) {
+    inventory.gpus.clear();
+    for (const gres::OfferedGpu& offered : found->gpus) inventory.gpus.push_back(offered.gpu);
+    inventory.gpu_topology = found->topology;
+  } else if (!configured.gpu_topology.empty()) {
     Result<std::string> text = os::read_file(configured.gpu_topology);
     if (!text) return fail(text.error());
     const std::string type = inventory.gpus.empty() ? "" : inventory.gpus.front().type;

@@ -2,8 +2,11 @@
 // specify. Pure except for machine_inventory(); any thread.
 #pragma once
 
+#include <optional>
+
 #include "base/result.h"
 #include "config/config.h"
+#include "gres/found/offer.h"
 #include "model/cluster/resources.h"
 
 namespace ares::aresd {
@@ -12,8 +15,9 @@ namespace ares::aresd {
 Inventory machine_inventory();
 
 // The inventory that the node registers: values of the configuration where given, else the machine's.
+// GPUs are those of `found` if it has a value (aresd/discovery.h).
 // Returns invalid_argument with file, line and column for a GPU topology that cannot be parsed.
-Result<Inventory> node_inventory(const config::ConfiguredNode& configured,
-                                 const Inventory& machine);
+Result<Inventory> node_inventory(const config::ConfiguredNode& configured, const Inventory& machine,
+                                 const std::optional<gres::Offer>& found = {});
 
 }  // namespace ares::aresd

@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,8 +14,10 @@
 #include <spdlog/spdlog.h>
 
 #include "aresd/confirm.h"
+#include "aresd/discovery.h"
 #include "aresd/gpu_devices.h"
 #include "aresd/gpu_numa.h"
+#include "aresd/gpu_watch.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -52,6 +55,9 @@ struct Arguments {
   std::string nodes;
   std::string confirm_ended;  // an attempt
   bool join = false;          // the node need not be configured
+  std::string discover;       // a source: prints the GPUs that it finds
+  std::string discover_here;  // the same in this process
+  bool watch_gpus_here = false;
 };
 
 Result<Arguments> parse_arguments(int argc, char** argv) {
@@ -59,6 +65,9 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
                                  {"node", required_argument, nullptr, 'n'},
                                  {"confirm-ended", required_argument, nullptr, 'e'},
                                  {"join", no_argument, nullptr, 'j'},
+                                 {"discover", optional_argument, nullptr, 'd'},
+                                 {"watch-gpus-here", no_argument, nullptr, 'W'},
+                                 {"discover-here", required_argument, nullptr, 'D'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {"version", no_argument, nullptr, 'V'},
                                  {nullptr, 0, nullptr, 0}};
@@ -69,10 +78,14 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
       case 'n': arguments.nodes = optarg; break;
       case 'e': arguments.confirm_ended = optarg; break;
       case 'j': arguments.join = true; break;
+      case 'd': arguments.discover = optarg ? optarg : "auto"; break;
+      case 'W': arguments.watch_gpus_here = true; break;
+      case 'D': arguments.discover_here = optarg; break;
       case 'h':
         std::puts(
             "usage: aresd [--config FILE] [--node NAMES] [--join]\n"
             "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
+            "       aresd --discover[=auto|nvml|amd|pci|FILE]\n"
             "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
             "n[1-1000],\n"
             "only where ares.yaml says `exec: mock`. --join: the nodes need not be in ares.yaml, "
@@ -80,7 +93,10 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
             "rule of policy.dynamic_nodes has their names. --confirm-ended: all processes of an "
             "attempt "
             "whose\n"
-            "supervisor was killed have ended; the node could not tell. See aresd(8).");
+            "supervisor was killed have ended; the node could not tell. --discover: prints the "
+            "GPUs "
+            "of this\n"
+            "machine as JSON. See aresd(8), ares-gpu-discovery(7).");
         std::exit(0);
       case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
       default: return fail(ErrorCode::invalid_argument, "see aresd --help");
@@ -206,10 +222,11 @@ ares::CpuLayout find_cpu_layout() {
 }
 
 // Adds every node of the list to the host. The nodes send through `link`, which is still null here.
+// `by_nvml`: whether GPUs were found by NVIDIA's library.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
-                 bool join) {
+                 bool join, bool& by_nvml) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
@@ -223,13 +240,21 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!configured)
       return fail(ErrorCode::not_found, config.path + " has no node " + name +
                                             "; add it under `nodes`, or let it join (--join)");
-    Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine);
+    const auto found = ares::aresd::find_gpus(
+        *configured, config.node.gpu_discovery_timeout, plugin.in_memory,
+        [&name](const std::string& text, bool concerns_operator) {
+          spdlog::log(concerns_operator ? spdlog::level::warn : spdlog::level::info, "{}: {}", name,
+                      text);
+        });
+    if (!found) return fail(found.error());
+    by_nvml = by_nvml || (*found && (*found)->source == "nvml" && !plugin.in_memory);
+    Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine, *found);
     if (!inventory) return fail(inventory.error());
     inventory->cpu_layout = ares::SharedText(format_cpu_layout(layout));
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::GpuDevices devices;
-    if (!plugin.in_memory) devices = ares::aresd::gpu_devices(*configured, *inventory);
+    if (!plugin.in_memory) devices = ares::aresd::gpu_devices(*configured, *inventory, *found);
     for (const std::string& problem : devices.problems)
       spdlog::warn("{}: gpu_devices: {}; jobs are not kept from it", name, problem);
     std::string enforced = plugin.enforced;
@@ -244,6 +269,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!enforced.empty())
       spdlog::log(enforced == kAllLimits ? spdlog::level::info : spdlog::level::warn,
                   "{}: jobs are held to: {}; see ISOLATION in aresd(8)", name, enforced);
+    auto gpu_names = ares::aresd::gpu_names(*found, enforced.ends_with(kDevices.substr(1)));
     ares::aresd::HostedNodeSetup setup;
     setup.agent = {.name = name,
                    .inventory = *inventory,
@@ -256,7 +282,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .gpu_devices = std::move(devices.of),
                    .joins = joins,
                    .cpu_layout = layout,
-                   .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout)};
+                   .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
+                   .gpu_names = std::move(gpu_names)};
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {
         spdlog::warn("{}: the controller orders a reboot: {}", name, program);
@@ -323,7 +350,21 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
       });
 }
 
-Status run(const Arguments& arguments) {
+// Whether HUP may start this program again: it would end with a configuration that cannot be read.
+bool can_start_again(const Arguments& arguments) {
+  const auto config = ares::config::load(ares::config::default_path(arguments.config));
+  if (!config) spdlog::error("HUP is ignored: {}", config.error().message);
+  return config.has_value();
+}
+
+// `again`: it stops in order to read the configuration and look for its GPUs anew.
+Status run(const Arguments& arguments, std::atomic<bool>& again) {
+  if (arguments.watch_gpus_here) return ares::aresd::print_gpu_errors();
+  if (!arguments.discover_here.empty())
+    return ares::aresd::print_found_here(arguments.discover_here);
+  if (!arguments.discover.empty())
+    return ares::aresd::print_found(arguments.discover,
+                                    ares::config::NodeConfig{}.gpu_discovery_timeout);
   Result<ares::config::Config> config =
       ares::config::load(ares::config::default_path(arguments.config));
   if (!config) return fail(config.error());
@@ -362,7 +403,9 @@ Status run(const Arguments& arguments) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join);
+  bool by_nvml = false;
+  if (Status added =
+          add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join, by_nvml);
       !added)
     return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
@@ -381,22 +424,37 @@ Status run(const Arguments& arguments) {
                  plugin->why_shared_ipc);
   log_shared_groups(plugin->slice);
 
-  std::jthread signals([&handled, &host] {
+  std::jthread signals([&handled, &host, &arguments, &again] {
     int signal = 0;
     while (::sigwait(&handled, &signal) != 0 || signal == SIGHUP || signal == SIGUSR1) {
+      if (signal == SIGHUP && can_start_again(arguments)) {
+        again = true;
+        break;
+      }
       if (signal != SIGUSR1) continue;
       if (Status reopened = ares::reopen_log(); !reopened)
         spdlog::error("{}", reopened.error().message);
     }
     (*host)->stop();
   });
+  std::optional<ares::aresd::GpuWatch> watch;
+  if (by_nvml) {
+    auto started = ares::aresd::GpuWatch::start([](const std::string& text, bool look_again) {
+      spdlog::warn("{}", text);
+      if (look_again) ::kill(::getpid(), SIGHUP);
+    });
+    if (started)
+      watch = std::move(*started);
+    else
+      spdlog::warn("errors of GPUs are not watched: {}", started.error().message);
+  }
   if (!plugin->in_memory) {
     // Only this thread, which renews the leases, gets the priority.
     (void)ares::os::lock_memory();
     (void)ares::os::raise_priority(ares::os::Priority::high);
   }
   (*host)->run();
-  spdlog::info("aresd stops; jobs run on");
+  spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
   return {};
@@ -406,7 +464,13 @@ Status run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Result<Arguments> arguments = parse_arguments(argc, argv);
-  Status status = arguments ? run(*arguments) : fail(arguments.error());
+  std::atomic<bool> again = false;
+  Status status = arguments ? run(*arguments, again) : fail(arguments.error());
+  if (status && again) {
+    ::execvp(argv[0], argv);
+    ::execv("/proc/self/exe", argv);
+    status = fail(ErrorCode::unavailable, "cannot start again; start aresd");
+  }
   if (status) return 0;
   std::fprintf(stderr, "aresd: %s\n", status.error().message.c_str());
   return 1;

@@ -60,7 +60,8 @@ NodeEntry entry_of(const ConfiguredNode& node) {
           node.inventory.memory,
           {node.inventory.gpus, node.gpu_topology},
           node.inventory.features,
-          node.gpu_devices};
+          node.gpu_devices,
+          node.gpu_discovery};
 }
 
 // Groups the names of nodes by their change, in the order of the first node.

@@ -32,11 +32,13 @@ std::string print_nodes(const std::vector<ConfiguredNode>& nodes) {
                     nodes[i].inventory.memory,
                     {nodes[i].inventory.gpus, nodes[i].gpu_topology},
                     nodes[i].inventory.features,
-                    nodes[i].gpu_devices};
+                    nodes[i].gpu_devices,
+                    nodes[i].gpu_discovery};
     std::size_t end = i;
     for (; end < nodes.size() && nodes[end].inventory == nodes[i].inventory &&
            nodes[end].gpu_topology == nodes[i].gpu_topology &&
-           nodes[end].gpu_devices == nodes[i].gpu_devices;
+           nodes[end].gpu_devices == nodes[i].gpu_devices &&
+           nodes[end].gpu_discovery == nodes[i].gpu_discovery;
          ++end)
       entry.names.push_back(nodes[end].name);
     out += "  - " + print_flow(entry, fields) + "\n";

@@ -56,10 +56,15 @@ CheckResult read_nodes(const Value& list, Config& config) {
       return too_many(line, kMostFeatureBytes, "bytes of features of all nodes together");
     if (entry.names.empty()) return problem(line, "name: empty; give a node's name");
     if (const std::size_t files = entry.gpu_devices.size();
-        files > 0 && entry.gpus.topology.empty() && files != entry.gpus.gpus.size())
+        files > 0 && entry.gpus.topology.empty() && entry.gpu_discovery.empty() &&
+        files != entry.gpus.gpus.size())
       return problem(line, "gpu_devices: " + std::to_string(files) + " for " +
                                std::to_string(entry.gpus.gpus.size()) +
                                " GPUs; list one item for each GPU");
+    if (!entry.gpus.topology.empty() && !entry.gpu_discovery.empty())
+      return problem(line,
+                     "gpu_discovery: gpus takes the GPUs from a file already; leave one of "
+                     "them out");
     for (const std::string& name : entry.names) {
       if (name == kAll) return problem(line, "name: ALL is not a node's name");
       if (!seen.insert(name).second)
@@ -67,7 +72,8 @@ CheckResult read_nodes(const Value& list, Config& config) {
       config.nodes.push_back({name,
                               {entry.cpus, entry.memory, entry.gpus.gpus, entry.features},
                               entry.gpus.topology,
-                              entry.gpu_devices});
+                              entry.gpu_devices,
+                              entry.gpu_discovery});
     }
     return {};
   });

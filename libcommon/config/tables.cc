@@ -102,6 +102,36 @@ Type<std::string> exec_type() {
           text.print};
 }
 
+// "off" is read as "", and "" is not printed.
+Type<std::string> discovery_type() {
+  const auto text = text_type();
+  return {"off | auto | nvml | amd | pci | FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto source = text.parse(value);
+            if (!source || source->starts_with('/')) return source;
+            if (*source == "off") return std::string();
+            for (const char* known : {"auto", "nvml", "amd", "pci"})
+              if (*source == known) return source;
+            return fail(ErrorCode::invalid_argument,
+                        quote(*source) +
+                            " is none of off, auto, nvml, amd and pci, and not the "
+                            "absolute path of a file");
+          },
+          [text](const std::string& source) { return source.empty() ? "" : text.print(source); }};
+}
+
+Type<Seconds> one_second_or_more() {
+  const auto type = duration_type();
+  return {type.name,
+          [type](const Value& value) -> Result<Seconds> {
+            auto time = type.parse(value);
+            if (time && *time < Seconds(1))
+              return fail(ErrorCode::invalid_argument, "must be at least 1 second");
+            return time;
+          },
+          type.print};
+}
+
 // The absolute path of a program, or nothing.
 Type<std::string> program_type() {
   const auto text = text_type();
@@ -315,6 +345,14 @@ std::vector<Field<NodeEntry>> node_fields() {
                        "GPU are separated by commas. Jobs without the GPU cannot open them, where "
                        "aresd may write to control groups. When not given, those of NVIDIA's "
                        "driver."),
+      field<NodeEntry>("gpu_discovery", &NodeEntry::gpu_discovery, discovery_type(),
+                       "How aresd finds the GPUs of the machine when it starts, with their links, "
+                       "nearest CPUs and device files: by the library of NVIDIA's driver (nvml), "
+                       "by what the kernel knows of AMD's GPUs (amd) or of all GPUs (pci), or from "
+                       "a file. auto: nvml, else amd, else none. off, the default: what gpus says "
+                       "is not compared with the machine. With both, gpus says which GPUs the node "
+                       "offers and under which types; it is drained if some of them are not found. "
+                       "See ares-gpu-discovery(7)."),
   };
 }
 
@@ -348,6 +386,10 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
       field<NodeConfig>("reboot_program", &NodeConfig::reboot_program, program_type(),
                         "What actl reboot runs on the node, as root, without arguments and without "
                         "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),
+      field<NodeConfig>("gpu_discovery_timeout", &NodeConfig::gpu_discovery_timeout,
+                        one_second_or_more(),
+                        "How long aresd waits for the discovery of GPUs, which can hang in a "
+                        "driver. Then it starts without them."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
                         "How simulated nodes behave, with exec: mock."),
   };

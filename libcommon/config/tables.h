@@ -24,6 +24,7 @@ struct NodeEntry {
   GpuSpec gpus;
   std::vector<std::string> features;
   std::vector<std::string> gpu_devices;
+  std::string gpu_discovery;
 };
 
 std::vector<Field<Config>> cluster_fields();  // at the top of the file

@@ -68,6 +68,9 @@ struct ConfiguredNode {
       gpu_topology;  // File from which aresd reads the GPUs; empty = `inventory.gpus` is complete.
   // Device files of each GPU, separated by commas; empty = aresd finds them.
   std::vector<std::string> gpu_devices{};
+  // How aresd finds the GPUs of the machine: "auto", "nvml", "amd", "pci" or the absolute path of a
+  // file; empty = it does not look for them.
+  std::string gpu_discovery{};
 };
 
 struct MockConfig {
@@ -88,6 +91,7 @@ struct NodeConfig {
   bool private_ipc = true;                     // jobs have a /dev/shm of their own
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
   std::string reboot_program;                  // run by `actl reboot`; empty = none
+  Seconds gpu_discovery_timeout{60};           // 1 at least
   MockConfig mock;
 
   // The spool directory of one node: %n is its name, %% a percent sign.

@@ -324,6 +324,12 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
     if (std::find(own.begin(), own.end(), gpu) == own.end())
       step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
   step.binding = bind_step(launch, setup_.cpu_layout, setup_.gpu_numa_nodes);
+  if (!setup_.gpu_names.empty())
+    for (const GpuIndex gpu : own) {
+      const auto name = setup_.gpu_names.find(gpu);
+      step.visible_gpus.push_back(name == setup_.gpu_names.end() ? std::to_string(gpu.value())
+                                                                 : name->second);
+    }
   return step;
 }
 

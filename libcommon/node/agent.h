@@ -47,6 +47,8 @@ struct AgentSetup {
   std::function<Status()> reboot{};
   CpuLayout cpu_layout{};                            // of the machine; empty = not known
   std::map<GpuIndex, IntervalSet> gpu_numa_nodes{};  // nearest to each GPU, as far as known
+  // By which name the driver's libraries know each GPU: "MIG-...". Without a name it is the index.
+  std::map<GpuIndex, std::string> gpu_names{};
 };
 
 class NodeAgent final : public ExecutorEvents {

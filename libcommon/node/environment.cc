@@ -48,16 +48,25 @@ bool is_array_task(const Facts& f) {
   return !f.launch.attempt.job.task.is_none();
 }
 
-// Local indices of the job's GPUs; "" hides the node's GPUs from a job without any.
-Value devices(const Facts& f) {
-  if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
+// Indices of the job's GPUs on its node.
+std::string indices(const Facts& f) {
   std::string list;
   for (GpuIndex gpu : f.launch.share.gpus)
     list += (list.empty() ? "" : ",") + std::to_string(gpu.value());
   return list;
 }
+// The same for the driver's libraries, which know an instance of a GPU by its name alone; "" hides
+// the node's GPUs from a job without any.
+Value devices(const Facts& f) {
+  if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
+  return f.step.visible_gpus.empty() ? indices(f) : joined(f.step.visible_gpus);
+}
+// OpenCL of AMD's driver knows only indices.
+Value ordinals(const Facts& f) {
+  return f.step.visible_gpus.empty() ? devices(f) : Value();
+}
 Value devices_if_any(const Facts& f) {
-  return f.launch.share.gpus.empty() ? Value() : devices(f);
+  return f.launch.share.gpus.empty() ? Value() : indices(f);
 }
 
 Value node_list(const Facts& f) {
@@ -203,9 +212,11 @@ constexpr Row kRows[] = {
      }},
     {{"ARESD_NODENAME", "name of this node", ""},
      [](const Facts& f) { return text(f.launch.node_name); }},
-    {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use; empty without any", "on nodes that have GPUs"},
+    {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use, as indices or UUIDs; empty without any",
+      "on nodes that have GPUs"},
      devices},
-    {{"GPU_DEVICE_ORDINAL", "the same for OpenCL", "on nodes that have GPUs"}, devices},
+    {{"GPU_DEVICE_ORDINAL", "the same for OpenCL, if as indices", "on nodes that have GPUs"},
+     ordinals},
     {{"ROCR_VISIBLE_DEVICES", "the same for ROCm", "on nodes that have GPUs"}, devices},
 };
 

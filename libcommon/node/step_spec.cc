@@ -179,6 +179,7 @@ std::string encode(const StepSpec& spec) {
   if (spec.max_processes != 0) out.put("max_processes", spec.max_processes);
   put_texts(out, "denied_device", spec.denied_devices);
   put_binding(out, spec.binding);
+  put_texts(out, "visible_gpu", spec.visible_gpus);
   return out.take();
 }
 
@@ -227,6 +228,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.max_processes = in.number_or<std::uint64_t>("max_processes", 0);
   spec.denied_devices = in.all("denied_device");
   spec.binding = get_binding(in);
+  spec.visible_gpus = in.all("visible_gpu");
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

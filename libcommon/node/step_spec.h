@@ -41,6 +41,8 @@ struct StepSpec {
   std::uint64_t max_processes = 0;            // with threads; 0 = no limit
   std::vector<std::string> denied_devices{};  // of GPUs of others: "c 195:0"
   StepBinding binding{};                      // none in specs of release 0.1.0
+  // For CUDA_VISIBLE_DEVICES, in the order of the share's GPUs; empty = their indices.
+  std::vector<std::string> visible_gpus{};
 };
 
 std::string encode(const StepSpec& spec);

@@ -36,24 +36,24 @@ class GpuDevicesTest : public testing::Test {
 TEST_F(GpuDevicesTest, OfTheDriverAreInTheOrderOfTheBus) {
   add_gpu("0000:87:00.0", "Model: \t A100\nDevice Minor: \t 0\n");
   add_gpu("0000:07:00.0", "Model: \t A100\nDevice Minor: \t 1\nGPU Excluded:\t No\n");
-  const GpuDevices devices = gpu_devices(node, inventory, driver);
+  const GpuDevices devices = gpu_devices(node, inventory, {}, driver);
   EXPECT_THAT(devices.of, ElementsAre(Pair(GpuIndex(0), ElementsAre("c 195:1")),
                                       Pair(GpuIndex(1), ElementsAre("c 195:0"))));
   EXPECT_TRUE(devices.problems.empty());
-  EXPECT_TRUE(gpu_devices(node, inventory, driver + "/none").of.empty());
+  EXPECT_TRUE(gpu_devices(node, inventory, {}, driver + "/none").of.empty());
 }
 
 TEST_F(GpuDevicesTest, OfTheConfigurationPrecedeTheDriver) {
   add_gpu("0000:07:00.0", "Device Minor: 1\n");
   node.gpu_devices = {"/dev/full,/dev/zero", "/dev/null"};
-  const GpuDevices devices = gpu_devices(node, inventory, driver);
+  const GpuDevices devices = gpu_devices(node, inventory, {}, driver);
   EXPECT_THAT(devices.of, ElementsAre(Pair(GpuIndex(0), ElementsAre("c 1:7", "c 1:5")),
                                       Pair(GpuIndex(1), ElementsAre("c 1:3"))));
 }
 
 TEST_F(GpuDevicesTest, FilesThatAreNoDevicesAreNamed) {
   node.gpu_devices = {"/dev/no-such-gpu", "/proc/version"};
-  const GpuDevices devices = gpu_devices(node, inventory, driver);
+  const GpuDevices devices = gpu_devices(node, inventory, {}, driver);
   EXPECT_TRUE(devices.of.empty());
   EXPECT_THAT(devices.problems,
               ElementsAre(HasSubstr("/dev/no-such-gpu"), HasSubstr("/proc/version")));

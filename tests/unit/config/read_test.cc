@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "config/config.h"
+#include "config/print.h"
 
 namespace ares::config {
 namespace {
@@ -48,6 +49,25 @@ TEST(Config, DeviceFilesAreOneItemForEachGpu) {
             (std::vector<std::string>{"/dev/nvidia0", "/dev/dri/card1,/dev/dri/renderD129"}));
   EXPECT_THAT(refusal(text("[/dev/nvidia0]")),
               testing::HasSubstr("1 for 2 GPUs; list one item for each GPU"));
+}
+
+TEST(Config, DiscoveryOfGpusIsAWordOrAFile) {
+  const auto text = [](const std::string& keys) {
+    return "cluster: demo\nnodes:\n  - {name: \"n[1-2]\"" + keys +
+           "}\npartitions:\n  - {name: main, nodes: ALL}\n";
+  };
+  EXPECT_EQ(good(text("")).nodes[0].gpu_discovery, "");
+  EXPECT_EQ(good(text(", gpu_discovery: off")).nodes[0].gpu_discovery, "");
+  const Config config = good(text(", gpu_discovery: auto, gpus: \"a100:2\""));
+  EXPECT_EQ(config.nodes[1].gpu_discovery, "auto");
+  EXPECT_THAT(to_yaml(config), testing::HasSubstr("gpu_discovery: \"auto\""));
+  EXPECT_EQ(good(text(", gpu_discovery: /etc/g.json")).nodes[0].gpu_discovery, "/etc/g.json");
+  EXPECT_THAT(refusal(text(", gpu_discovery: nvlm")),
+              testing::HasSubstr("\"nvlm\" is none of off, auto, nvml, amd and pci"));
+  EXPECT_THAT(refusal(text(", gpu_discovery: auto, gpus: {topology: /etc/t}")),
+              testing::HasSubstr("leave one of them out"));
+  EXPECT_THAT(refusal(text("") + "node: {gpu_discovery_timeout: 0}\n"),
+              testing::HasSubstr("at least 1 second"));
 }
 
 TEST(Config, ReadsNodesAndPartitions) {

@@ -104,6 +104,11 @@ TEST(JobEnvironment, ShowsOnlyAllocatedGpus) {
   EXPECT_EQ(value(spec, "ARES_JOB_GPU_TYPES"), "a100,h100");
   EXPECT_EQ(value(spec, "ARES_GPUS_ON_NODE"), "2");
   EXPECT_EQ(value(spec, "ARES_GPU_FRACTION"), std::nullopt) << "they are its own";
+  spec.visible_gpus = {"MIG-a", "MIG-b"};
+  EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "MIG-a,MIG-b");
+  EXPECT_EQ(value(spec, "ARES_JOB_GPUS"), "1,3");
+  EXPECT_EQ(value(spec, "GPU_DEVICE_ORDINAL"), std::nullopt);
+  spec.visible_gpus.clear();
   spec.launch.share.gpus = {GpuIndex(3)};
   spec.launch.share.gpu_part = 250;
   EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "3");

@@ -190,6 +190,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   spec.memory_limit = Bytes::gib(4);
   spec.max_processes = 4096;
   spec.denied_devices = {"c 195:0", "c 226:129"};
+  spec.visible_gpus = {"MIG-a", "MIG-b"};
 
   const Result<StepSpec> read = decode_step_spec(encode(spec));
   ASSERT_TRUE(read) << read.error().message;
@@ -204,6 +205,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->memory_limit, spec.memory_limit);
   EXPECT_EQ(read->max_processes, 4096u);
   EXPECT_EQ(read->denied_devices, spec.denied_devices);
+  EXPECT_EQ(read->visible_gpus, spec.visible_gpus);
 }
 
 // The supervisor died, or the power may fail, between the exit record and its sync.
