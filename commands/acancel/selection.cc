@@ -1,12 +1,12 @@
 #include "acancel/selection.h"
 
 #include <csignal>
-#include <cstring>
 #include <functional>
 
 #include "base/hostlist.h"
 #include "base/interval_set.h"
 #include "base/printable.h"
+#include "base/signal_name.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
@@ -65,19 +65,6 @@ void multiply(std::vector<api::Cancel>& all, const std::vector<std::string>& val
 }
 
 }  // namespace
-
-Result<int> parse_signal(const std::string& text) {
-  if (const auto number = cli::parse_number(text, 64); number && *number > 0)
-    return static_cast<int>(*number);
-  std::string name = cli::upper(text);
-  if (name.starts_with("SIG")) name.erase(0, 3);
-  for (int signal = 1; signal < NSIG; ++signal) {
-    const char* known = sigabbrev_np(signal);
-    if (known && name == known) return signal;
-  }
-  return fail(ErrorCode::invalid_argument,
-              "unknown signal " + quote(text) + "; write a name such as USR1 or a number");
-}
 
 cli::OptionTable options(Selection& s) {
   cli::OptionTable table;

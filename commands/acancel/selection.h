@@ -28,9 +28,6 @@ struct Selection {
 cli::OptionTable options(Selection& target);
 const cli::Manual& manual();
 
-// Parses "TERM", "SIGTERM" or "15". Returns invalid_argument for anything else.
-Result<int> parse_signal(const std::string& text);
-
 // The requests to send, in order: one, or one per combination if filters have several values. `uid`
 // is the caller's. Returns invalid_argument for a malformed id and if nothing selects a job.
 Result<std::vector<api::Cancel>> requests(const Selection& selection, std::uint32_t uid);

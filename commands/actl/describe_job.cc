@@ -111,6 +111,7 @@ void add_files(Lines& lines, const api::Job& job) {
   lines.add("StdOut", in_folder(spec.work_dir(), expand_file_name(out, job))).end_line();
   lines.add("StdErr", in_folder(spec.work_dir(), expand_file_name(err, job))).end_line();
   if (!spec.comment().empty()) lines.add("Comment", spec.comment()).end_line();
+  if (!spec.warning_signal().empty()) lines.add("Signal", spec.warning_signal()).end_line();
   if (!spec.mail_types().empty() || !spec.mail_user().empty())
     lines.add("MailUser", spec.mail_user().empty() ? job.user() : spec.mail_user())
         .add("MailType", spec.mail_types().empty() ? "NONE" : spec.mail_types())

@@ -66,7 +66,6 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "resources"},
       {0, "resv-ports"},
       {0, "runtime"},
-      {0, "signal"},
       {0, "sockets-per-node"},
       {0, "spread-job", false},
       {0, "spread-segments", false},
@@ -352,6 +351,12 @@ class Rows {
         spec(set_nice));
     add(0, "requeue", "[KIND]", "The job may run again after a node failed or when asked to.",
         spec(set_requeue));
+    add(0, "signal", "[B:]SIGNAL[@SECONDS]",
+        "Warn the job before it is ended: this long before its time limit (default 60), and at "
+        "once when it is preempted. The signal goes to everything that the script has started, "
+        "and with B: only to the shell that runs the script. ARES_DEADLINE_FILE says when the "
+        "rest is killed; see ares-node(7).",
+        spec(set_warning_signal));
     add(0, "no-requeue", "", "It may not.", [this_spec = &s_.spec](const std::string&) -> Status {
       this_spec->set_requeue(false);
       return {};

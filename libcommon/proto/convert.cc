@@ -180,6 +180,8 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
     read.part("array", parse_interval_set(in.array(), TaskIndex::kNone - 1, kMaxArrayRanges),
               out.array.emplace());
   out.array_throttle = in.array_throttle();
+  if (!in.warning_signal().empty())
+    read.part("warning_signal", parse_warning_signal(in.warning_signal()), out.warning.emplace());
 }
 
 void read_gang(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -356,6 +358,7 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_command(spec.command);
   out->set_mail_types(format_mail_types(spec.mail_types));
   out->set_mail_user(spec.mail_user);
+  if (spec.warning) out->set_warning_signal(format_warning_signal(*spec.warning));
   if (!spec.gang) return;
   out->mutable_gang()->set_name(spec.gang->name);
   out->mutable_gang()->set_size(spec.gang->size);

@@ -203,6 +203,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_alternatives_per(number(from.alternatives_per));
   if (from.gang) put(*from.gang, *to.mutable_gang());
   if (from.binding != JobBinding{}) put(from.binding, *to.mutable_binding());
+  if (from.warning) to.set_warning_signal(format_warning_signal(*from.warning));
 }
 
 JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
@@ -276,6 +277,12 @@ JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
   to.alternatives_per = errors.check(from.alternatives_per(), kLastGpusPer, "list of GPUs");
   if (from.has_gang()) to.gang = get(from.gang(), errors);
   if (from.has_binding()) to.binding = get(from.binding(), errors);
+  if (!from.warning_signal().empty()) {
+    if (const Result<WarningSignal> warning = parse_warning_signal(from.warning_signal()))
+      to.warning = *warning;
+    else
+      errors.add(warning.error().message);
+  }
   return to;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/output/text.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_constraint.h"
+#include "model/job/warning_signal.h"
 #include "model/policy/request_limits.h"
 
 namespace ares::cli {
@@ -279,6 +280,13 @@ Status set_priority(api::JobSpec& spec, const std::string& text) {
   const auto priority = cli::parse_integer(text, 0, std::numeric_limits<std::uint32_t>::max() - 2);
   if (!priority) return fail(priority.error());
   spec.set_priority(static_cast<std::uint32_t>(*priority));
+  return {};
+}
+
+Status set_warning_signal(api::JobSpec& spec, const std::string& text) {
+  const Result<WarningSignal> warning = parse_warning_signal(text);
+  if (!warning) return fail(warning.error());
+  spec.set_warning_signal(format_warning_signal(*warning));
   return {};
 }
 

@@ -55,5 +55,6 @@ Status set_gang_min(api::JobSpec& spec, const std::string& text);
 Status set_gang_timeout(api::JobSpec& spec, const std::string& text);  // as a time limit, 0 = none
 Status set_mail_types(api::JobSpec& spec, const std::string& text);    // BEGIN,end, ALL, NONE
 Status set_mail_user(api::JobSpec& spec, const std::string& text);
+Status set_warning_signal(api::JobSpec& spec, const std::string& text);
 
 }  // namespace ares::cli

@@ -19,6 +19,7 @@
 #include "model/job/binding.h"
 #include "model/job/gang.h"
 #include "model/job/gpu_constraint.h"
+#include "model/job/warning_signal.h"
 
 namespace ares {
 
@@ -227,6 +228,7 @@ struct JobSpec {
   GpusPer alternatives_per = GpusPer::node;  // the list that they replace
   std::optional<GangRequest> gang;           // starts together with the other members
   JobBinding binding;                        // of its tasks to CPUs, memory and GPUs
+  std::optional<WarningSignal> warning{};    // sent before the attempt is ended
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

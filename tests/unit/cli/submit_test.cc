@@ -395,7 +395,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--mail-user=-froot"}, "--mail-user: the mail address \"-froot\" does not begin"},
         Case{{"--mail-user=|/bin/sh"}, "--mail-user: the mail address \"|/bin/sh\" does not begin"},
         Case{{"--mail-user=a b"}, "--mail-user: the mail address \"a b\" holds \" \""},
-        Case{{"--signal=USR1@60"}, "--signal is not supported yet"}));
+        Case{{"--signal=R:USR1@60"}, "--signal: R: in \"R:USR1@60\" is for jobs that overlap"},
+        Case{{"--signal=X:USR1"}, "--signal: \"X:USR1\" is not a signal"},
+        Case{{"--signal=USR1@1h"}, "--signal: \"1h\" is not a number of seconds"}));
 
 TEST(Estimate, SaysWhenWhereAndHowCertain) {
   api::Estimate e;

@@ -53,6 +53,10 @@ class RandomModel {
     for (char& c : value) c = static_cast<char>(bits());
   }
 
+  void fill(WarningSignal& value) {  // stored as a text
+    value = {static_cast<std::int32_t>(1 + below(64)), Seconds(below(65536)), below(2) == 1};
+  }
+
   void fill(GpuTopology& value) {
     std::string text;
     fill(text);

@@ -67,6 +67,7 @@ constexpr SpecField kFields[] = {
     {"kill_on_invalid_dependency", "end on an invalid dependency", kPendingOnly, kNothing,
      copy<&JobSpec::kill_on_invalid_dependency>},
     {"nice", "nice value", kPendingOnly, kNothing, copy<&JobSpec::nice>},
+    {"warning", "warning signal", kPendingOnly, kNothing, copy<&JobSpec::warning>},
     {"requeue", "requeue flag", kPendingOnly, kNothing, copy<&JobSpec::requeue>},
     {"work_dir", "working directory", kPendingOnly, kNothing, copy<&JobSpec::work_dir>},
     {"std_in", "input file", kPendingOnly, kNothing, copy<&JobSpec::std_in>},
