@@ -22,7 +22,7 @@ constexpr std::size_t kMostRemarks = 8;  // of a node; the others follow when th
 std::vector<std::string> remarks_in(const Heartbeat& heartbeat) {
   std::vector<std::string> remarks;
   for (const AttemptReport& report : heartbeat.attempts)
-    if (report.phase == AttemptPhase::running && !report.detail.empty() &&
+    if (report.phase == AttemptPhase::running && !report.ended_at && !report.detail.empty() &&
         remarks.size() < kMostRemarks)
       remarks.push_back("attempt " + cli::format_job_id(report.attempt.job) + "." +
                         std::to_string(report.attempt.attempt.value()) + ": " + report.detail);

@@ -31,13 +31,15 @@ std::string describe(const AttemptReport& report) {
     if (report.exit.out_of_memory) text += ", out of memory";
   }
   if (!report.detail.empty()) text += ": " + report.detail;
+  if (!report.node_problem.empty()) text += "; the node: " + report.node_problem;
   return text;
 }
 
 // A running attempt has a detail only if its supervisor has died and its end is not proven, a ready one if that may happen.
 bool concerns_operator(const AttemptReport& report) {
+  if (!report.node_problem.empty()) return true;
   return (report.phase == AttemptPhase::running || report.phase == AttemptPhase::ready) &&
-         !report.detail.empty();
+         !report.ended_at && !report.detail.empty();
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "aresd/gpu_devices.h"
 #include "aresd/gpu_numa.h"
 #include "aresd/gpu_watch.h"
+#include "aresd/health_check.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -33,6 +34,7 @@
 #include "os/job_slice.h"
 #include "os/namespace.h"
 #include "os/priority.h"
+#include "os/private_tmp.h"
 #include "os/topology/machine_layout.h"
 #include "plugin/loader.h"
 #include "proto/convert_node.h"
@@ -168,6 +170,7 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::st
     if (!node.user_namespaces) options.put("user_namespaces", "no");
     if (!node.private_ipc) options.put("private_ipc", "no");
     if (!config.empty()) options.put("config", config);
+    if (!node.private_tmp.empty()) options.put("private_tmp", node.private_tmp);
     const ares::os::NamespaceKind kind = ares::os::namespace_kind();
     if (node.user_namespaces || kind == ares::os::NamespaceKind::privileged) {
       const Status possible = ares::os::can_make_namespace(kind);
@@ -200,6 +203,29 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::st
   }
   plugin.options = options.take();
   return plugin;
+}
+
+// Whether jobs can have a /tmp of their own, if ares.yaml says so.
+Status can_hide_tmp(const ares::config::Config& config, const Plugin& plugin,
+                    const std::string& spool) {
+  if (config.node.private_tmp.empty() || plugin.in_memory) return {};
+  if (!plugin.why_no_namespaces.empty())
+    return fail(ErrorCode::failed_precondition,
+                "node.private_tmp in " + config.path +
+                    " needs namespaces, which this node cannot make: " + plugin.why_no_namespaces);
+  if (ares::os::hidden_by_private_tmp(spool))
+    return fail(ErrorCode::invalid_argument,
+                "node.spool is " + spool +
+                    ", which jobs cannot see: each has a /tmp of its own; choose another "
+                    "directory, or leave out node.private_tmp in " +
+                    config.path);
+  return {};
+}
+
+std::optional<ares::node::SiteProgram> site_program(const std::string& path,
+                                                    ares::Seconds timeout) {
+  if (path.empty()) return std::nullopt;
+  return ares::node::SiteProgram{path, timeout};
 }
 
 const ares::config::ConfiguredNode* find_node(const ares::config::Config& config,
@@ -280,6 +306,10 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .enforced = std::move(enforced),
                    .max_processes_per_cpu = config.node.max_processes_per_cpu,
                    .gpu_devices = std::move(devices.of),
+                   .prolog = site_program(config.node.prolog, config.node.prolog_timeout),
+                   .epilog = site_program(config.node.epilog, config.node.epilog_timeout),
+                   .task_prolog = config.node.task_prolog,
+                   .private_tmp = config.node.private_tmp,
                    .joins = joins,
                    .cpu_layout = layout,
                    .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
@@ -300,6 +330,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                       ", which jobs cannot see: each has a /dev/shm of its own; choose another "
                       "directory, or set node.private_ipc: false in " +
                       config.path);
+    if (Status possible = can_hide_tmp(config, plugin, setup.spool); !possible) return possible;
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
         [&link, &loss](const ares::FromNode& message) {
@@ -448,6 +479,15 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     else
       spdlog::warn("errors of GPUs are not watched: {}", started.error().message);
   }
+  std::optional<ares::aresd::HealthCheck> health_check;
+  if (!plugin->in_memory && !config->node.health_check.empty())
+    health_check.emplace(
+        ares::aresd::HealthCheckSetup{config->node.health_check, config->node.health_check_interval,
+                                      config->node.health_check_timeout},
+        [&host](std::string unhealthy) {
+          if (!unhealthy.empty()) spdlog::warn("{}", unhealthy);
+          (*host)->put(ares::aresd::NodeHost::Health{std::move(unhealthy)});
+        });
   if (!plugin->in_memory) {
     // Only this thread, which renews the leases, gets the priority.
     (void)ares::os::lock_memory();
@@ -455,6 +495,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   }
   (*host)->run();
   spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
+  health_check.reset();
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
   return {};

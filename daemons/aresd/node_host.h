@@ -22,7 +22,10 @@ class NodeHost {
  public:
   struct Connected {};
   struct Disconnected {};
-  using Input = std::variant<Connected, Disconnected, ToNode>;
+  struct Health {
+    std::string unhealthy;  // NodeAgent::set_health()
+  };
+  using Input = std::variant<Connected, Disconnected, ToNode, Health>;
 
   static Result<std::unique_ptr<NodeHost>> make();
 

@@ -16,7 +16,9 @@
 #include "aresstepd/task_body.h"
 #include "aresstepd/tree_events.h"
 #include "base/clip.h"
+#include "node/environment.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/priority.h"
 
 namespace ares::stepd {
@@ -61,8 +63,11 @@ os::Limits limits_of(const node::StepSpec& spec) {
 class Supervisor::Tree final : public node::ProcessTree {
  public:
   // `directory` is the order that the task gets.
-  Tree(std::unique_ptr<os::TaskTree> tree, std::string directory)
-      : owned_(std::move(tree)), tree_(*owned_), directory_(std::move(directory)) {}
+  Tree(std::unique_ptr<os::TaskTree> tree, std::string directory, std::string private_tmp)
+      : owned_(std::move(tree)),
+        tree_(*owned_),
+        directory_(std::move(directory)),
+        private_tmp_(std::move(private_tmp)) {}
 
   Result<node::TaskRecord> spawn_gated() override {
     Result<pid_t> pid = tree_.spawn_gated(directory_);
@@ -78,12 +83,20 @@ class Supervisor::Tree final : public node::ProcessTree {
     return record;
   }
   void open_gate() override { tree_.open_gate(); }
-  void signal(std::int32_t signal, bool batch_only) override {
-    if (!tree_.signal(signal, batch_only))
+  void signal(std::int32_t signal, node::SignalTo to) override {
+    if (!tree_.signal(signal, to_of(to)))
       std::fprintf(stderr,
-                   "aresstepd: signal %d did not reach the batch script: the first process of its "
+                   "aresstepd: signal %d did not reach the job: the first process of its "
                    "namespace does not run\n",
                    signal);
+  }
+  void announce_end(Time at, std::string_view why) override {
+    const auto seconds = std::chrono::floor<Seconds>(at).time_since_epoch().count();
+    const std::string text = std::to_string(seconds) + " " + std::string(why) + "\n";
+    const Status written = os::publish_file(node::deadline_file(directory_), text, 0444);
+    if (!written)
+      std::fprintf(stderr, "aresstepd: cannot tell the job its deadline: %s\n",
+                   written.error().message.c_str());
   }
   // Without a pid namespace only those descendants are stopped that are found in /proc.
   bool freeze() override { return tree_.freeze(); }
@@ -92,13 +105,29 @@ class Supervisor::Tree final : public node::ProcessTree {
   void guard_until(BootTime until) override { tree_.stop_at(until + kGuardianDelay); }
   bool stopped_by_guardian() const override { return tree_.stopped_by_init(); }
   void kill_all() override { tree_.kill_all(); }
+  void remove_remains() override {
+    if (private_tmp_.empty()) return;
+    if (const Status removed = os::remove_tree(private_tmp_); !removed)
+      std::fprintf(stderr, "aresstepd: %s\n", removed.error().message.c_str());
+  }
+  std::string survivors() const override { return tree_.survivors(); }
 
   os::TaskTree& processes() { return tree_; }
 
  private:
+  static os::TaskTree::To to_of(node::SignalTo to) {
+    switch (to) {
+      case node::SignalTo::all: return os::TaskTree::To::all;
+      case node::SignalTo::batch_script: return os::TaskTree::To::task;
+      case node::SignalTo::others: return os::TaskTree::To::others;
+    }
+    return os::TaskTree::To::all;
+  }
+
   std::unique_ptr<os::TaskTree> owned_;
   os::TaskTree& tree_;
   std::string directory_;
+  std::string private_tmp_;
 };
 
 Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, SupervisorSetup setup,
@@ -157,24 +186,22 @@ Status Supervisor::run() {
   if (prepared_) prepared_->assign(launch.leased, limits_of(spec_));
   std::unique_ptr<os::TaskTree> processes = prepared_ ? std::move(prepared_) : make_tree();
   const std::string groups = processes->groups();
-  tree_ = std::make_unique<Tree>(std::move(processes), dir_.path());
+  tree_ = std::make_unique<Tree>(std::move(processes), dir_.path(), spec_.private_tmp);
 
-  node::StepSettings settings;
-  settings.attempt = launch.attempt;
-  settings.fence = launch.fence;
-  settings.runs_task = runs_task;
-  settings.leased = launch.leased;
-  settings.time_limit = launch.time_limit;
-  settings.kill_wait = launch.kill_wait;
+  node::StepSettings settings = node::settings_of(launch);
+  if (spec_.prolog) settings.prolog_timeout = spec_.prolog->timeout;
+  if (spec_.epilog) settings.epilog_timeout = spec_.epilog->timeout;
   settings.self.pid = ::getpid();
   settings.self.cgroups = groups;
   settings.self.start_ticks = os::process_start_ticks(::getpid());
   settings.self.reaper_pid = setup_.reaper;
   if (setup_.reaper != 0) settings.self.reaper_start_ticks = os::process_start_ticks(setup_.reaper);
+  programs_ = std::make_unique<SiteProgramRunner>(
+      spec_, dir_.path(), [this](pid_t pid) { tree_->processes().expect_helper(pid); });
   machine_ = std::make_unique<node::StepMachine>(
-      settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });
-  if (Status started = machine_->start(now(), [this] { return prepare_to_listen(); }); !started)
-    return started;
+      settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); }, programs_.get());
+  const Status started = machine_->start(now(), [this] { return prepare_to_listen(); });
+  if (!started && machine_->finished()) return started;
   if (const int fd = tree_->processes().control_fd(); fd >= 0) watch(fd, true);
 
   while (!machine_->finished()) {
@@ -189,7 +216,7 @@ Status Supervisor::run() {
     if (listen_at_ && os::boot_now() >= *listen_at_) listen_or_try_again();
     collect();
   }
-  return {};
+  return started;
 }
 
 std::unique_ptr<os::TaskTree> Supervisor::make_tree() const {
@@ -315,19 +342,21 @@ void Supervisor::notify(node::StepNotice notice) {
 
 void Supervisor::collect() {
   if (machine_->finished()) return;
-  forward_events([this] { return tree_->processes().collect(); },
-                 [this](os::TaskTree::TaskEnd end) {
-                   ExitStatus exit;
-                   exit.code = end.code;
-                   exit.signal = end.signal;
-                   machine_->task_ended(exit, std::move(end.detail), now());
-                 },
-                 [this](const os::TaskTree::Gone& gone) {
-                   if (!machine_->finished())
-                     machine_->tree_gone({gone.user_cpu, gone.system_cpu, gone.max_rss,
-                                          gone.disk.read, gone.disk.written},
-                                         gone.out_of_memory, now());
-                 });
+  forward_events(
+      [this] { return tree_->processes().collect(); },
+      [this](os::TaskTree::TaskEnd end) {
+        ExitStatus exit;
+        exit.code = end.code;
+        exit.signal = end.signal;
+        machine_->task_ended(exit, std::move(end.detail), now());
+      },
+      [this](const os::TaskTree::Gone& gone) {
+        if (!machine_->finished())
+          machine_->tree_gone(
+              {gone.user_cpu, gone.system_cpu, gone.max_rss, gone.disk.read, gone.disk.written},
+              gone.out_of_memory, now());
+      },
+      [this](int wait_status) { machine_->program_ended(programs_->ended(wait_status), now()); });
 }
 
 void Supervisor::set_timer() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aresstepd/site_program_runner.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "exec/baremetal/file_spool.h"
@@ -65,6 +66,7 @@ class Supervisor {
   SupervisorSetup setup_;
   std::unique_ptr<os::TaskTree> prepared_;
   std::unique_ptr<Tree> tree_;
+  std::unique_ptr<SiteProgramRunner> programs_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
   bool listening_ = false;

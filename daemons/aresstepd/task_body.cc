@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "aresstepd/bind_task.h"
+#include "aresstepd/task_prolog.h"
 #include "base/clip.h"
 #include "base/time.h"
 #include "node/environment.h"
@@ -25,6 +26,7 @@
 #include "os/clock.h"
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/private_tmp.h"
 
 namespace ares::stepd {
 namespace {
@@ -151,6 +153,9 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
   if (auto failure = make_executable(script, spec)) return *failure;
   std::string complaints = bind_task(spec);
   set_limits(job.limits);
+  if (!spec.private_tmp.empty())
+    if (const Status entered = os::enter_private_tmp(spec.private_tmp); !entered)
+      return {kCannot, entered.error().message};
   if (auto failure = become_user(spec)) return *failure;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the uid cleared it
   ::prctl(PR_SET_DUMPABLE, 1);
@@ -167,6 +172,9 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
   std::vector<std::string> arguments{script};
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
   std::vector<std::string> variables = node::job_environment(spec, environment, directory, now);
+  if (!spec.task_prolog.empty())
+    if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)
+      return {kCannot, ran.error().message};
   ::execve(script.c_str(), pointers(arguments).data(), pointers(variables).data());
 
   const int error = errno;

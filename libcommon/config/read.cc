@@ -247,8 +247,17 @@ CheckResult check_dynamic_nodes(const Config& config, int line) {
   return {};
 }
 
+CheckResult check_programs(const NodeConfig& node, const Policy& policy, int line) {
+  if (!node.prolog.empty() && node.prolog_timeout >= policy.prepare_timeout)
+    return problem(line,
+                   "prolog_timeout: must be shorter than prepare_timeout of policy, in which all "
+                   "nodes of a job have to be ready");
+  return {};
+}
+
 struct Lines {
   int controller = 1;
+  int node = 1;
   int policy = 1;
   int fairness = 1;
   int topology_file = 1;
@@ -282,7 +291,10 @@ CheckResult read_section(const Entry& entry, Config& config, Lines& lines) {
     lines.scheduler = entry.line;
     return read_map(value, config.scheduler, scheduler_fields());
   }
-  if (entry.key == "node") return read_map(value, config.node, node_daemon_fields());
+  if (entry.key == "node") {
+    lines.node = entry.line;
+    return read_map(value, config.node, node_daemon_fields());
+  }
   if (entry.key == "log") return read_map(value, config.log, log_fields());
 
   std::vector<std::string> known;
@@ -305,6 +317,7 @@ CheckResult read_root(const Value& root, Config& config, const FindUser& find_us
   for (const Entry& entry : root.entries)
     if (CheckResult done = read_section(entry, config, lines); !done) return done;
   if (CheckResult done = check_policy(config.policy, lines.policy); !done) return done;
+  if (CheckResult done = check_programs(config.node, config.policy, lines.node); !done) return done;
   if (CheckResult done = resolve_users(config, lines.controller, find_user); !done) return done;
   if (config.controller.listen.empty())
     return problem(lines.controller, "listen: the controller needs at least one address");

@@ -88,20 +88,6 @@ Type<ClusterId> cluster_id_type() {
           [](const ClusterId& id) { return std::to_string(id.value()); }};
 }
 
-Type<std::string> exec_type() {
-  const auto text = text_type();
-  return {"baremetal | mock | FILE",
-          [text](const Value& value) -> Result<std::string> {
-            auto exec = text.parse(value);
-            if (exec && *exec != "baremetal" && *exec != "mock" && !exec->starts_with('/'))
-              return fail(ErrorCode::invalid_argument,
-                          quote(*exec) +
-                              " is neither baremetal nor mock nor the absolute path of a plugin");
-            return exec;
-          },
-          text.print};
-}
-
 // "off" is read as "", and "" is not printed.
 Type<std::string> discovery_type() {
   const auto text = text_type();
@@ -118,32 +104,6 @@ Type<std::string> discovery_type() {
                             "absolute path of a file");
           },
           [text](const std::string& source) { return source.empty() ? "" : text.print(source); }};
-}
-
-Type<Seconds> one_second_or_more() {
-  const auto type = duration_type();
-  return {type.name,
-          [type](const Value& value) -> Result<Seconds> {
-            auto time = type.parse(value);
-            if (time && *time < Seconds(1))
-              return fail(ErrorCode::invalid_argument, "must be at least 1 second");
-            return time;
-          },
-          type.print};
-}
-
-// The absolute path of a program, or nothing.
-Type<std::string> program_type() {
-  const auto text = text_type();
-  return {"FILE",
-          [text](const Value& value) -> Result<std::string> {
-            auto path = text.parse(value);
-            if (path && !path->empty() && !path->starts_with('/'))
-              return fail(ErrorCode::invalid_argument,
-                          quote(*path) + " is not the absolute path of a program");
-            return path;
-          },
-          text.print};
 }
 
 // Words of a connection string: appended to the database's settings, they keep the other settings.
@@ -356,45 +316,6 @@ std::vector<Field<NodeEntry>> node_fields() {
   };
 }
 
-std::vector<Field<NodeConfig>> node_daemon_fields() {
-  return {
-      field<NodeConfig>(
-          "spool", &NodeConfig::spool, text_type(),
-          "Folder in which a node keeps the records of its attempts. %n is the node's name."),
-      field<NodeConfig>("exec", &NodeConfig::exec, exec_type(), "What runs the jobs."),
-      field<NodeConfig>("stepd", &NodeConfig::stepd, text_type(),
-                        "Path of aresstepd. Empty: beside aresd."),
-      field<NodeConfig>(
-          "user_namespaces", &NodeConfig::user_namespaces, boolean_type(),
-          "Whether an aresd without root runs each job in an unprivileged user and "
-          "pid namespace, where the kernel permits it. setuid programs such as sudo "
-          "do not work in it; see aresd(8). If false, such a node cannot freeze jobs, "
-          "and they are not started elsewhere when it is silent."),
-      field<NodeConfig>(
-          "private_ipc", &NodeConfig::private_ipc, boolean_type(),
-          "Whether each job has a /dev/shm, objects of System V and POSIX message queues of its "
-          "own, "
-          "which end with it. If false, it shares those of the machine, as programs need that "
-          "share "
-          "memory with a daemon of the node, such as that of CUDA MPS; nothing removes what a job "
-          "leaves in them."),
-      field<NodeConfig>(
-          "max_processes_per_cpu", &NodeConfig::max_processes_per_cpu, count_type(),
-          "Processes and threads that a job may have at a time on a node, for each of its CPUs "
-          "there. Beyond it fork fails. It needs root and the pids controller of cgroup; see "
-          "aresd(8). 0: no limit."),
-      field<NodeConfig>("reboot_program", &NodeConfig::reboot_program, program_type(),
-                        "What actl reboot runs on the node, as root, without arguments and without "
-                        "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),
-      field<NodeConfig>("gpu_discovery_timeout", &NodeConfig::gpu_discovery_timeout,
-                        one_second_or_more(),
-                        "How long aresd waits for the discovery of GPUs, which can hang in a "
-                        "driver. Then it starts without them."),
-      field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
-                        "How simulated nodes behave, with exec: mock."),
-  };
-}
-
 std::vector<Field<Preemption>> preemption_fields() {
   using P = Preemption;
   return {
@@ -412,25 +333,6 @@ std::vector<Field<Preemption>> preemption_fields() {
       field<P>("per_hour", &P::per_hour, count_type(),
                "Jobs that may be preempted within an hour for the jobs of one user. 0: no limit."),
       field<P>("per_day", &P::per_day, count_type(), "The same within a day."),
-  };
-}
-
-std::vector<Field<MockConfig>> mock_fields() {
-  return {
-      field<MockConfig>("start_delay_ms", &MockConfig::start_delay, milliseconds_type(),
-                        "Time a launch takes."),
-      field<MockConfig>("run_time_ms", &MockConfig::run_time, milliseconds_type(),
-                        "Time a job takes. 0: as its script says."),
-      field<MockConfig>("fail_rate", &MockConfig::fail_rate, fraction_type(),
-                        "Share of jobs whose script fails, 0 to 1."),
-      field<MockConfig>("launch_fail_rate", &MockConfig::launch_fail_rate, fraction_type(),
-                        "Share of launches that fail by the node's fault."),
-      field<MockConfig>("slow_rate", &MockConfig::slow_rate, fraction_type(),
-                        "Share of nodes that are slow: always the same ones."),
-      field<MockConfig>("slow_delay_ms", &MockConfig::slow_delay, milliseconds_type(),
-                        "Time a launch takes on those."),
-      field<MockConfig>("loss_rate", &MockConfig::loss_rate, fraction_type(),
-                        "Share of messages between nodes and controller that are lost, each way."),
   };
 }
 

@@ -141,6 +141,19 @@ Type<std::string> choice_type(std::vector<std::string> words) {
           [](const std::string& text) { return text; }};
 }
 
+Type<std::string> program_type() {
+  const auto text = text_type();
+  return {"FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto path = text.parse(value);
+            if (path && !path->empty() && !path->starts_with('/'))
+              return fail(ErrorCode::invalid_argument,
+                          quote(*path) + " is not the absolute path of a program");
+            return path;
+          },
+          text.print};
+}
+
 Type<std::vector<std::string>> text_list_type() {
   return {"list of texts", texts, print_texts};
 }

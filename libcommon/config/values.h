@@ -92,6 +92,11 @@ struct NodeConfig {
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
   std::string reboot_program;                  // run by `actl reboot`; empty = none
   Seconds gpu_discovery_timeout{60};           // 1 at least
+  // Absolute paths of the site's programs; empty = none.
+  std::string prolog, epilog, task_prolog, health_check;
+  std::string private_tmp;  // directory for the /tmp of each job; empty: it is not private
+  Seconds prolog_timeout{120}, epilog_timeout{120};
+  Seconds health_check_interval{60}, health_check_timeout{60};
   MockConfig mock;
 
   // The spool directory of one node: %n is its name, %% a percent sign.

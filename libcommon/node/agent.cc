@@ -191,18 +191,30 @@ void NodeAgent::heartbeat(Moment now) {
   send(Heartbeat{sequence_, attempts(), uses(), now.wall, fault()});
 }
 
+// Processes of a job that do not die are a fault of the node until they do.
 std::string NodeAgent::fault() const {
-  return reboot_failed_.empty() ? spool_.fault() : reboot_failed_;
+  if (!reboot_failed_.empty()) return reboot_failed_;
+  if (!unhealthy_.empty()) return unhealthy_;
+  for (const auto& [key, entry] : attempts_)
+    if (!has_ended(entry.report.phase) && !entry.report.node_problem.empty())
+      return entry.report.node_problem;
+  return spool_.fault();
+}
+
+void NodeAgent::set_health(std::string unhealthy, Moment now) {
+  if (unhealthy == unhealthy_) return;
+  unhealthy_ = std::move(unhealthy);
+  if (connected_ && welcomed_) heartbeat(now);
 }
 
 // Repeated by the controller until the node registers from another boot.
 void NodeAgent::handle(const Reboot& message, Moment) {
   if (reboot_ordered_ || message.incarnation != identity_.incarnation) return;
   reboot_ordered_ = true;
-  const Status ordered =
-      setup_.reboot ? setup_.reboot()
-                    : fail(ErrorCode::failed_precondition,
-                           "node.reboot_program is not set in the node's ares.yaml");
+  const Status ordered = setup_.reboot
+                             ? setup_.reboot()
+                             : fail(ErrorCode::failed_precondition,
+                                    "node.reboot_program is not set in the node's ares.yaml");
   if (!ordered) reboot_failed_ = "cannot reboot: " + ordered.error().message;
 }
 
@@ -319,6 +331,11 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   step.memory_limit =
       launch.share.memory.value() > 0 ? launch.share.memory : setup_.inventory.memory;
   step.max_processes = setup_.max_processes_per_cpu * std::max(launch.share.cpus, 1u);
+  step.prolog = setup_.prolog;
+  step.epilog = setup_.epilog;
+  step.task_prolog = setup_.task_prolog;
+  if (!setup_.private_tmp.empty())
+    step.private_tmp = setup_.private_tmp + "/" + directory_name(launch.attempt);
   const std::vector<GpuIndex>& own = launch.share.gpus;
   for (const auto& [gpu, devices] : setup_.gpu_devices)
     if (std::find(own.begin(), own.end(), gpu) == own.end())
@@ -452,12 +469,15 @@ void NodeAgent::handle(const Forget& message, Moment now) {
 
 // --- events of the executor -----------------------------------------------------------------
 
-void NodeAgent::attempt_changed(const AttemptReport& report, Moment) {
+void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
   Entry* entry = current(report.attempt, report.fence);
   if (!entry || has_ended(entry->report.phase) || entry->report == report) return;
   if (report.phase < entry->report.phase) return;  // an older report that arrives late
+  const bool was_stuck = !has_ended(entry->report.phase) && !entry->report.node_problem.empty();
+  const bool is_stuck = !has_ended(report.phase) && !report.node_problem.empty();
   entry->report = report;
   progress(report);
+  if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
 }
 
 void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,

@@ -42,7 +42,10 @@ struct AgentSetup {
   std::uint64_t max_processes_per_cpu = 0;  // of a job, for each of its CPUs; 0 = no limit
   // Device files of each GPU, as the kernel names them: "c 195:0".
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
-  bool joins = false;  // the controller need not know the node
+  std::optional<SiteProgram> prolog{}, epilog{};  // that run around each attempt
+  std::string task_prolog{};
+  std::string private_tmp{};  // directory for the /tmp of each job; empty: it is not private
+  bool joins = false;         // the controller need not know the node
   // Runs the site's reboot program. An error is what operators should know. Null: there is none.
   std::function<Status()> reboot{};
   CpuLayout cpu_layout{};                            // of the machine; empty = not known
@@ -64,6 +67,9 @@ class NodeAgent final : public ExecutorEvents {
   void receive(const ToNode& message, Moment now);
   void tick(Moment now);
   std::optional<BootTime> next_deadline() const;
+  // Why the node can run no jobs, found by a health check; empty: it can. The controller is told at
+  // once.
+  void set_health(std::string unhealthy, Moment now);
 
   void attempt_changed(const AttemptReport& report, Moment now) override;
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
@@ -132,6 +138,7 @@ class NodeAgent final : public ExecutorEvents {
   bool connected_ = false;
   bool welcomed_ = false;
   std::optional<std::string> refused_;
+  std::string unhealthy_;  // by the health check
   Seconds lease_{300};
   Seconds interval_{10};
   std::uint64_t sequence_ = 0;

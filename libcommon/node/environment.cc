@@ -129,6 +129,9 @@ constexpr Row kRows[] = {
        const auto read = parse_distribution(f.job.binding.distribution);
        return read ? number(read->plane_size) : Value();
      }},
+    {{"ARES_DEADLINE_FILE",
+      "file that says when the job will be killed, as soon as that is known; see ares-node(7)", ""},
+     [](const Facts& f) { return Value(deadline_file(f.directory)); }},
     {{"ARES_GANG_NAME", "name of the gang", "members of a gang"},
      [](const Facts& f) { return f.job.gang ? text(f.job.gang->name) : Value(); }},
     {{"ARES_GANG_SIZE", "members it was submitted to have; with --gang-min fewer may have started",
@@ -230,6 +233,10 @@ constexpr auto kVariables = [] {
 
 std::span<const Variable> job_variables() {
   return kVariables;
+}
+
+std::string deadline_file(std::string_view directory) {
+  return std::string(directory) + "/deadline";
 }
 
 std::string fold_counts(std::span<const std::uint32_t> counts) {

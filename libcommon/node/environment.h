@@ -25,6 +25,9 @@ std::span<const Variable> job_variables();
 std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
                                          std::string_view directory, Time started_at);
 
+// The file that says by when an attempt is killed: "1732470000 TIMEOUT". `directory` is the attempt's.
+std::string deadline_file(std::string_view directory);
+
 // "2(x3),1" for 2 2 2 1.
 std::string fold_counts(std::span<const std::uint32_t> counts);
 

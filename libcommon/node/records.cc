@@ -8,8 +8,8 @@ namespace ares::node {
 namespace {
 
 constexpr std::array<std::string_view, kRecordCount> kFileNames = {
-    "spec", "script", "environment", "intent",    "started",
-    "task", "go",     "exit",        "cancelled", "gone"};
+    "spec", "script",    "environment", "intent",   "started", "task", "go",
+    "exit", "cancelled", "gone",        "cleaning", "epilog",  "stuck"};
 
 void put_attempt(FieldWriter& out, const AttemptKey& key) {
   out.put("job", key.job.job);
@@ -183,7 +183,10 @@ Result<ExitRecord> decode_exit(std::string_view text) {
 }
 
 std::string encode(const CancelledRecord& r) {
-  return FieldWriter().put("fence", r.fence).put("at", r.at).put("why", r.why).take();
+  FieldWriter out;
+  out.put("fence", r.fence).put("at", r.at).put("why", r.why);
+  if (!r.node_problem.empty()) out.put("node_problem", r.node_problem);
+  return out.take();
 }
 Result<CancelledRecord> decode_cancelled(std::string_view text) {
   FieldReader in("cancelled", text);
@@ -191,6 +194,29 @@ Result<CancelledRecord> decode_cancelled(std::string_view text) {
   r.fence = in.id<Fence>("fence");
   r.at = in.time("at");
   r.why = in.text_or_empty("why");
+  r.node_problem = in.text_or_empty("node_problem");
+  return checked(in, std::move(r));
+}
+
+std::string encode(const EpilogRecord& r) {
+  return FieldWriter().put("at", r.at).put("node_problem", r.node_problem).take();
+}
+Result<EpilogRecord> decode_epilog(std::string_view text) {
+  FieldReader in("epilog", text);
+  EpilogRecord r;
+  r.at = in.time("at");
+  r.node_problem = in.text_or_empty("node_problem");
+  return checked(in, std::move(r));
+}
+
+std::string encode(const StuckRecord& r) {
+  return FieldWriter().put("at", r.at).put("processes", r.processes).take();
+}
+Result<StuckRecord> decode_stuck(std::string_view text) {
+  FieldReader in("stuck", text);
+  StuckRecord r;
+  r.at = in.time("at");
+  r.processes = in.text_or_empty("processes");
   return checked(in, std::move(r));
 }
 
@@ -198,10 +224,17 @@ std::string encode(const GoneRecord& r) {
   return FieldWriter().put("by", r.by).put("at", r.at).take();
 }
 
+namespace {
+
+std::string job_text(const JobKey& key) {
+  std::string text = std::to_string(key.job.value());
+  return key.task.is_none() ? text : text + "_" + std::to_string(key.task.value);
+}
+
+}  // namespace
+
 std::string directory_name(const AttemptKey& key) {
-  std::string name = std::to_string(key.job.job.value());
-  if (!key.job.task.is_none()) name += "_" + std::to_string(key.job.task.value);
-  return name + "." + std::to_string(key.attempt.value());
+  return job_text(key.job) + "." + std::to_string(key.attempt.value());
 }
 
 std::optional<AttemptKey> parse_directory_name(std::string_view name) {
@@ -222,7 +255,8 @@ std::optional<AttemptKey> parse_directory_name(std::string_view name) {
 }
 
 AttemptPhase phase_from(const Evidence& e) {
-  if (e.exit) return AttemptPhase::done;
+  const bool cleans = e.locked && e.cleaning && !e.epilog;  // the epilog runs
+  if (e.exit && !cleans) return AttemptPhase::done;
   // `cancelled` is written only where `go` is known to be absent, and it is durable.
   if (!e.same_boot) return e.cancelled && !e.go ? AttemptPhase::never_ran : AttemptPhase::lost;
   if (e.locked) {
@@ -257,6 +291,8 @@ Evidence gather_evidence(const Spool& spool, const AttemptDir& dir, const Attemp
   e.go = dir.has(Record::go);
   e.task = dir.has(Record::task);
   e.started = dir.has(Record::started);
+  e.cleaning = dir.has(Record::cleaning);
+  e.epilog = dir.has(Record::epilog);
   return e;
 }
 
@@ -275,6 +311,20 @@ std::string remark_on_task(const AttemptDir& dir) {
   return "it runs without a pid namespace, and if its supervisor is killed, an operator has to "
          "confirm its end: " +
          task->no_namespace_because;
+}
+
+// Why the node must be drained after the attempt: its prolog or epilog failed.
+std::string node_problem(const AttemptDir& dir, bool same_boot) {
+  if (const auto epilog = read_record(dir, Record::epilog, decode_epilog);
+      !epilog.node_problem.empty())
+    return epilog.node_problem;
+  if (const auto cancelled = read_record(dir, Record::cancelled, decode_cancelled);
+      !cancelled.node_problem.empty())
+    return cancelled.node_problem;
+  // After a reboot nothing of the attempt is left.
+  if (same_boot && dir.has(Record::cleaning) && !dir.has(Record::epilog))
+    return "the epilog did not come to its end: its supervisor was killed";
+  return {};
 }
 
 Status add_exit(const AttemptDir& dir, AttemptReport& report) {
@@ -328,7 +378,9 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   if (!intent) return fail(intent.error());
   report.fence = intent->fence;
 
-  report.phase = phase_from(gather_evidence(spool, *dir, key, intent->boot_id == boot_id));
+  const bool same_boot = intent->boot_id == boot_id;
+  report.phase = phase_from(gather_evidence(spool, *dir, key, same_boot));
+  if (has_ended(report.phase)) report.node_problem = node_problem(*dir, same_boot);
   sync_end(*dir, report.phase, end_is_synced);
   if (Result<std::string> text = dir->read(Record::go)) {
     Result<GoRecord> go = decode_go(*text);
@@ -350,8 +402,17 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
                           : "the node was restarted while the attempt was on it";
       break;
     case AttemptPhase::ready: report.detail = remark_on_task(*dir); break;
-    case AttemptPhase::accepted:
-    case AttemptPhase::running: break;
+    case AttemptPhase::running:
+      // The script has ended, and the node is not free before the epilog has ended.
+      if (dir->has(Record::exit)) {
+        if (Status told = add_exit(*dir, report); !told) return fail(told.error());
+        report.phase = AttemptPhase::running;
+      } else if (dir->has(Record::stuck)) {
+        report.node_problem = "processes of job " + job_text(key.job) + " do not die: " +
+                              read_record(*dir, Record::stuck, decode_stuck).processes;
+      }
+      break;
+    case AttemptPhase::accepted: break;
   }
   return report;
 }

@@ -32,8 +32,11 @@ enum class Record : std::uint8_t {
   exit,         // how it ended
   cancelled,    // no user code has run and none will
   gone,         // the supervisor was killed, and no process of the attempt is left
+  cleaning,     // the epilog has to run before the node is free
+  epilog,       // how the epilog ended
+  stuck,        // which of its processes do not die
 };
-inline constexpr std::size_t kRecordCount = 10;
+inline constexpr std::size_t kRecordCount = 13;
 
 std::string_view file_name(Record record);
 
@@ -41,7 +44,7 @@ std::string_view file_name(Record record);
 // it: a power loss also kills every process, and the node then registers with a new incarnation,
 // for which older attempts are never sent again.
 constexpr bool is_durable(Record record) {
-  return record == Record::exit || record == Record::cancelled;
+  return record == Record::exit || record == Record::cancelled || record == Record::epilog;
 }
 
 class AttemptDir {
@@ -151,6 +154,15 @@ struct CancelledRecord {
   Fence fence;
   Time at{};
   std::string why;
+  std::string node_problem{};  // AttemptReport::node_problem
+};
+struct EpilogRecord {
+  Time at{};
+  std::string node_problem;  // why it failed; empty: it did not
+};
+struct StuckRecord {
+  Time at{};
+  std::string processes;
 };
 struct GoneRecord {
   std::string by;  // "reaper" or "operator"
@@ -165,6 +177,8 @@ std::string encode(const GoRecord& r);
 std::string encode(const ExitRecord& r);
 std::string encode(const CancelledRecord& r);
 std::string encode(const GoneRecord& r);
+std::string encode(const EpilogRecord& r);
+std::string encode(const StuckRecord& r);
 Result<NodeIdentity> decode_identity(std::string_view text);
 Result<IntentRecord> decode_intent(std::string_view text);
 Result<StartedRecord> decode_started(std::string_view text);
@@ -172,6 +186,8 @@ Result<TaskRecord> decode_task(std::string_view text);
 Result<GoRecord> decode_go(std::string_view text);
 Result<ExitRecord> decode_exit(std::string_view text);
 Result<CancelledRecord> decode_cancelled(std::string_view text);
+Result<EpilogRecord> decode_epilog(std::string_view text);
+Result<StuckRecord> decode_stuck(std::string_view text);
 
 // The decoded record; a default one if it is missing or damaged.
 template <class T>
@@ -190,6 +206,7 @@ std::optional<AttemptKey> parse_directory_name(std::string_view name);
 
 struct Evidence {
   bool exit = false, cancelled = false, go = false, task = false, started = false;
+  bool cleaning = false, epilog = false;
   bool locked = false;     // its supervisor is alive
   bool same_boot = false;  // the intent was written since the machine booted
 };

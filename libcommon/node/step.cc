@@ -15,11 +15,20 @@ constexpr Duration kRetry = std::chrono::seconds(1);
 // How often a gated task checks that its directory, and so a way to open the gate, exists.
 constexpr Duration kOrphanCheck = std::chrono::seconds(30);
 
+// A program that was killed and has not ended after this long is given up.
+constexpr Duration kProgramDies = std::chrono::seconds(10);
+
 void keep_earlier(std::optional<BootTime>& earliest, const std::optional<BootTime>& candidate) {
   if (candidate && (!earliest || *candidate < *earliest)) earliest = candidate;
 }
 
 }  // namespace
+
+std::string describe(const ProgramEnd& end) {
+  const std::string how = end.signal != 0 ? "was ended by signal " + std::to_string(end.signal)
+                                          : "exited with " + std::to_string(end.code);
+  return end.said.empty() ? how : how + ": " + end.said;
+}
 
 StepSettings settings_of(const LaunchSpec& launch) {
   StepSettings settings;
@@ -29,12 +38,17 @@ StepSettings settings_of(const LaunchSpec& launch) {
   settings.leased = launch.leased;
   settings.time_limit = launch.time_limit;
   settings.kill_wait = launch.kill_wait;
+  settings.warning = launch.spec->warning;
   return settings;
 }
 
 StepMachine::StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tree,
-                         std::function<void(StepNotice)> notify)
-    : settings_(std::move(settings)), dir_(dir), tree_(tree), notify_(std::move(notify)) {
+                         std::function<void(StepNotice)> notify, SitePrograms* programs)
+    : settings_(std::move(settings)),
+      dir_(dir),
+      tree_(tree),
+      notify_(std::move(notify)),
+      programs_(programs) {
   // Nothing is restored from records: `started` elects at most one supervisor in the life of an
   // attempt, so each machine begins in State::idle.
 }
@@ -75,7 +89,29 @@ Status StepMachine::start(Moment now, const std::function<Status()>& prepare) {
     cancel_start(prepared.error().message, now);
     return prepared;
   }
+  if (settings_.epilog_timeout) {
+    // From here on the node is not clean before the epilog has run, whatever becomes of this process.
+    if (Status owed = dir_.create(Record::cleaning, {}); !owed) {
+      cancel_start(owed.error().message, now);
+      return owed;
+    }
+    owes_epilog_ = true;
+  }
+  return settings_.prolog_timeout ? run_prolog(now) : spawn_task(now);
+}
 
+Status StepMachine::run_prolog(Moment now) {
+  if (Status begun = programs_->start_prolog(); !begun) {
+    const std::string why = "prolog: " + begun.error().message;
+    cancel_start(why, now, why);
+    return begun;
+  }
+  state_ = State::prolog;
+  program_until_ = now.boot + *settings_.prolog_timeout;
+  return {};
+}
+
+Status StepMachine::spawn_task(Moment now) {
   TaskRecord task;
   if (settings_.runs_task) {
     Result<TaskRecord> spawned = tree_.spawn_gated();
@@ -127,6 +163,10 @@ void StepMachine::handle(const StepGo& command, Moment now) {
 void StepMachine::handle(const StepKill& command, Moment now) {
   if (command.fence < settings_.fence) return;
   if (state_ == State::gated) return cancel_start("cancelled before it was started", now);
+  if (state_ == State::prolog) {
+    start_cancelled_ = true;
+    return kill_program(now);
+  }
   if (state_ == State::running || state_ == State::stopping)
     stop(command.immediately, command.grace.value_or(settings_.kill_wait), now);
 }
@@ -138,7 +178,7 @@ void StepMachine::handle(const StepSignal& command, Moment) {
   if (!settings_.runs_task) return;
   // Signals wait for the resume. SIGCONT, which would resume, is dropped. SIGKILL thaws at once.
   if ((suspended_ || frozen_) && command.signal == SIGCONT) return;
-  tree_.signal(command.signal, command.batch_only);
+  tree_.signal(command.signal, command.batch_only ? SignalTo::batch_script : SignalTo::all);
   if (suspended_ && !frozen_ && command.signal == SIGKILL) tree_.thaw();
 }
 
@@ -163,12 +203,12 @@ void StepMachine::suspend(Seconds grace, Moment now) {
   limit_at_.reset();
   if (!settings_.runs_task) return;
   if (tree_.has_freezer() || grace <= Seconds{0}) return stop_processes();
-  tree_.signal(SIGTSTP, false);
+  tree_.signal(SIGTSTP, SignalTo::all);
   stop_at_ = now.boot + grace;
 }
 
 void StepMachine::stop_processes() {
-  if (!tree_.freeze()) tree_.signal(SIGSTOP, false);
+  if (!tree_.freeze()) tree_.signal(SIGSTOP, SignalTo::all);
 }
 
 void StepMachine::resume(Moment now) {
@@ -186,6 +226,7 @@ void StepMachine::handle(const StepSetLimit& command, Moment) {
   settings_.time_limit = command.time_limit;
   if (state_ != State::running || !settings_.runs_task) return;
   limit_at_.reset();
+  warned_ = false;  // of another end
   if (settings_.time_limit && !suspended_)
     limit_at_ = running_since_->boot + suspended_total_ + *settings_.time_limit;
 }
@@ -215,6 +256,10 @@ void StepMachine::obey_lease(Moment now) {
   kill_everything(now);
 }
 
+bool StepMachine::has_processes() const {
+  return state_ == State::gated || user_code_may_run() || state_ == State::killing;
+}
+
 bool StepMachine::lease_is_live(Moment now) const {
   return lease_until_ && now.boot < *lease_until_;
 }
@@ -230,11 +275,41 @@ void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
   }
   state_ = State::stopping;
   kill_at_ = kill_at;
+  // Only the grace of a preemption is longer than the usual wait.
+  const bool preempted = wait != settings_.kill_wait;
+  tree_.announce_end(now.wall + wait, timed_out_  ? "TIMEOUT"
+                                      : preempted ? "PREEMPTED"
+                                                  : "CANCELLED");
   if (suspended_) tree_.thaw();  // so that it can handle TERM
   suspended_ = false;
   stop_at_.reset();
-  tree_.signal(SIGCONT, false);
-  tree_.signal(SIGTERM, false);
+  tree_.signal(SIGCONT, SignalTo::all);
+  // The warning comes in place of TERM where there is time for both.
+  if (!timed_out_ && settings_.warning && wait > settings_.kill_wait) {
+    term_at_ = kill_at - settings_.kill_wait;
+    return warn(now);
+  }
+  terminate();
+}
+
+void StepMachine::terminate() {
+  term_at_.reset();
+  tree_.signal(SIGTERM, SignalTo::all);
+}
+
+void StepMachine::warn(Moment now) {
+  const WarningSignal& warning = *settings_.warning;
+  if (state_ == State::running) {
+    warned_ = true;
+    const Duration left = *limit_at_ - now.boot + settings_.kill_wait;
+    tree_.announce_end(now.wall + left, "TIMEOUT");
+  }
+  tree_.signal(warning.signal, warning.batch_only ? SignalTo::batch_script : SignalTo::others);
+}
+
+std::optional<BootTime> StepMachine::warn_at() const {
+  if (!settings_.warning || warned_ || !limit_at_ || !settings_.runs_task) return std::nullopt;
+  return *limit_at_ - settings_.warning->before;
 }
 
 void StepMachine::kill_everything(Moment now) {
@@ -242,6 +317,7 @@ void StepMachine::kill_everything(Moment now) {
     task_exit_ = ExitStatus{};
     return tree_gone({}, false, now);
   }
+  if (state_ != State::killing) stuck_at_ = now.boot + settings_.unkillable_after;
   state_ = State::killing;
   retry_at_ = now.boot + kRetry;
   tree_.kill_all();
@@ -249,15 +325,62 @@ void StepMachine::kill_everything(Moment now) {
 
 // The gate never opens. The record `cancelled` informs users and aresd's report; `started` without
 // `go` already proves that no user code ran.
-void StepMachine::cancel_start(const std::string& why, Moment now) {
-  (void)dir_.create(Record::cancelled,
-                    encode(CancelledRecord{settings_.fence, now.wall, clip(why)}));
+void StepMachine::cancel_start(const std::string& why, Moment now,
+                               const std::string& node_problem) {
+  (void)dir_.create(Record::cancelled, encode(CancelledRecord{settings_.fence, now.wall, clip(why),
+                                                              clip(node_problem)}));
+  epilog_.node_problem = clip(node_problem);
+  const bool wait = owes_epilog_ && state_ == State::gated && settings_.runs_task;
   if (settings_.runs_task) tree_.kill_all();
-  finish();
+  if (!owes_epilog_) return finish();
+  if (!wait) return clean_up(now);
+  state_ = State::cancelling;
+  retry_at_ = now.boot + kRetry;
+}
+
+// The end of the attempt is recorded already: the node is busy until the epilog has ended, the job
+// is not.
+void StepMachine::clean_up(Moment now) {
+  std::optional<ExitStatus> exit;
+  if (running_since_) exit = result_.exit;
+  state_ = State::epilog;
+  program_killed_ = program_timed_out_ = false;
+  program_until_ = now.boot + *settings_.epilog_timeout;
+  if (Status begun = programs_->start_epilog(exit); !begun) {
+    epilog_.node_problem = clip("epilog: " + begun.error().message);
+    return record_epilog(now);
+  }
+  if (running_since_) notify_(StepNotice::running);  // a hint that `exit` is there
+}
+
+void StepMachine::kill_program(Moment now) {
+  if (!program_killed_) program_until_ = now.boot + kProgramDies;
+  program_killed_ = true;
+  programs_->kill();
+}
+
+void StepMachine::program_ended(const ProgramEnd& end, Moment now) {
+  if (state_ != State::prolog && state_ != State::epilog) return;
+  const bool is_prolog = state_ == State::prolog;
+  const std::string name = is_prolog ? "prolog" : "epilog";
+  const Seconds timeout = is_prolog ? *settings_.prolog_timeout : *settings_.epilog_timeout;
+  std::string problem;
+  if (program_timed_out_)
+    problem = name + " did not end within " + std::to_string(timeout.count()) + " s";
+  else if (!end.succeeded() && !start_cancelled_)
+    problem = name + " " + describe(end);
+  program_until_.reset();
+  if (!is_prolog) {
+    if (!problem.empty()) epilog_.node_problem = problem;
+    return record_epilog(now);
+  }
+  if (!problem.empty()) return cancel_start(problem, now, problem);
+  if (start_cancelled_) return cancel_start("cancelled before it was started", now);
+  (void)spawn_task(now);  // on failure the start is cancelled
 }
 
 void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment now) {
-  if (task_exit_ || state_ == State::finished || state_ == State::recording) return;
+  if (task_exit_ || !has_processes()) return;
   if (state_ == State::gated) return cancel_start("the task died at its gate", now);
   task_exit_ = exit;
   if (result_.detail.empty()) result_.detail = std::move(detail);
@@ -265,7 +388,8 @@ void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment 
 }
 
 void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) {
-  if (state_ == State::finished || state_ == State::recording) return;
+  if (state_ == State::cancelling) return clean_up(now);
+  if (!has_processes()) return;
   if (state_ == State::gated) return cancel_start("the task died at its gate", now);
   result_.exit = task_exit_.value_or(ExitStatus{.code = 0, .signal = SIGKILL});
   result_.exit.out_of_memory = out_of_memory;
@@ -287,6 +411,25 @@ void StepMachine::record_exit(Moment now) {
                 kRetry;  // the disk is full: the end must not be lost, keep the lock and try again
     return;
   }
+  tree_.remove_remains();
+  owes_epilog_ ? clean_up(now) : finish();
+}
+
+// The attempt goes on ending: the node gets no more jobs until it has.
+void StepMachine::record_stuck(Moment now) {
+  if (dir_.create(Record::stuck, encode(StuckRecord{now.wall, clip(tree_.survivors())})))
+    notify_(StepNotice::running);  // a hint to read the records
+  stuck_at_.reset();
+}
+
+void StepMachine::record_epilog(Moment now) {
+  state_ = State::recording_epilog;
+  epilog_.at = now.wall;
+  if (Status written = dir_.create(Record::epilog, encode(epilog_));
+      !written && written.error().code != ErrorCode::already_exists) {
+    retry_at_ = now.boot + kRetry;
+    return;
+  }
   finish();
 }
 
@@ -298,7 +441,22 @@ void StepMachine::finish() {
 void StepMachine::tick(Moment now) {
   const bool retry_due = retry_at_ && now.boot >= *retry_at_;
   if (state_ == State::recording && retry_due) return record_exit(now);
-  if (state_ == State::killing && retry_due) return kill_everything(now);
+  if (state_ == State::recording_epilog && retry_due) return record_epilog(now);
+  if (state_ == State::prolog || state_ == State::epilog) {
+    if (now.boot < *program_until_) return;
+    // It is stuck in the kernel, and so not to be waited for.
+    if (program_killed_) return program_ended({.code = 0, .signal = SIGKILL}, now);
+    program_timed_out_ = true;
+    return kill_program(now);
+  }
+  if (state_ == State::killing && retry_due) {
+    if (stuck_at_ && now.boot >= *stuck_at_) record_stuck(now);
+    return kill_everything(now);
+  }
+  if (state_ == State::cancelling && retry_due) {
+    retry_at_ = now.boot + kRetry;
+    return tree_.kill_all();
+  }
   if (state_ == State::gated && retry_due) {
     if (!dir_.has(Record::intent)) return cancel_start("its directory was removed", now);
     retry_at_ = now.boot + kOrphanCheck;
@@ -313,7 +471,10 @@ void StepMachine::tick(Moment now) {
     timed_out_ = true;
     return stop(false, settings_.kill_wait, now);
   }
-  if (state_ == State::stopping && kill_at_ && now.boot >= *kill_at_) kill_everything(now);
+  if (const auto due = warn_at(); state_ == State::running && due && now.boot >= *due) warn(now);
+  if (state_ != State::stopping) return;
+  if (term_at_ && now.boot >= *term_at_) terminate();
+  if (kill_at_ && now.boot >= *kill_at_) kill_everything(now);
 }
 
 std::optional<BootTime> StepMachine::next_deadline() const {
@@ -321,18 +482,24 @@ std::optional<BootTime> StepMachine::next_deadline() const {
   switch (state_) {
     case State::idle:
     case State::finished: break;
+    case State::prolog:
+    case State::epilog: earliest = program_until_; break;
     case State::gated: earliest = retry_at_; break;
     case State::running:
       keep_earlier(earliest, limit_at_);
+      keep_earlier(earliest, warn_at());
       keep_earlier(earliest, stop_at_);
       if (settings_.leased && settings_.runs_task && !frozen_) keep_earlier(earliest, lease_until_);
       break;
     case State::stopping:
       keep_earlier(earliest, kill_at_);
+      keep_earlier(earliest, term_at_);
       if (settings_.leased && !frozen_) keep_earlier(earliest, lease_until_);
       break;
+    case State::cancelling:
     case State::killing:
-    case State::recording: earliest = retry_at_; break;
+    case State::recording:
+    case State::recording_epilog: earliest = retry_at_; break;
   }
   return earliest;
 }

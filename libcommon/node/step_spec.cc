@@ -63,6 +63,19 @@ StepBinding get_binding(FieldReader& in) {
   return binding;
 }
 
+void put_program(FieldWriter& out, std::string_view path, std::string_view timeout,
+                 const std::optional<SiteProgram>& program) {
+  if (program) out.put(path, program->path).put(timeout, program->timeout.count());
+}
+
+std::optional<SiteProgram> get_program(FieldReader& in, std::string_view path,
+                                       std::string_view timeout) {
+  SiteProgram program{in.text_or_empty(path), {}};
+  if (program.path.empty()) return std::nullopt;
+  program.timeout = Seconds(in.number<std::int64_t>(timeout));
+  return program;
+}
+
 // Only the fields that a supervisor reads: the job's demands, dependencies and priority stay in the
 // controller.
 void put_job(FieldWriter& out, const JobSpec& job) {
@@ -87,6 +100,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("std_err", job.std_err)
       .put("append", job.open_mode == OpenMode::append)
       .put("umask", job.umask);
+  if (job.warning) out.put("warning_signal", format_warning_signal(*job.warning));
   if (job.gang) out.put("gang", job.gang->name).put("gang_size", job.gang->size);
   put_text(out, "hint", job.binding.hint);
   if (job.binding.threads_per_core > 0) out.put("threads_per_core", job.binding.threads_per_core);
@@ -122,6 +136,12 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->std_err = in.text_or_empty("std_err");
   job->open_mode = in.flag("append") ? OpenMode::append : OpenMode::truncate;
   job->umask = in.number<std::uint32_t>("umask");
+  if (const std::string warning = in.text_or_empty("warning_signal"); !warning.empty()) {
+    if (const Result<WarningSignal> parsed = parse_warning_signal(warning))
+      job->warning = *parsed;
+    else
+      in.wrong("warning_signal", parsed.error().message);
+  }
   if (const auto size = in.optional_number<std::uint32_t>("gang_size"))
     job->gang = GangRequest{in.text_or_empty("gang"), *size, 0, std::nullopt};
   job->binding = {in.text_or_empty("hint"),     in.number_or<std::uint32_t>("threads_per_core", 0),
@@ -180,6 +200,10 @@ std::string encode(const StepSpec& spec) {
   put_texts(out, "denied_device", spec.denied_devices);
   put_binding(out, spec.binding);
   put_texts(out, "visible_gpu", spec.visible_gpus);
+  put_program(out, "prolog", "prolog_timeout", spec.prolog);
+  put_program(out, "epilog", "epilog_timeout", spec.epilog);
+  if (!spec.task_prolog.empty()) out.put("task_prolog", spec.task_prolog);
+  if (!spec.private_tmp.empty()) out.put("private_tmp", spec.private_tmp);
   return out.take();
 }
 
@@ -229,6 +253,10 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.denied_devices = in.all("denied_device");
   spec.binding = get_binding(in);
   spec.visible_gpus = in.all("visible_gpu");
+  spec.prolog = get_program(in, "prolog", "prolog_timeout");
+  spec.epilog = get_program(in, "epilog", "epilog_timeout");
+  spec.task_prolog = in.text_or_empty("task_prolog");
+  spec.private_tmp = in.text_or_empty("private_tmp");
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

@@ -32,6 +32,13 @@ class Users {
       UserId uid, GroupId gid) = 0;  // not_found: the user does not exist here, the job's fault
 };
 
+// A program that the site runs around an attempt.
+struct SiteProgram {
+  std::string path;  // absolute
+  Seconds timeout{};
+  friend bool operator==(const SiteProgram&, const SiteProgram&) = default;
+};
+
 struct StepSpec {
   LaunchSpec launch;
   UserIdentity user;
@@ -43,6 +50,10 @@ struct StepSpec {
   StepBinding binding{};                      // none in specs of release 0.1.0
   // For CUDA_VISIBLE_DEVICES, in the order of the share's GPUs; empty = their indices.
   std::vector<std::string> visible_gpus{};
+  std::optional<SiteProgram> prolog{}, epilog{};
+  std::string task_prolog{};  // program that the job's user runs before the script; empty = none
+  // Directory of the job on the node that it sees as /tmp and /var/tmp; empty: those of the machine.
+  std::string private_tmp{};
 };
 
 std::string encode(const StepSpec& spec);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "os/file.h"
 
 namespace ares::os {
@@ -42,6 +43,24 @@ std::set<pid_t> descendants() {
     if (at == self) result.insert(pid);
   }
   return result;
+}
+
+std::string describe_processes(const std::set<pid_t>& pids, pid_t except) {
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  std::size_t count = 0;
+  for (const pid_t pid : pids) {
+    if (pid == except) continue;
+    const Result<std::string> stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t name = stat ? stat->find('(') : std::string::npos;
+    const std::size_t end = stat ? stat->rfind(')') : std::string::npos;
+    if (name == std::string::npos || end == std::string::npos || end + 2 >= stat->size()) continue;
+    if (++count > kMost) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(pid) + " (" +
+            printable(stat->substr(name + 1, end - name - 1)) + ", " + (*stat)[end + 2] + ")";
+  }
+  if (count > kMost) text += " and " + std::to_string(count - kMost) + " more";
+  return text;
 }
 
 void signal_descendants(int signal, pid_t except) {

@@ -101,6 +101,17 @@ Status replace_file(const std::string& path, std::string_view text) {
   return {};
 }
 
+Status publish_file(const std::string& path, std::string_view text, unsigned mode) {
+  const std::string temporary = path + ".new";
+  const std::string what = "cannot write " + path;
+  Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd) return fail(errno_error(what));
+  if (Status s = write_all(fd.get(), text, what); !s) return s;
+  if (::fchmod(fd.get(), mode) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+    return fail(errno_error(what));
+  return {};
+}
+
 Status make_directories(const std::string& path, unsigned mode) {
   for (std::size_t at = 1; at != std::string::npos && at <= path.size();) {
     at = path.find('/', at);

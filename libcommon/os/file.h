@@ -16,6 +16,9 @@ Result<std::string> read_file(const std::string& path);
 // Replaces the file atomically; content and name are durable when this returns.
 Status replace_file(const std::string& path, std::string_view text);
 
+// The same, but not durable: for what only living processes read.
+Status publish_file(const std::string& path, std::string_view text, unsigned mode);
+
 Status make_directories(const std::string& path, unsigned mode);  // and all missing parents
 
 // Names of the entries, without "." and "..", unsorted.

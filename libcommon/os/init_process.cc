@@ -15,6 +15,7 @@
 #include <iterator>
 #include <utility>
 
+#include "os/descendants.h"
 #include "os/fd.h"
 #include "os/priority.h"
 
@@ -77,6 +78,7 @@ void obey(const InitPacket& packet, pid_t task, int control) {
   switch (packet.what) {
     case InitPacket::signal_all: ::kill(-1, packet.value); break;
     case InitPacket::signal_task: ::kill(task, packet.value); break;
+    case InitPacket::signal_others: signal_descendants(packet.value, task); break;
     case InitPacket::stop_all:
       stop_everything();
       send_packet(control, InitPacket::stopped);

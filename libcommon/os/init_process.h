@@ -21,7 +21,8 @@ struct InitPacket {
     start_task = 'f',  // `value` is 1 if init guards a lease; the order of the task follows
     signal_all = 's',
     signal_task = 't',
-    stop_all = 'q',  // answered by `stopped`
+    signal_others = 'o',  // all but the task
+    stop_all = 'q',       // answered by `stopped`
     // From init:
     entered = 'r',        // `value` is 0, or Entered::error of enter_namespace()
     task_ended = 'e',     // `value` is its wait status

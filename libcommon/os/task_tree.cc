@@ -32,6 +32,10 @@ DiskUse disk_use_of_children() {
   return (read_disk_counters("/proc/self/io") - read_disk_counters("/proc/thread-self/io")).use();
 }
 
+Duration duration(const timeval& t) {
+  return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
+}
+
 TaskTree::TaskEnd end_of(int status) {
   TaskTree::TaskEnd end;
   if (WIFSIGNALED(status))
@@ -227,17 +231,18 @@ void TaskTree::stop_at(BootTime when) {
   ::timerfd_settime(stop_timer_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
-bool TaskTree::signal(int signal, bool task_only) {
+bool TaskTree::signal(int signal, To to) {
   if (first_ == 0 || gone_) return true;
   if (isolated()) {
-    if (task_only) return tell_init(InitPacket::signal_task, signal);
+    if (to == To::task) return tell_init(InitPacket::signal_task, signal);
+    if (to == To::others) return tell_init(InitPacket::signal_others, signal);
     // A frozen init would obey after the thaw, when the others run again. They cannot fork now.
     const bool past_init = frozen_ && signal == SIGKILL;
     if (past_init || !tell_init(InitPacket::signal_all, signal)) signal_descendants(signal, first_);
-  } else if (task_only) {
+  } else if (to == To::task) {
     if (!task_ended_) ::kill(first_, signal);
   } else {
-    signal_descendants(signal);
+    signal_descendants(signal, to == To::others ? first_ : 0);
   }
   return true;
 }
@@ -263,7 +268,7 @@ void TaskTree::thaw() {
   stopped_by_init_ = false;
   if (cgroup_ && cgroup_->can_freeze()) cgroup_->thaw();
   frozen_ = false;
-  signal(SIGCONT, false);  // they were stopped by signals if the freezer failed
+  signal(SIGCONT, To::all);  // they were stopped by signals if the freezer failed
 }
 
 void TaskTree::kill_all() {
@@ -278,6 +283,10 @@ void TaskTree::kill_all() {
     signal_descendants(SIGKILL);
   if (cgroup_) cgroup_->kill();  // last: it thaws
   gate_.reset();
+}
+
+std::string TaskTree::survivors() const {
+  return describe_processes(descendants(), first_);
 }
 
 void TaskTree::note(const InitPacket& packet) {
@@ -307,23 +316,36 @@ std::string TaskTree::read_failure() {
 
 TaskTree::Events TaskTree::collect() {
   Events events;
-  if (first_ == 0 || gone_) return events;
-  read_control(events);
+  const bool over = first_ == 0 || gone_;
+  if (over && helper_ == 0) return events;
+  if (!over) read_control(events);
+  bool none_left = false;
   for (;;) {
     int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    rusage used{};
+    const pid_t pid = ::wait4(-1, &status, WNOHANG, &used);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) {
-      gone_ = pid < 0;  // no child left; orphans are reparented to us
+      none_left = pid < 0;  // orphans are reparented to us
       break;
     }
-    if (pid != first_) continue;
+    if (pid == helper_) {
+      helper_ = 0;
+      helpers_user_cpu_ += duration(used.ru_utime);
+      helpers_system_cpu_ += duration(used.ru_stime);
+      if (!gone_) helpers_disk_ = disk_use_of_children();  // nothing of the attempt has ended yet
+      events.helper_end = status;
+      continue;
+    }
+    if (over || pid != first_) continue;
     read_control(events);  // the last packets of init
     if (!isolated() && !task_ended_) {
       events.task_end = end_of(status);
       task_ended_ = true;
     }
   }
+  if (over) return events;
+  gone_ = none_left;
   if (events.task_end) events.task_end->detail = read_failure();
   if (!gone_) {
     if (killing_ && !isolated()) kill_all();  // forked during the previous kill
@@ -331,14 +353,13 @@ TaskTree::Events TaskTree::collect() {
   }
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
-  auto duration = [](const timeval& t) {
-    return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
-  };
   Gone gone;
-  gone.user_cpu = duration(usage.ru_utime);
-  gone.system_cpu = duration(usage.ru_stime);
+  gone.user_cpu = duration(usage.ru_utime) - helpers_user_cpu_;
+  gone.system_cpu = duration(usage.ru_stime) - helpers_system_cpu_;
   gone.max_rss = Bytes::kib(usage.ru_maxrss);
   gone.disk = disk_use_of_children();
+  gone.disk.read = gone.disk.read - std::min(helpers_disk_.read, gone.disk.read);
+  gone.disk.written = gone.disk.written - std::min(helpers_disk_.written, gone.disk.written);
   gone.disk.read = std::max(gone.disk.read, disk_before_kill_.read);
   gone.disk.written = std::max(gone.disk.written, disk_before_kill_.written);
   if (cgroup_) {

@@ -51,7 +51,9 @@ class TaskTree {
   struct Events {
     std::optional<TaskEnd> task_end;
     std::optional<Gone> gone;
+    std::optional<int> helper_end;  // wait status of the helper
   };
+  enum class To { all, task, others };  // than the task
 
   // The pid namespace that everything runs in.
   struct Isolation {
@@ -80,7 +82,7 @@ class TaskTree {
   void open_gate();
   // False if it did not reach the task: init does not run and takes no more commands. Signals to all
   // processes are sent past init then. Does not wait for longer than a moment.
-  bool signal(int signal, bool task_only);
+  bool signal(int signal, To to);
   bool freeze();
   // Whether a control group stops the processes; otherwise signals do, sent by init or by us.
   bool has_freezer() const { return cgroup_ && cgroup_->can_freeze(); }
@@ -90,10 +92,16 @@ class TaskTree {
   void stop_at(BootTime when);
   bool stopped_by_init() const { return stopped_by_init_; }  // since the last thaw()
   void kill_all();
+  // Processes of the attempt that exist, with name and state: "4711 (python3, D), 4712 (tee, S)".
+  std::string survivors() const;
   bool isolated() const { return kind_ != NamespaceKind::none; }
   std::string groups() const { return cgroup_ ? cgroup_->directories() : std::string(); }
   // Why spawn_gated() made no namespace although one was asked for; empty if it did.
   const std::string& why_not_isolated() const { return why_not_isolated_; }
+
+  // A child of this process that is not of the attempt, at most one at a time: collect() tells its
+  // end, and does not count what it used.
+  void expect_helper(pid_t pid) { helper_ = pid; }
 
   // What ended since the last call. Call it after SIGCHLD and whenever control_fd() is readable.
   Events collect();
@@ -138,6 +146,9 @@ class TaskTree {
   DiskUse disk_before_kill_;
   bool task_ended_ = false;
   bool gone_ = false;
+  pid_t helper_ = 0;
+  Duration helpers_user_cpu_{}, helpers_system_cpu_{};
+  DiskUse helpers_disk_;
   std::optional<TaskEnd> reported_end_;  // by init, and not yet collected
 };
 

@@ -69,6 +69,9 @@ typedef struct ares_exec_report {
   ares_exec_text detail;
   int64_t disk_read; /* bytes; known only within ares_exec_plugin.report_size */
   int64_t disk_written;
+  /* Why the node must get no more jobs: with a running attempt as long as that is so, with one that has ended until an operator
+   * resumes the node. */
+  ares_exec_text node_problem;
 } ares_exec_report;
 
 /* Callbacks and facts for the plugin. `size` is the sizeof of the host's struct: fields beyond it do not exist. */

@@ -42,6 +42,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
   exit->set_timed_out(report.exit.timed_out);
   put(report.usage, out->mutable_usage());
   out->set_detail(report.detail);
+  out->set_node_problem(report.node_problem);
 }
 
 void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
@@ -57,6 +58,7 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
               .timed_out = in.exit().timed_out()};
   get(read, in.usage(), out.usage);
   Reader::cleaned_text(in.detail(), out.detail);
+  Reader::cleaned_text(in.node_problem(), out.node_problem);
 }
 
 void put(const AttemptUse& use, api::AttemptUse* out) {

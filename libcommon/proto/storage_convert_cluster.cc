@@ -69,6 +69,7 @@ void put(const NodeGuard& from, storage::NodeGuard& to) {
   if (from.retry_at) to.set_retry_at(micros(*from.retry_at));
   to.set_on_trial(from.on_trial);
   to.set_fault(from.fault);
+  to.set_problem(from.problem);
 }
 
 NodeGuard get(const storage::NodeGuard& from, DecodeErrors&) {
@@ -79,6 +80,7 @@ NodeGuard get(const storage::NodeGuard& from, DecodeErrors&) {
   if (from.has_retry_at()) to.retry_at = to_time(from.retry_at());
   to.on_trial = from.on_trial();
   to.fault = from.fault();
+  to.problem = from.problem();
   return to;
 }
 

@@ -44,6 +44,7 @@ struct ExpectedMessageOf {
   Answer operator()(const Welcome&) const { return {}; }
   Answer operator()(const HeartbeatAck&) const { return {}; }
   Answer operator()(const Refused&) const { return {}; }
+  Answer operator()(const Reboot&) const { return {}; }
 };
 
 // Whether `again` is a repetition of `sent`.

@@ -101,7 +101,7 @@ void StepProcess::open_gate() {
   boundary();
 }
 
-void StepProcess::signal(std::int32_t signal, bool) {
+void StepProcess::signal(std::int32_t signal, node::SignalTo) {
   boundary();
   machine_.signal_tree(key_, signal);
   boundary();

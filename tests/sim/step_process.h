@@ -28,7 +28,7 @@ class StepProcess final : public node::ProcessTree {
 
   Result<node::TaskRecord> spawn_gated() override;
   void open_gate() override;
-  void signal(std::int32_t signal, bool batch_only) override;
+  void signal(std::int32_t signal, node::SignalTo to) override;
   bool freeze() override;
   bool has_freezer() const override { return machine_.traits().can_freeze; }
   void thaw() override;

@@ -38,6 +38,7 @@ bool counts(const Policy& policy, LaunchBlame blame, const NodeGuard& guard, Tim
 // A fault does not count that was there when an operator resumed the node.
 std::string why_set_aside(const Node& node, const NodeGuard& guard, const std::string& low) {
   const bool overruled = node.admin == AdminState::up && !node.guard.fault.empty();
+  if (!guard.problem.empty()) return guard.problem;
   if (!guard.fault.empty() && !overruled) return guard.fault;
   if (!low.empty()) return low;
   return guard.retry_at ? guard.reason : std::string{};
@@ -88,7 +89,8 @@ void launch_failed(const Policy& policy, const Node& node, LaunchBlame blame,
 
 void attempt_runs(const Node& node, Events& out) {
   if (!node.guard.on_trial) return;
-  out.emplace_back(NodeGuardSet{node.id, NodeGuard{.fault = node.guard.fault}});
+  out.emplace_back(
+      NodeGuardSet{node.id, NodeGuard{.fault = node.guard.fault, .problem = node.guard.problem}});
 }
 
 NodeGuard with_fault(NodeGuard guard, const std::string& fault) {
@@ -107,8 +109,18 @@ void fault_reported(const Node& node, const std::string& fault, Events& out) {
   if (guard.fault != node.guard.fault) settle(node, std::move(guard), node.inventory, out);
 }
 
+void problem_reported(const Node& node, const std::string& problem, Events& out) {
+  if (!node.guard.problem.empty()) return;  // the first one is what an operator looks for
+  NodeGuard guard = node.guard;
+  guard.problem = clip(problem);
+  settle(node, std::move(guard), node.inventory, out);
+}
+
 NodeGuard after_restart(const NodeGuard& guard) {
-  NodeGuard after{.rounds = guard.rounds, .on_trial = guard.on_trial, .fault = guard.fault};
+  NodeGuard after{.rounds = guard.rounds,
+                  .on_trial = guard.on_trial,
+                  .fault = guard.fault,
+                  .problem = guard.problem};
   after.on_trial = after.on_trial || guard.retry_at;
   return after;
 }

@@ -41,6 +41,10 @@ NodeGuard with_fault(NodeGuard guard, const std::string& fault);
 // What the node reports with every heartbeat.
 void fault_reported(const Node& node, const std::string& fault, Events& out);
 
+// The prolog or the epilog of an attempt failed there. Only an operator knows what that left behind: the
+// node is set aside until one resumes it.
+void problem_reported(const Node& node, const std::string& problem, Events& out);
+
 // Its machine was started again, which may have mended it: a node that was set aside because of
 // launches is tried at once.
 NodeGuard after_restart(const NodeGuard& guard);

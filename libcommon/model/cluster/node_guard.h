@@ -30,6 +30,8 @@ struct NodeGuard {
   // Back in service on trial: it gets one attempt at a time until one has started.
   bool on_trial = false;
   std::string fault{};  // reported by the node; empty = none
+  // What a prolog or an epilog that failed may have left there, until an operator resumes it.
+  std::string problem{};
 
   friend bool operator==(const NodeGuard&, const NodeGuard&) = default;
 };

@@ -129,6 +129,9 @@ struct AttemptReport {
   ExitStatus exit;
   Usage usage;
   std::string detail;  // for lost and never_ran: the reason
+  // Why the node must get no more jobs until an operator resumes it, with the end of an attempt:
+  // its prolog or epilog failed. Empty: it may.
+  std::string node_problem{};
   friend bool operator==(const AttemptReport&, const AttemptReport&) = default;
 };
 

@@ -35,6 +35,7 @@ ares_exec_report to_abi(const AttemptReport& report) {
   out.detail = to_abi(std::string_view(report.detail));
   out.disk_read = report.usage.disk_read.value();
   out.disk_written = report.usage.disk_written.value();
+  out.node_problem = to_abi(std::string_view(report.node_problem));
   return out;
 }
 
@@ -53,6 +54,7 @@ AttemptReport from_abi(const ares_exec_report& report) {
   out.usage = {Duration(report.user_cpu_us), Duration(report.system_cpu_us), Bytes(report.max_rss),
                Bytes(report.disk_read), Bytes(report.disk_written)};
   out.detail = std::string(from_abi(report.detail));
+  out.node_problem = std::string(from_abi(report.node_problem));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "exec/baremetal/remains.h"
 
+#include "os/file.h"
 #include "os/sweep.h"
 
 namespace ares::exec {
@@ -69,12 +70,16 @@ Remains end_remains(const FileSpool& spool, const AttemptKey& key, const NodeOfS
   Remains remains;
   if (may_leave_processes(*dir, node.boot_id))
     remains.state = end_processes(spool, key, *dir, started);
-  if (remains.state == Remains::none)
+  if (remains.state == Remains::none) {
     os::remove_groups(started.cgroups);
-  else if (has_reaper(started))  // which records the end
+    // Its supervisor has removed it, unless that was killed.
+    if (!node.private_tmp.empty())
+      (void)os::remove_tree(node.private_tmp + "/" + node::directory_name(key));
+  } else if (has_reaper(started)) {  // which records the end
     remains.advice = std::string(kReaperWaits) + std::to_string(started.reaper_pid);
-  else
+  } else {
     remains.advice = advice(key, node);
+  }
   return remains;
 }
 

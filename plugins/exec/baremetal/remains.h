@@ -11,8 +11,9 @@ namespace ares::exec {
 
 struct NodeOfSpool {
   std::string name;
-  std::string boot_id;  // of the machine
-  std::string config;   // for --config of aresd; empty = the default file
+  std::string boot_id;        // of the machine
+  std::string config;         // for --config of aresd; empty = the default file
+  std::string private_tmp{};  // in which each job gets a /tmp of its own; empty = none does
 };
 
 // Proofs are the end of the pid namespace, the record `gone`, and a restart of the machine. Without one

@@ -27,7 +27,7 @@ void SimulatedTree::end(int code, int signal) {
   ended_->signal = signal;
 }
 
-void SimulatedTree::signal(std::int32_t signal, bool) {
+void SimulatedTree::signal(std::int32_t signal, node::SignalTo) {
   if (!is_harmless(signal) && signal != SIGSTOP) end(0, signal);
 }
 

@@ -16,7 +16,7 @@ class SimulatedTree final : public node::ProcessTree {
 
   Result<node::TaskRecord> spawn_gated() override { return node::TaskRecord{}; }
   void open_gate() override;
-  void signal(std::int32_t signal, bool batch_only) override;
+  void signal(std::int32_t signal, node::SignalTo to) override;
   bool freeze() override;
   void thaw() override;
   void kill_all() override;

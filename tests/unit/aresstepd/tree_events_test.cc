@@ -22,7 +22,8 @@ class Looks {
                      said_.push_back("task " + std::to_string(end.code));
                      if (kill_at_task_end) found_.insert(found_.begin() + at_, "gone");
                    },
-                   [this](const TaskTree::Gone&) { said_.push_back("gone"); });
+                   [this](const TaskTree::Gone&) { said_.push_back("gone"); },
+                   [this](int status) { said_.push_back("helper " + std::to_string(status)); });
   }
   const std::vector<std::string>& said() const { return said_; }
 
@@ -34,6 +35,7 @@ class Looks {
     const std::string what = static_cast<std::size_t>(at_) < found_.size() ? found_[at_++] : "";
     if (what.find("task") != std::string::npos) events.task_end = TaskTree::TaskEnd{7, 0, ""};
     if (what.find("gone") != std::string::npos) events.gone = TaskTree::Gone{};
+    if (what.find("helper") != std::string::npos) events.helper_end = 256;
     return events;
   }
 
@@ -51,6 +53,13 @@ TEST(TreeEvents, EndOfTheTaskAfterAnEmptyResultIsReported) {
   looks.wake();
   looks.wake();
   EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
+}
+
+TEST(TreeEvents, EndOfAHelperIsForwarded) {
+  Looks looks({"helper", "task gone"});
+  looks.wake();
+  looks.wake();
+  EXPECT_EQ(looks.said(), (Said{"helper 256", "task 7", "gone"}));
 }
 
 TEST(TreeEvents, EventsCausedByTheEndAreForwardedInTheSameWakeUp) {

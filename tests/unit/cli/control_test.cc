@@ -122,7 +122,7 @@ std::vector<std::string> offered(const std::string& line) {
 
 TEST(Complete, CommandsAndTheirSecondWords) {
   EXPECT_THAT(offered("re"),
-              ElementsAre("reconfigure", "release", "requeue", "requeuehold", "resume"));
+              ElementsAre("reboot", "reconfigure", "release", "requeue", "requeuehold", "resume"));
   EXPECT_THAT(offered("sh"), ElementsAre("show", "shutdown"));
   EXPECT_THAT(offered("show part"), ElementsAre("partition", "partitions"));
   EXPECT_THAT(offered("SHOW no"), ElementsAre("node", "nodes"));
@@ -145,7 +145,7 @@ TEST(Complete, PropertiesAndTheirValues) {
   EXPECT_THAT(offered("update jobid=7 time"), ElementsAre("TimeLimit=", "TimeMin="));
   EXPECT_THAT(offered("update jobid=7 partition=n"), ElementsAre("night"));
   EXPECT_THAT(offered("update nodename=n1 state="),
-              ElementsAre("down", "drain", "resume", "undrain"));
+              ElementsAre("down", "drain", "fail", "resume", "undrain"));
   EXPECT_THAT(offered("update partitionname=main sta"), ElementsAre("State="));
   EXPECT_THAT(offered("update partitionname=main State=i"), ElementsAre("inactive"));
   EXPECT_THAT(offered("update jobid=7 excnodelist=n1,g"), ElementsAre("gpu1"));

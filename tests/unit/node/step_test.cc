@@ -18,7 +18,13 @@ class FakeTree final : public ProcessTree {
     return TaskRecord{};
   }
   void open_gate() override { ++opened; }
-  void signal(std::int32_t s, bool batch_only) override { signals.push_back(batch_only ? -s : s); }
+  void signal(std::int32_t s, SignalTo to) override {
+    signals.push_back(to == SignalTo::batch_script ? -s : s);
+    if (to == SignalTo::others) to_others.push_back(s);
+  }
+  void announce_end(Time at, std::string_view why) override {
+    announced.emplace_back(at, std::string(why));
+  }
   bool freeze() override { return frozen = can_freeze; }
   void thaw() override { frozen = guardian_stopped = false; }
   void guard_until(BootTime until) override { guarded_until = until; }
@@ -29,7 +35,8 @@ class FakeTree final : public ProcessTree {
   bool guardian_stopped = false;
   std::optional<BootTime> guarded_until;
   int opened = 0, kills = 0;
-  std::vector<int> signals;
+  std::vector<int> signals, to_others;
+  std::vector<std::pair<Time, std::string>> announced;
 };
 
 class StepTest : public ::testing::Test {

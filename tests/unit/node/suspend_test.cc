@@ -18,7 +18,7 @@ class Tree final : public ProcessTree {
  public:
   Result<TaskRecord> spawn_gated() override { return TaskRecord{}; }
   void open_gate() override {}
-  void signal(std::int32_t s, bool) override { signals.push_back(s); }
+  void signal(std::int32_t s, SignalTo) override { signals.push_back(s); }
   bool freeze() override { return frozen = true; }
   bool has_freezer() const override { return freezer; }
   void thaw() override { frozen = false; }

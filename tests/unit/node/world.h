@@ -106,7 +106,7 @@ class World final : public StepTransport, private Uplink, private Users {
         return 0;
       });
     }
-    void signal(std::int32_t s, bool) override { signals.push_back(s); }
+    void signal(std::int32_t s, SignalTo) override { signals.push_back(s); }
     bool freeze() override {
       frozen = world.can_freeze;
       return frozen;

@@ -326,9 +326,9 @@ TEST(TaskTree, SignalsPassAnInitThatDoesNotRun) {
     ::raise(SIGSTOP);
     ::kill(init, SIGSTOP);
     constexpr int kMoreThanItsSocketHolds = 400;
-    for (int i = 0; i < kMoreThanItsSocketHolds; ++i) tree.signal(SIGURG, false);
-    if (tree.signal(SIGURG, true)) ::_exit(1);  // only init knows the task
-    tree.signal(SIGKILL, false);
+    for (int i = 0; i < kMoreThanItsSocketHolds; ++i) tree.signal(SIGURG, TaskTree::To::all);
+    if (tree.signal(SIGURG, TaskTree::To::task)) ::_exit(1);  // only init knows the task
+    tree.signal(SIGKILL, TaskTree::To::all);
     ::raise(SIGSTOP);
   });
   held.theirs.reset();
@@ -356,7 +356,7 @@ TEST(TaskTree, KillIsPendingBeforeFrozenProcessesRunAgain) {
         ::kill(init, SIGSTOP);
         if (!tree.freeze()) ::_exit(1);
         ::raise(SIGSTOP);
-        tree.signal(SIGKILL, false);
+        tree.signal(SIGKILL, TaskTree::To::all);
         tree.thaw();
       },
       group);

@@ -186,6 +186,7 @@ class RandomWire {
                .disk_read = bytes(),
                .disk_written = bytes()};
     r.detail = path();
+    r.node_problem = flag() ? path() : "";
     return r;
   }
   AttemptUse use() {

@@ -62,7 +62,7 @@ ARES_FIELDS(Attempt, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6,
 ARES_FIELDS(Gpu, a, b, c)
 ARES_FIELDS(Inventory, a, b, c, d, e, f)
 ARES_FIELDS(Charge, a, b, c, d, e, f, g, h, i)
-ARES_FIELDS(NodeGuard, a, b, c, d, e, f)
+ARES_FIELDS(NodeGuard, a, b, c, d, e, f, g)
 ARES_FIELDS(NodeReboot, a, b, c, d, e, f, g)
 ARES_FIELDS(Node, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2,
             c3, c4, c5)

@@ -159,7 +159,11 @@ struct NodeMessageHandler {
   Decision operator()(const Heartbeat& h) const {
     Decision d;
     decide_reports(q, node, h.attempts, d);
-    fault_reported(node, h.fault, d.events);
+    // What a report has just said of the node is not overwritten: the fault is told again.
+    const bool settled = std::any_of(d.events.begin(), d.events.end(), [](const EventBody& event) {
+      return std::holds_alternative<NodeGuardSet>(event);
+    });
+    if (!settled) fault_reported(node, h.fault, d.events);
     d.effects.push_back({node.id, Lsn{}, HeartbeatAck{h.sequence}});
     d.reconcile = node.id;
     return d;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cluster/launch_guard.h"
 #include "core/state/timers.h"
 #include "model/engine/history.h"
 
@@ -95,6 +96,10 @@ bool passed_go(const DecisionContext& q, const AttemptReport& r) {
   return r.ran_since || (r.phase == AttemptPhase::lost && before_rollback);
 }
 
+void tell_problem(const Node& node, const AttemptReport& r, Decision& d) {
+  if (is_over(r.phase) && !r.node_problem.empty()) problem_reported(node, r.node_problem, d.events);
+}
+
 // Whether the time limit ends at the deadline, because it was cut to it.
 bool limit_is_deadline(const Job& job) {
   const auto end = limit_end(job);
@@ -139,8 +144,14 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
                    Decision& d) {
   const Job* job = q.state.jobs.find(r.attempt.job);
   const NodeShare* share = job ? current_share(*job, r.attempt, r.fence, node.id) : nullptr;
-  if (!share) return late(node, r, d);
+  const std::size_t before = d.events.size();
+  if (!share) {
+    late(node, r, d);
+    if (d.events.size() > before) tell_problem(node, r, d);
+    return;
+  }
   if (share->phase == SharePhase::released) return;
+  tell_problem(node, r, d);
 
   if (job->state == JobState::configuring && passed_go(q, r)) {
     if (share->phase == SharePhase::preparing) d.events.emplace_back(NodeReady{r.attempt, node.id});
@@ -156,6 +167,10 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
     case AttemptPhase::running:
       if (share->phase == SharePhase::ready && is_active(job->state))
         d.events.emplace_back(NodeRunning{r.attempt, node.id});
+      // The script has ended, and the epilog runs: the node is not released yet.
+      if (r.ended_at && is_active(job->state) && job->allocation->nodes.front().node == node.id)
+        d.events.emplace_back(BatchFinished{r.attempt, r.exit, end_of(q, *job, r),
+                                            ending_of(*job, r.exit), r.detail});
       break;
     case AttemptPhase::done: done(q, *job, r, node.id, d); break;
     case AttemptPhase::never_ran:

@@ -1,0 +1,142 @@
+// The section `node` of ares.yaml: how aresd and its supervisors run jobs.
+#include "base/printable.h"
+#include "config/tables.h"
+#include "config/types.h"
+
+namespace ares::config {
+namespace {
+
+Type<std::string> exec_type() {
+  const auto text = text_type();
+  return {"baremetal | mock | FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto exec = text.parse(value);
+            if (exec && *exec != "baremetal" && *exec != "mock" && !exec->starts_with('/'))
+              return fail(ErrorCode::invalid_argument,
+                          quote(*exec) +
+                              " is neither baremetal nor mock nor the absolute path of a plugin");
+            return exec;
+          },
+          text.print};
+}
+
+Type<Seconds> one_second_or_more() {
+  const auto type = duration_type();
+  return {type.name,
+          [type](const Value& value) -> Result<Seconds> {
+            auto time = type.parse(value);
+            if (time && *time < Seconds(1))
+              return fail(ErrorCode::invalid_argument, "must be at least 1 second");
+            return time;
+          },
+          type.print};
+}
+
+// Below it are directories of jobs, which hide /tmp: it cannot be in one.
+Type<std::string> directory_type() {
+  const auto text = text_type();
+  return {"DIR",
+          [text](const Value& value) -> Result<std::string> {
+            auto path = text.parse(value);
+            if (!path || path->empty()) return path;
+            if (!path->starts_with('/'))
+              return fail(ErrorCode::invalid_argument,
+                          quote(*path) + " is not the absolute path of a directory");
+            for (const char* hidden : {"/tmp", "/var/tmp"})
+              if ((*path + "/").starts_with(std::string(hidden) + "/"))
+                return fail(ErrorCode::invalid_argument,
+                            quote(*path) + " would be hidden by the " + hidden + " of the jobs");
+            return path;
+          },
+          text.print};
+}
+
+}  // namespace
+
+std::vector<Field<MockConfig>> mock_fields() {
+  return {
+      field<MockConfig>("start_delay_ms", &MockConfig::start_delay, milliseconds_type(),
+                        "Time a launch takes."),
+      field<MockConfig>("run_time_ms", &MockConfig::run_time, milliseconds_type(),
+                        "Time a job takes. 0: as its script says."),
+      field<MockConfig>("fail_rate", &MockConfig::fail_rate, fraction_type(),
+                        "Share of jobs whose script fails, 0 to 1."),
+      field<MockConfig>("launch_fail_rate", &MockConfig::launch_fail_rate, fraction_type(),
+                        "Share of launches that fail by the node's fault."),
+      field<MockConfig>("slow_rate", &MockConfig::slow_rate, fraction_type(),
+                        "Share of nodes that are slow: always the same ones."),
+      field<MockConfig>("slow_delay_ms", &MockConfig::slow_delay, milliseconds_type(),
+                        "Time a launch takes on those."),
+      field<MockConfig>("loss_rate", &MockConfig::loss_rate, fraction_type(),
+                        "Share of messages between nodes and controller that are lost, each way."),
+  };
+}
+
+std::vector<Field<NodeConfig>> node_daemon_fields() {
+  return {
+      field<NodeConfig>(
+          "spool", &NodeConfig::spool, text_type(),
+          "Folder in which a node keeps the records of its attempts. %n is the node's name."),
+      field<NodeConfig>("exec", &NodeConfig::exec, exec_type(), "What runs the jobs."),
+      field<NodeConfig>("stepd", &NodeConfig::stepd, text_type(),
+                        "Path of aresstepd. Empty: beside aresd."),
+      field<NodeConfig>(
+          "user_namespaces", &NodeConfig::user_namespaces, boolean_type(),
+          "Whether an aresd without root runs each job in an unprivileged user and "
+          "pid namespace, where the kernel permits it. setuid programs such as sudo "
+          "do not work in it; see aresd(8). If false, such a node cannot freeze jobs, "
+          "and they are not started elsewhere when it is silent."),
+      field<NodeConfig>(
+          "private_ipc", &NodeConfig::private_ipc, boolean_type(),
+          "Whether each job has a /dev/shm, objects of System V and POSIX message queues of its "
+          "own, "
+          "which end with it. If false, it shares those of the machine, as programs need that "
+          "share "
+          "memory with a daemon of the node, such as that of CUDA MPS; nothing removes what a job "
+          "leaves in them."),
+      field<NodeConfig>(
+          "max_processes_per_cpu", &NodeConfig::max_processes_per_cpu, count_type(),
+          "Processes and threads that a job may have at a time on a node, for each of its CPUs "
+          "there. Beyond it fork fails. It needs root and the pids controller of cgroup; see "
+          "aresd(8). 0: no limit."),
+      field<NodeConfig>("prolog", &NodeConfig::prolog, program_type(),
+                        "Program that runs before each job on each of its nodes, as the user of "
+                        "aresd; see ares-prolog(7). If it fails, the node is drained and the job "
+                        "starts elsewhere."),
+      field<NodeConfig>("prolog_timeout", &NodeConfig::prolog_timeout, one_second_or_more(),
+                        "Time for the prolog; it is then killed and has failed."),
+      field<NodeConfig>("epilog", &NodeConfig::epilog, program_type(),
+                        "Program that runs after each job on each of its nodes, before another "
+                        "job gets its resources. If it fails, the node is drained."),
+      field<NodeConfig>("epilog_timeout", &NodeConfig::epilog_timeout, one_second_or_more(),
+                        "Time for the epilog; it is then killed and has failed."),
+      field<NodeConfig>("task_prolog", &NodeConfig::task_prolog, program_type(),
+                        "Program that runs as the job's user before its script, in its directory "
+                        "and environment, which it can change; see ares-prolog(7). If it fails, "
+                        "the job fails."),
+      field<NodeConfig>("private_tmp", &NodeConfig::private_tmp, directory_type(),
+                        "Directory in which each job gets a /tmp and a /var/tmp of its own, which "
+                        "are removed when it has ended. Empty: jobs share those of the machine."),
+      field<NodeConfig>("health_check", &NodeConfig::health_check, program_type(),
+                        "Program that says whether the node is fit for jobs: it is drained while "
+                        "the program fails, and resumed when it succeeds again. The reason is the "
+                        "last line that it prints."),
+      field<NodeConfig>("health_check_interval", &NodeConfig::health_check_interval,
+                        one_second_or_more(),
+                        "Time from the end of a health check to the next one."),
+      field<NodeConfig>("health_check_timeout", &NodeConfig::health_check_timeout,
+                        one_second_or_more(),
+                        "Time for the health check; it is then killed and has failed."),
+      field<NodeConfig>("gpu_discovery_timeout", &NodeConfig::gpu_discovery_timeout,
+                        one_second_or_more(),
+                        "How long aresd waits for the discovery of GPUs, which can hang in a "
+                        "driver. Then it starts without them."),
+      field<NodeConfig>("reboot_program", &NodeConfig::reboot_program, program_type(),
+                        "What actl reboot runs on the node, as root, without arguments and without "
+                        "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),
+      field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
+                        "How simulated nodes behave, with exec: mock."),
+  };
+}
+
+}  // namespace ares::config
