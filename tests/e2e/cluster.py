@@ -58,10 +58,10 @@ def until(what, seconds=30, every=0.05):
 class Cluster:
     bin = BIN  # where its programs are
 
-    def __init__(self, *options, config=None, owner=None):
-        """`owner`: the user who runs it, if not the caller."""
+    def __init__(self, *options, config=None, owner=None, within=None):
+        """`owner`: the user who runs it, if not the caller. `within`: the folder of its folder."""
         self.owner = owner if owner != pwd.getpwuid(os.geteuid()).pw_name else None
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="ares-e2e-"))
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="ares-e2e-", dir=within))
         self.top.chmod(0o755)
         self.dir = self.top / "c"
         self.work = self.top / "work"
