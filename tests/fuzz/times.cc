@@ -1,4 +1,4 @@
-// Points in time, time limits, amounts of memory and of GPUs: printed and read again they are the same.
+// Points in time, time limits, warning signals, amounts of memory and of GPUs: printed and read again they are the same.
 #include <cstdlib>
 #include <ctime>
 
@@ -8,6 +8,7 @@
 #include "fuzz/target.h"
 #include "model/job/gpu_alternatives.h"
 #include "model/job/gpu_part.h"
+#include "model/job/warning_signal.h"
 
 namespace ares::fuzz {
 
@@ -52,6 +53,13 @@ void try_limit(std::string_view input) {
   if (*limit) require(!format_duration_short(**limit).empty(), "a duration has a short form");
 }
 
+void try_warning(std::string_view input) {
+  const auto warning = parse_warning_signal(input);
+  if (!warning) return require_refusal(warning.error());
+  const auto again = parse_warning_signal(format_warning_signal(*warning));
+  require(again && *again == *warning, "a warning signal survives printing");
+}
+
 void try_memory(std::string_view input) {
   const auto amount = parse_memory(input);
   if (!amount) return require_refusal(amount.error());
@@ -84,6 +92,7 @@ void try_input(std::string_view input) {
   try_time(input, TimeOfDay::upcoming);
   try_time(input, TimeOfDay::today);
   try_limit(input);
+  try_warning(input);
   try_memory(input);
   try_gpus(input);
 }
