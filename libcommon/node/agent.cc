@@ -341,13 +341,22 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
     if (std::find(own.begin(), own.end(), gpu) == own.end())
       step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
   step.binding = bind_step(launch, setup_.cpu_layout, setup_.gpu_numa_nodes);
-  if (!setup_.gpu_names.empty())
-    for (const GpuIndex gpu : own) {
-      const auto name = setup_.gpu_names.find(gpu);
-      step.visible_gpus.push_back(name == setup_.gpu_names.end() ? std::to_string(gpu.value())
-                                                                 : name->second);
-    }
+  step.visible_gpus = visible_gpus(own);
   return step;
+}
+
+// What the driver's libraries call the job's GPUs; empty: as the node numbers them. Libraries number the
+// GPUs whose device files they can open: where the kernel keeps a job from those of others, from 0.
+std::vector<std::string> NodeAgent::visible_gpus(const std::vector<GpuIndex>& own) const {
+  const bool confined = setup_.enforced.find("devices") != std::string::npos;
+  if (setup_.gpu_names.empty() && !confined) return {};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto name = setup_.gpu_names.find(own[i]);
+    names.push_back(name != setup_.gpu_names.end() ? name->second
+                                                   : std::to_string(confined ? i : own[i].value()));
+  }
+  return names;
 }
 
 void NodeAgent::resend_answer(Entry& entry, Moment now) {

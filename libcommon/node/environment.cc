@@ -1,5 +1,6 @@
 #include "node/environment.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -61,9 +62,17 @@ Value devices(const Facts& f) {
   if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
   return f.step.visible_gpus.empty() ? indices(f) : joined(f.step.visible_gpus);
 }
-// OpenCL of AMD's driver knows only indices.
+// OpenCL of AMD's driver knows numbers only.
 Value ordinals(const Facts& f) {
-  return f.step.visible_gpus.empty() ? devices(f) : Value();
+  const bool named = std::any_of(f.step.visible_gpus.begin(), f.step.visible_gpus.end(),
+                                 [](const std::string& name) {
+                                   return name.find_first_not_of("0123456789") != std::string::npos;
+                                 });
+  return named ? Value() : devices(f);
+}
+// The node numbers GPUs in the order of their PCI addresses; CUDA by itself puts the fastest first.
+Value device_order(const Facts& f) {
+  return f.launch.share.gpus.empty() ? Value() : Value("PCI_BUS_ID");
 }
 Value devices_if_any(const Facts& f) {
   return f.launch.share.gpus.empty() ? Value() : indices(f);
@@ -215,6 +224,8 @@ constexpr Row kRows[] = {
      }},
     {{"ARESD_NODENAME", "name of this node", ""},
      [](const Facts& f) { return text(f.launch.node_name); }},
+    {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID: the order in which the node numbers its GPUs", kGpus},
+     device_order},
     {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use, as indices or UUIDs; empty without any",
       "on nodes that have GPUs"},
      devices},

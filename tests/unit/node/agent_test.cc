@@ -39,6 +39,25 @@ TEST(Agent, TakesAJobFromPrepareToForget) {
   EXPECT_EQ(told, (std::vector{AttemptPhase::ready, AttemptPhase::running, AttemptPhase::done}));
 }
 
+// Regression: drivers number only the GPUs whose device files a job can open, so a job with the GPUs 1
+// and 3 and CUDA_VISIBLE_DEVICES=1,3 had one GPU, or none.
+TEST(Agent, GpusOfAConfinedJobAreNumberedFromZero) {
+  for (const auto& [enforced, seen] : std::map<std::string, std::vector<std::string>>{
+           {"cpus,memory", {}}, {"cpus,memory,devices", {"0", "1"}}}) {
+    World world;
+    world.enforced = enforced;
+    world.restart_daemon();
+    world.welcome();
+    Prepare prepare = make_prepare(world);
+    prepare.launch.share.gpus = {GpuIndex(1), GpuIndex(3)};
+    world.tell(prepare);
+    const Result<StepSpec> spec =
+        decode_step_spec(world.disk.directories.at(kKey)->records.at(Record::spec));
+    ASSERT_TRUE(spec);
+    EXPECT_EQ(spec->visible_gpus, seen) << enforced;
+  }
+}
+
 TEST(Agent, RegistersAllAttemptsAndKeepsItsIncarnation) {
   World world;
   const std::uint64_t first = world.agent().incarnation();

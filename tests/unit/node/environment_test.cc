@@ -108,6 +108,11 @@ TEST(JobEnvironment, ShowsOnlyAllocatedGpus) {
   EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "MIG-a,MIG-b");
   EXPECT_EQ(value(spec, "ARES_JOB_GPUS"), "1,3");
   EXPECT_EQ(value(spec, "GPU_DEVICE_ORDINAL"), std::nullopt);
+  EXPECT_EQ(value(spec, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
+  spec.visible_gpus = {"0", "1"};
+  EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "0,1");
+  EXPECT_EQ(value(spec, "GPU_DEVICE_ORDINAL"), "0,1");
+  EXPECT_EQ(value(spec, "ARES_JOB_GPUS"), "1,3");
   spec.visible_gpus.clear();
   spec.launch.share.gpus = {GpuIndex(3)};
   spec.launch.share.gpu_part = 250;

@@ -23,6 +23,7 @@ class World final : public StepTransport, private Uplink, private Users {
   World() { boot_daemon(); }
 
   std::function<Status()> reboot{};  // of the next daemon
+  std::string enforced{};            // likewise
 
   // --- the daemon ---
   void boot_daemon() {
@@ -34,6 +35,7 @@ class World final : public StepTransport, private Uplink, private Users {
     setup.boot_id = "boot" + std::to_string(boots_);
     setup.fresh_uuid = "uuid";
     setup.reboot = reboot;
+    setup.enforced = enforced;
     Uplink& uplink = *this;
     Users& users = *this;
     agent_ = std::make_unique<NodeAgent>(setup, *spool_, users, uplink);
