@@ -88,7 +88,7 @@ Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& event
                           .stepd_options = std::move(stepd_options),
                           .namespaces = isolates(options.text_or_empty("user_namespaces") != "no"),
                           .node = {host.node, host.boot_id, options.text_or_empty("config"),
-                                    options.text_or_empty("private_tmp")}},
+                                   options.text_or_empty("private_tmp")}},
                          *spool);
   if (!channels) return fail(channels.error());
   return std::make_unique<Baremetal>(std::move(spool), std::move(*channels), events,

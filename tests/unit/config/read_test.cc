@@ -1,5 +1,5 @@
 // Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print, config/values
-// Tests: node_life_fields, retention_fields, suggest, types, yaml_tree
+// Tests: node_daemon_fields, node_life_fields, retention_fields, suggest, types, yaml_tree
 #include "config/read.h"
 
 #include <gmock/gmock.h>
@@ -388,6 +388,25 @@ TEST(Config, DynamicNodesNeedNamesThatAreFreeAndPartitionsThatExist) {
       refusal(with("{names: d1, partitions: [main]}, {names: \"d[1-2]\", partitions: [main]}")),
       testing::HasSubstr("node \"d1\" is in two rules"));
   EXPECT_THAT(refusal(with("{names: d1}")), testing::HasSubstr("\"partitions\" is missing"));
+}
+
+TEST(Config, ProgramsOfTheSiteHavePathsAndTimes) {
+  const auto with = [](const std::string& keys) { return kSmall + "node: {" + keys + "}\n"; };
+  const Config config = good(with(
+      "prolog: /etc/p, prolog_timeout: 90, epilog: /etc/e, health_check: /etc/h, task_prolog: /t, "
+      "private_tmp: /scratch/jobs"));
+  EXPECT_EQ(config.node.prolog, "/etc/p");
+  EXPECT_EQ(config.node.prolog_timeout, Seconds(90));
+  EXPECT_EQ(config.node.epilog_timeout, Seconds(120));
+  EXPECT_EQ(good(to_yaml(config)).node.private_tmp, "/scratch/jobs");
+  EXPECT_THAT(refusal(with("prolog: p")), testing::HasSubstr("prolog"));
+  EXPECT_THAT(refusal(with("epilog_timeout: 0")), testing::HasSubstr("must be at least 1 second"));
+  EXPECT_THAT(refusal(with("prolog: /p, prolog_timeout: 300")),
+              testing::HasSubstr("prolog_timeout: must be shorter than prepare_timeout"));
+  EXPECT_THAT(refusal(with("private_tmp: scratch")),
+              testing::HasSubstr("is not the absolute path"));
+  EXPECT_THAT(refusal(with("private_tmp: /tmp/jobs")),
+              testing::HasSubstr("would be hidden by the /tmp of the jobs"));
 }
 
 }  // namespace
