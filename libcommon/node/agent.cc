@@ -199,10 +199,10 @@ std::string NodeAgent::fault() const {
 void NodeAgent::handle(const Reboot& message, Moment) {
   if (reboot_ordered_ || message.incarnation != identity_.incarnation) return;
   reboot_ordered_ = true;
-  const Status ordered =
-      setup_.reboot ? setup_.reboot()
-                    : fail(ErrorCode::failed_precondition,
-                           "node.reboot_program is not set in the node's ares.yaml");
+  const Status ordered = setup_.reboot
+                             ? setup_.reboot()
+                             : fail(ErrorCode::failed_precondition,
+                                    "node.reboot_program is not set in the node's ares.yaml");
   if (!ordered) reboot_failed_ = "cannot reboot: " + ordered.error().message;
 }
 

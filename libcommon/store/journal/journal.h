@@ -25,8 +25,8 @@ namespace ares::store {
 struct NodeEvent {
   Time at{};
   NodeId node;
-  std::string name;      // empty: the node is gone
-  std::string_view what;  // "DRAIN"; a literal
+  std::string name;          // empty: the node is gone
+  std::string_view what;     // "DRAIN"; a literal
   std::optional<UserId> by;  // none: the controller
   std::string detail;
 };

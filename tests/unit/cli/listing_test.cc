@@ -49,8 +49,7 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   EXPECT_EQ(refusal({"update", "jobid=1", "Nice=much"}).substr(0, 6), "Nice: ");
   EXPECT_EQ(refusal({"update", "nodename=n1", "state=reboot"}),
             "State: \"reboot\" is not supported; use drain, resume, undrain, down or fail");
-  EXPECT_EQ(refusal({"reboot", "nextstate=off", "n1"}),
-            "nextstate is resume or down, not \"off\"");
+  EXPECT_EQ(refusal({"reboot", "nextstate=off", "n1"}), "nextstate is resume or down, not \"off\"");
   EXPECT_EQ(refusal({"reboot", "asap"}), "name the nodes to reboot");
   EXPECT_EQ(refusal({"delete", "node"}), "name the nodes");
   EXPECT_EQ(refusal({"update", "partition=main", "state=open"}),
