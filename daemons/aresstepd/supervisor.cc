@@ -202,7 +202,8 @@ Status Supervisor::run() {
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); }, programs_.get());
   const Status started = machine_->start(now(), [this] { return prepare_to_listen(); });
   if (!started && machine_->finished()) return started;
-  if (const int fd = tree_->processes().control_fd(); fd >= 0) watch(fd, true);
+  control_fd_ = tree_->processes().control_fd();
+  if (control_fd_ >= 0) watch(control_fd_, true);
 
   while (!machine_->finished()) {
     set_timer();
@@ -295,7 +296,7 @@ void Supervisor::serve(int fd) {
     (void)!::read(fd, &expirations, sizeof expirations);
   } else if (fd == listener_.get()) {
     accept_client();
-  } else if (fd != tree_->processes().control_fd()) {
+  } else if (fd != control_fd_) {
     read_client(fd);
   }
 }

@@ -69,6 +69,7 @@ class Supervisor {
   std::unique_ptr<SiteProgramRunner> programs_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
+  int control_fd_ = -1;  // of the tree, which closes it when init has ended
   bool listening_ = false;
   std::optional<BootTime> listen_at_;  // when to retry listen()
   std::vector<os::Fd> clients_;

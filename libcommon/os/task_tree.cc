@@ -296,9 +296,16 @@ void TaskTree::note(const InitPacket& packet) {
 
 void TaskTree::read_control(Events& events) {
   while (control_) {
+    errno = 0;
     const std::optional<InitPacket> packet = receive_packet(control_.get(), MSG_DONTWAIT);
-    if (!packet) break;
-    note(*packet);
+    if (packet) {
+      note(*packet);
+      continue;
+    }
+    // Init has closed it. It would be readable, and so keep who waits for it awake, until the kernel
+    // has taken the namespace down.
+    if (errno != EAGAIN) control_.reset();
+    break;
   }
   if (!reported_end_ || task_ended_) return;
   events.task_end = std::exchange(reported_end_, std::nullopt);

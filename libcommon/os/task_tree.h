@@ -105,6 +105,7 @@ class TaskTree {
 
   // What ended since the last call. Call it after SIGCHLD and whenever control_fd() is readable.
   Events collect();
+  // -1 without a namespace, and when init has ended.
   int control_fd() const { return control_.get(); }
 
  private:

@@ -195,6 +195,32 @@ TEST(TaskTree, PreparedOneRunsWhatItIsToldLater) {
   EXPECT_TRUE(becomes_true([&] { return ReadyGroups().remove(supervisor); }));
 }
 
+// Regression: the socket of an init that has ended is readable until the kernel has taken the namespace
+// down. The supervisor, which has a real-time priority, did nothing but read it meanwhile.
+TEST(TaskTree, SocketOfAnInitThatEndsIsReadOnce) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  ::fflush(nullptr);
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) {
+    TaskTree tree(nothing, {namespace_kind(), false}, std::nullopt);
+    if (!tree.spawn_gated()) ::_exit(1);
+    tree.open_gate();
+    bool killed = false;
+    int wakeups = 0;
+    for (TaskTree::Events events; !events.gone; events = tree.collect()) {
+      if (events.task_end) tree.kill_all();
+      killed = killed || events.task_end;
+      pollfd look{tree.control_fd(), POLLIN, 0};
+      if (::poll(&look, 1, 10) > 0 && killed) ++wakeups;
+    }
+    ::_exit(wakeups <= 3 ? 0 : 2);
+  }
+  int status = 0;
+  while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
+  }
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+}
+
 TEST(TaskTree, PreparedOneLeavesNothing) {
   if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
   const pid_t supervisor = ::fork();
