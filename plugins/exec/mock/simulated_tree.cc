@@ -27,7 +27,9 @@ void SimulatedTree::end(int code, int signal) {
   ended_->signal = signal;
 }
 
-void SimulatedTree::signal(std::int32_t signal, node::SignalTo) {
+// A simulated job is its script alone.
+void SimulatedTree::signal(std::int32_t signal, node::SignalTo to) {
+  if (to == node::SignalTo::others) return;
   if (!is_harmless(signal) && signal != SIGSTOP) end(0, signal);
 }
 

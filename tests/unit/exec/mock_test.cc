@@ -135,6 +135,17 @@ TEST_F(Mock, LimitKillAndNeverRanAreLikeThoseOfRealJobs) {
   EXPECT_TRUE(until(quick.launch.attempt, AttemptPhase::never_ran));
 }
 
+// A warning goes to what the script has started, which a simulated job has not.
+TEST_F(Mock, WarningDoesNotEndASimulatedJob) {
+  start("");
+  Prepare warned = job(1, "#!/bin/sh\nsleep 0.2\n");
+  auto spec = std::make_shared<JobSpec>();
+  spec->warning = WarningSignal{SIGUSR1, kLongestWarning, false};
+  warned.launch.spec = spec;
+  warned.launch.time_limit = Seconds(60);
+  EXPECT_EQ(run(warned).exit, ExitStatus{});
+}
+
 TEST(FirstSleep, IsFoundAtTheStartOfALine) {
   EXPECT_EQ(first_sleep("#!/bin/sh\nsleep 3\n"), Duration(Seconds(3)));
   EXPECT_EQ(first_sleep("\tsleep 0.5 # half"), Duration(std::chrono::milliseconds(500)));
