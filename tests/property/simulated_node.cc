@@ -28,6 +28,7 @@ FromNodeBody SimulatedNode::register_message() const {
   r.can_freeze = true;
   r.version = "test";
   r.attempts = reports();
+  r.joins = joins;
   return r;
 }
 

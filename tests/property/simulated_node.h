@@ -42,6 +42,7 @@ class SimulatedNode {
   std::map<AttemptKey, Held> attempts;
   std::map<AttemptKey, int> starts;  // starts of user code, never cleared
   bool registered = false;
+  bool joins = false;  // the configuration does not have it
 
  private:
   AttemptReport report(const AttemptKey& key, const Held& held) const;

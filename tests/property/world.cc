@@ -8,7 +8,7 @@
 namespace ares::property {
 namespace {
 
-std::shared_ptr<const Policy> short_policy(bool limited) {
+std::shared_ptr<const Policy> short_policy(bool limited, bool node_life, int nodes) {
   auto p = std::make_shared<Policy>();
   p->lease = Seconds{30};
   p->heartbeat = Seconds{3};
@@ -22,6 +22,10 @@ std::shared_ptr<const Policy> short_policy(bool limited) {
   p->launch_backoff_max = Seconds{20};
   p->preemption = {.min_age = Seconds{2}, .grace = Seconds{4}, .per_hour = 12, .per_day = 20};
   if (limited) p->accounting.enforce = Enforce::limits;
+  p->launch_guard.failures = node_life ? 2 : 0;
+  p->launch_guard.retry_after = Seconds{20};
+  p->resume_timeout = Seconds{40};
+  if (node_life) p->dynamic_nodes = {{{"n" + std::to_string(nodes + 1)}, {"main"}, 0}};
   return p;
 }
 
@@ -35,24 +39,28 @@ Partition partition(std::string name, int nodes) {
 
 }  // namespace
 
-World::World(std::uint64_t seed, int nodes, bool limited)
+World::World(std::uint64_t seed, int nodes, bool limited, bool node_life)
     : random_(seed),
-      policy_(short_policy(limited)),
+      policy_(short_policy(limited, node_life, nodes)),
+      configured_(nodes),
+      node_life_(node_life),
       preempt_mode_(seed % 3 == 0   ? PreemptMode::cancel
                     : seed % 3 == 1 ? PreemptMode::suspend
                                     : PreemptMode::requeue),
       bounds_{.batch_events = 1 + seed % 7,
               .notification_events = 1 + seed % 3,
               .notification_records = 2 + seed % 5},
-      sessions_(static_cast<std::size_t>(nodes)) {
-  for (int i = 1; i <= nodes; ++i) nodes_.emplace_back("n" + std::to_string(i), policy_->lease);
+      sessions_(static_cast<std::size_t>(nodes + (node_life ? 1 : 0))) {
+  for (std::size_t n = 0; n < sessions_.size(); ++n)
+    nodes_.emplace_back(name_of(n), policy_->lease);
+  nodes_.back().joins = node_life;
   restart_controller();
   handle({configuration()});
   commit();
 }
 
 ApplyConfig World::configuration() const {
-  const int nodes = static_cast<int>(nodes_.size());
+  const int nodes = configured_;
   ApplyConfig config;
   config.hash = 1;
   config.partitions = {partition("main", nodes), partition("small", 1), partition("high", nodes)};

@@ -23,7 +23,9 @@ namespace ares::property {
 
 class World {
  public:
-  World(std::uint64_t seed, int nodes, bool limited = false);
+  // `node_life`: launches that fail set nodes aside, operators reboot nodes, and one node more joins
+  // and is removed.
+  World(std::uint64_t seed, int nodes, bool limited = false, bool node_life = false);
 
   void step();
   // No more faults: everything that can end must end. Returns what did not.
@@ -55,6 +57,8 @@ class World {
   void restart_controller();
   void deliver_up(std::size_t node);
   void deliver_down(std::size_t node);
+  std::string name_of(std::size_t node) const { return "n" + std::to_string(node + 1); }
+  void care_for_nodes();
   void connect(std::size_t node);
   void disconnect(std::size_t node);
   void user_command();
@@ -82,6 +86,8 @@ class World {
 
   std::mt19937_64 random_;
   std::shared_ptr<const Policy> policy_;
+  int configured_;  // nodes of the configuration
+  bool node_life_;
   PreemptMode preempt_mode_;  // of the partition that most jobs are in
   core::Bounds bounds_;       // so low that notifications take many batches
   std::unique_ptr<core::Engine> engine_;

@@ -30,9 +30,10 @@ void World::give_out(core::Outgoing out) {
     }
   }
   for (Effect& e : out.effects) {
-    const std::size_t node = e.node.value() - 1;
-    if (node < sessions_.size() && sessions_[node].open)
-      sessions_[node].down.push_back(std::move(e.body));
+    const Node* to = engine_->state().nodes.find(e.node);
+    for (std::size_t node = 0; to && node < sessions_.size(); ++node)
+      if (name_of(node) == to->name && sessions_[node].open)
+        sessions_[node].down.push_back(std::move(e.body));
   }
 }
 
@@ -43,7 +44,8 @@ void World::deliver_up(std::size_t n) {
   command.message = {"n" + std::to_string(n + 1), nodes_[n].incarnation, session.up.front()};
   command.address = "a";
   if (!chance(calm_ ? 0 : 10)) session.up.pop_front();  // else it arrives twice
-  monitor_.heard(NodeId{static_cast<std::uint32_t>(n + 1)}, now_);
+  if (const NodeId* known = engine_->state().node_ids.find(name_of(n)))
+    monitor_.heard(*known, now_);
   registering_[ticket_ + 1] = n;
   handle({command});
 }

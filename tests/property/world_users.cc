@@ -94,6 +94,7 @@ void World::user_command() {
     jobs = {};
     jobs.everything = true;
   }
+  if (node_life_ && chance(12)) return care_for_nodes();
   if (chance(8)) return administer();
   switch (draw(10)) {
     case 0:
@@ -127,6 +128,25 @@ void World::user_command() {
       u.reason = "test";
       command.body = u;
     }
+  }
+  handle({command});
+}
+
+// Reboots nodes, or removes one that has joined.
+void World::care_for_nodes() {
+  UserCommand command;
+  command.who = {UserId{0}, GroupId{0}, "root", "here"};
+  command.request_id = "q" + std::to_string(++requests_);
+  const std::string name = name_of(static_cast<std::size_t>(draw(static_cast<int>(nodes_.size()))));
+  if (chance(50)) {
+    command.body = DeleteNodes{{nodes_.back().joins ? name_of(nodes_.size() - 1) : name}};
+  } else {
+    RebootNodes reboot;
+    reboot.names = {name};
+    reboot.asap = chance(50);
+    reboot.after = chance(50) ? AfterReboot::up : AfterReboot::as_before;
+    reboot.cancel = chance(20);
+    command.body = reboot;
   }
   handle({command});
 }
