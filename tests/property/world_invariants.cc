@@ -97,6 +97,8 @@ void World::check_resent(const Effects& effects) {
   for (const Effect& sent : effects) {
     const std::optional<ExpectedMessage> debt = std::visit(ExpectedMessageOf{}, sent.body);
     if (!debt || !is_owed(*debt, sent.node, state)) continue;
+    if (!state.nodes.find(sent.node))
+      continue;  // it has left, and reports what it has when it joins
     const Effects again = core::reconcile(*policy_, state, sent.node, reports(*debt));
     if (std::none_of(again.begin(), again.end(),
                      [&](const Effect& e) { return fulfils(sent.body, e.body, state); }))
