@@ -61,6 +61,26 @@ TEST(NodeProblem, WhileTheEpilogRunsTheJobIsCompletingAndTheNodeBusy) {
   EXPECT_TRUE(c.node(1).charges.empty());
 }
 
+// Regression: an operator who resumed a node after a failed epilog overruled a health check that failed
+// as well, and that was not shown.
+TEST(NodeProblem, ResumingForOneReasonDoesNotOverruleAFaultThatWasNotShown) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  AttemptReport report = c.report(key, AttemptPhase::done);
+  report.node_problem = "epilog exited with 1";
+  c.from_node(1, Progress{report});
+  beat(c, 1, "health check exited with 1");
+  EXPECT_EQ(c.node(1).reason, "epilog exited with 1");
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::up, ""});
+  beat(c, 1, "health check exited with 1");
+  EXPECT_EQ(c.node(1).admin, AdminState::drain);
+  EXPECT_EQ(c.node(1).reason, "health check exited with 1");
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::up, ""});
+  beat(c, 1, "health check exited with 1");
+  EXPECT_EQ(c.node(1).admin, AdminState::up) << "this one the operator has seen";
+}
+
 TEST(NodeProblem, WhatAPrologLeftIsNotForgottenWhenTheNodeIsHealthyAgain) {
   Cluster c;
   const JobKey key = c.submit();

@@ -23,6 +23,9 @@ void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s) {
 
 void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s) {
   change_node(state, e.id, s.lsn, [&](Node& node) {
+    // An operator who resumes a node knows of a fault only if it was the reason that was shown.
+    const bool knows = e.admin != AdminState::up || node.reason == node.guard.fault;
+    if (e.by && !knows) node.guard.fault.clear();
     node.admin = e.admin;
     node.reason = e.reason;
     node.reason_by = e.by;
