@@ -168,7 +168,7 @@ void StepMachine::handle(const StepKill& command, Moment now) {
     return kill_program(now);
   }
   if (state_ == State::running || state_ == State::stopping)
-    stop(command.immediately, command.grace.value_or(settings_.kill_wait), now);
+    stop(command.immediately, command.grace, now);
 }
 
 void StepMachine::handle(const StepSignal& command, Moment) {
@@ -266,7 +266,8 @@ bool StepMachine::lease_is_live(Moment now) const {
 
 // TERM, `wait`, KILL. A repeated request can shorten the wait, not lengthen it. A frozen attempt is
 // killed without TERM: its lease has expired, so another attempt may already run in its place.
-void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
+void StepMachine::stop(bool immediately, std::optional<Seconds> grace, Moment now) {
+  const Seconds wait = grace.value_or(settings_.kill_wait);
   if (immediately || frozen_ || !settings_.runs_task) return kill_everything(now);
   const BootTime kill_at = now.boot + wait;
   if (state_ == State::stopping) {
@@ -275,8 +276,7 @@ void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
   }
   state_ = State::stopping;
   kill_at_ = kill_at;
-  // Only the grace of a preemption is longer than the usual wait.
-  const bool preempted = wait != settings_.kill_wait;
+  const bool preempted = grace.has_value();  // only preemptions come with one
   tree_.announce_end(now.wall + wait, timed_out_  ? "TIMEOUT"
                                       : preempted ? "PREEMPTED"
                                                   : "CANCELLED");
@@ -469,7 +469,7 @@ void StepMachine::tick(Moment now) {
   }
   if (state_ == State::running && limit_at_ && now.boot >= *limit_at_) {
     timed_out_ = true;
-    return stop(false, settings_.kill_wait, now);
+    return stop(false, std::nullopt, now);
   }
   if (const auto due = warn_at(); state_ == State::running && due && now.boot >= *due) warn(now);
   if (state_ != State::stopping) return;

@@ -131,7 +131,7 @@ class StepMachine {
   void obey_lease(Moment now);
   Status run_prolog(Moment now);
   Status spawn_task(Moment now);
-  void stop(bool immediately, Seconds wait, Moment now);
+  void stop(bool immediately, std::optional<Seconds> grace, Moment now);
   void warn(Moment now);
   void terminate();
   std::optional<BootTime> warn_at() const;

@@ -169,6 +169,16 @@ TEST_F(SiteProgramsTest, PreemptionWarnsAtOnceAndTerminatesBeforeTheGraceIsOver)
   EXPECT_EQ(tree.kills, 1);
 }
 
+TEST_F(SiteProgramsTest, PreemptionWithTheUsualWaitIsToldAsSuch) {
+  settings.warning = WarningSignal{SIGUSR1, Seconds(10), false};
+  ASSERT_TRUE(machine().start(now));
+  let_go();
+  machine().receive(StepKill{Fence(50), false, settings.kill_wait}, now);
+  ASSERT_EQ(tree.announced.size(), 1u);
+  EXPECT_EQ(tree.announced[0].second, "PREEMPTED");
+  EXPECT_EQ(tree.signals.back(), (Signal{SIGTERM, SignalTo::all})) << "there is no time for both";
+}
+
 TEST_F(SiteProgramsTest, CancellingTellsTheDeadlineAndTerminatesAtOnce) {
   settings.warning = WarningSignal{SIGUSR1, Seconds(10), false};
   ASSERT_TRUE(machine().start(now));
