@@ -92,8 +92,7 @@ std::string process_mapping(const TaskMap& map) {
   return text + ")";
 }
 
-std::vector<std::pair<std::string, std::string>> environment(const TaskMap& map, std::uint32_t rank,
-                                                             int fd) {
+Environment environment(const TaskMap& map, std::uint32_t rank, int fd) {
   const auto& local = map.local_ranks();
   const auto at = std::ranges::lower_bound(local, rank) - local.begin();
   return {{"PMI_FD", std::to_string(fd)},

@@ -17,6 +17,7 @@ struct TaskMap {
   std::uint32_t this_node = 0;                            // index in ranks_by_node
 
   const std::vector<std::uint32_t>& local_ranks() const { return ranks_by_node[this_node]; }
+  friend bool operator==(const TaskMap&, const TaskMap&) = default;
 };
 
 // Whether each rank runs on exactly one node, and each node has a rank. Whatever takes a TaskMap
@@ -31,9 +32,10 @@ std::vector<std::uint32_t> nodes_of_ranks(const TaskMap& map);
 // gives the same.
 std::string process_mapping(const TaskMap& map);
 
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
 // What a local rank finds in its environment. `fd` is its end of the connection to the server. PMI_ID,
 // PMI_PORT and PMI_SPAWNED must not be inherited from another process manager.
-std::vector<std::pair<std::string, std::string>> environment(const TaskMap& map, std::uint32_t rank,
-                                                             int fd);
+Environment environment(const TaskMap& map, std::uint32_t rank, int fd);
 
 }  // namespace ares::pmi
