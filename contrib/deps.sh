@@ -19,7 +19,7 @@ libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2"
 case "${1-}" in
   '') ;;
   --dev) packages="$packages clang-format clang-tidy clang libclang-rt-14-dev faketime user-mode-linux
-mpich libmpich-dev" ;;
+mpich libmpich-dev openmpi-bin libopenmpi-dev libpmix-dev" ;;
   --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "deps.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
