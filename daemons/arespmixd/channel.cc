@@ -10,6 +10,11 @@ namespace ares::pmixd {
 
 Status Channel::send(const pmi::PmixEvent& event) {
   const std::string text = pmi::frame(event);
+  if (text.size() > pmi::kMostPmixEvent)
+    return fail(ErrorCode::resource_exhausted,
+                "the ranks of this node exchange " + std::to_string(text.size()) +
+                    " bytes by PMIx at once; " + std::to_string(pmi::kMostPmixEvent) +
+                    " are possible");
   std::string_view rest = text;
   while (!rest.empty()) {
     const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);

@@ -14,7 +14,7 @@ class Channel {
   explicit Channel(os::Fd socket) : socket_(std::move(socket)) {}
 
   int fd() const { return socket_.get(); }
-  // Waits until the daemon has read enough.
+  // Waits until the daemon has read enough. resource_exhausted: the event is too long, and was not sent.
   Status send(const pmi::PmixEvent& event);
   // Reads what there is, or waits for something. False when the daemon has closed the connection.
   Result<bool> receive();
@@ -23,7 +23,7 @@ class Channel {
 
  private:
   os::Fd socket_;
-  pmi::PmixFrames frames_;
+  pmi::PmixFrames frames_{pmi::kMostPmixCommand};
 };
 
 }  // namespace ares::pmixd

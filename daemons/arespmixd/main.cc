@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   if (argc == 2) std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), socket);
   if (socket < 0) {
     std::fputs(
-        "usage: arespmixd FD\nStarted by the daemon of a step, not by hand; see ares-mpi(7).\n",
+        "usage: arespmixd FD\nStarted by the daemon of a step, not by hand; see arespmixd(8).\n",
         stderr);
     return 2;
   }

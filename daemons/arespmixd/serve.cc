@@ -81,15 +81,10 @@ Status exchange(Channel& channel, PmixHost& host) {
   return {};
 }
 
-}  // namespace
-
-Status serve(Channel& channel) {
+Status serve_step(Channel& channel) {
   pmi::PmixReady ready;
   const auto host = start(channel, ready);
-  if (!host) {
-    (void)channel.send(pmi::PmixFailed{host.error().message});  // the error is returned as well
-    return fail(host.error());
-  }
+  if (!host) return fail(host.error());
   if (Status sent = channel.send(ready); !sent) return sent;
   while (true) {
     if (Status done = exchange(channel, **host); !done) return done;
@@ -101,6 +96,15 @@ Status serve(Channel& channel) {
     if (!open) return fail(open.error());
     if (!*open) return {};
   }
+}
+
+}  // namespace
+
+Status serve(Channel& channel) {
+  Status served = serve_step(channel);
+  // The daemon may have gone; the error is returned as well.
+  if (!served) (void)channel.send(pmi::PmixFailed{served.error().message});
+  return served;
 }
 
 }  // namespace ares::pmixd

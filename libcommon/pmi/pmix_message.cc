@@ -181,9 +181,9 @@ Result<std::optional<std::string>> PmixFrames::next() {
   const std::string_view rest = std::string_view(bytes_).substr(begin_);
   std::uint32_t length = 0;
   if (rest.size() >= kLengthBytes) Reader(rest.substr(0, kLengthBytes)).get(length);
-  if (length > kMostPmixFrame)
-    return fail(ErrorCode::invalid_argument,
-                "a message about PMIx has " + std::to_string(length) + " bytes");
+  if (length > most_)
+    return fail(ErrorCode::invalid_argument, "a message about PMIx has " + std::to_string(length) +
+                                                 " bytes, of at most " + std::to_string(most_));
   if (rest.size() < kLengthBytes + length) {
     bytes_.erase(0, std::exchange(begin_, 0));
     return std::nullopt;

@@ -16,7 +16,7 @@
 
 namespace ares::pmi {
 
-// From arespmixd. Ready or Failed comes first, and once.
+// From arespmixd. Ready comes first, and once, or Failed.
 
 // The ranks may start.
 struct PmixReady {
@@ -100,8 +100,10 @@ struct PmixRankEnded {
 using PmixCommand =
     std::variant<PmixSetup, PmixFenceResult, PmixModexResult, PmixModexAsk, PmixRankEnded>;
 
-// A frame: the length of its body in four bytes, least significant first, and the body.
-inline constexpr std::size_t kMostPmixFrame = 64 << 20;
+// A frame: the length of its body in four bytes, least significant first, and the body. An event may
+// come from a program of the user; a command contains the data of all nodes.
+inline constexpr std::size_t kMostPmixEvent = 64 << 20;
+inline constexpr std::size_t kMostPmixCommand = 1 << 30;
 
 std::string frame(const PmixEvent& event);
 std::string frame(const PmixCommand& command);
@@ -114,12 +116,16 @@ Result<PmixCommand> read_command(std::string_view body);
 // Cuts what arrives into bodies. Holds at most one frame more than it was given and not asked for.
 class PmixFrames {
  public:
+  // `most` is the longest body.
+  explicit PmixFrames(std::size_t most) : most_(most) {}
+
   void add(std::string_view bytes) { bytes_.append(bytes); }
   // The next body, if all of it has arrived. invalid_argument for a frame that is too long; the
   // connection is of no use after that.
   Result<std::optional<std::string>> next();
 
  private:
+  std::size_t most_;
   std::string bytes_;
   std::size_t begin_ = 0;  // of what is not yet taken
 };

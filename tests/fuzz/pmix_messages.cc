@@ -19,7 +19,7 @@ template <class Message>
 void try_body(std::string_view body, Result<Message> (*read)(std::string_view)) {
   const Result<Message> message = read(body);
   if (!message) return require_refusal(message.error());
-  pmi::PmixFrames frames;
+  pmi::PmixFrames frames(pmi::kMostPmixEvent);
   frames.add(pmi::frame(*message));
   const auto again = frames.next();
   require(again && *again && **again == body, "a message survives printing");
@@ -33,7 +33,7 @@ void try_input(std::string_view input) {
   try_body(input, &pmi::read_event);
   try_body(input, &pmi::read_command);
 
-  pmi::PmixFrames whole, bytewise;
+  pmi::PmixFrames whole(pmi::kMostPmixEvent), bytewise(pmi::kMostPmixEvent);
   whole.add(input);
   std::string of_whole, of_bytewise;
   while (true) {

@@ -6,6 +6,7 @@
 
 #include <variant>
 
+#include "arespmixd/channel.h"
 #include "pmi/pmix_message.h"
 #include "tools/mpi_program.h"
 
@@ -74,7 +75,7 @@ class Arespmixd : public ::testing::Test {
   test::Folder folder_;
   pid_t pid_ = 0;
   int connection_ = -1;
-  PmixFrames frames_;
+  PmixFrames frames_{kMostPmixEvent};
 };
 
 TEST_F(Arespmixd, AnAbsentLibraryIsToldToTheDaemon) {
@@ -121,6 +122,19 @@ TEST_F(Arespmixd, ItServesUntilTheConnectionIsClosed) {
   EXPECT_EQ(receive(), PmixEvent(PmixModexData{5, std::nullopt}));
   ::close(std::exchange(connection_, -1));
   EXPECT_EQ(end(), 0) << folder_.read("printed");
+}
+
+TEST(PmixChannel, AnEventThatIsTooLongIsAnErrorAndNotSent) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+  const os::Fd daemon(ends[0]);
+  pmixd::Channel channel{os::Fd(ends[1])};
+  const Status sent = channel.send(PmixFence{1, "all 0", {0}, std::string(kMostPmixEvent, 'x')});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, ErrorCode::resource_exhausted);
+  EXPECT_THAT(sent.error().message, HasSubstr("67108864 are possible"));
+  char byte = 0;
+  EXPECT_EQ(::recv(daemon.get(), &byte, 1, 0), -1) << "nothing was sent";
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class Step {
   struct Node {
     pid_t pid = 0;
     int connection = -1;
-    PmixFrames frames = {};
+    PmixFrames frames{kMostPmixEvent};
   };
   struct Task {
     std::uint32_t node = 0;

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string body_of(const std::string& frame) {
-  PmixFrames frames;
+  PmixFrames frames(kMostPmixEvent);
   frames.add(frame);
   return frames.next().value().value();
 }
@@ -57,7 +57,7 @@ TEST(PmixMessage, FramesArriveInAnyPieces) {
   std::string all;
   for (const PmixEvent& event : kEvents) all += frame(event);
   for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, all.size()}) {
-    PmixFrames frames;
+    PmixFrames frames(kMostPmixEvent);
     std::vector<PmixEvent> read;
     for (std::size_t at = 0; at < all.size(); at += piece) {
       frames.add(std::string_view(all).substr(at, piece));
@@ -68,9 +68,9 @@ TEST(PmixMessage, FramesArriveInAnyPieces) {
 }
 
 TEST(PmixMessage, AFrameThatIsTooLongIsRefusedBeforeItArrives) {
-  PmixFrames frames;
+  PmixFrames frames(kMostPmixEvent);
   frames.add("\xff\xff\xff\xff");
-  EXPECT_THAT(frames.next().error().message, HasSubstr("4294967295 bytes"));
+  EXPECT_THAT(frames.next().error().message, HasSubstr("4294967295 bytes, of at most 67108864"));
 }
 
 }  // namespace
