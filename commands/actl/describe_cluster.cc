@@ -125,6 +125,7 @@ std::string describe(const api::Node& node, bool one_line) {
   if (node.retry_at() != 0) lines.add("RetryTime", time_text(node.retry_at()));
   if (node.on_trial()) lines.add("OnTrial", "YES");
   if (node.dynamic()) lines.add("Dynamic", "YES");
+  if (node.has_kept_for()) lines.add("KeptFor", cli::format_job_id(cli::key_of(node.kept_for())));
   lines.end_line();
   // Without a time the node itself told it.
   const std::string who = !node.reason_by().empty() ? node.reason_by() : node.reason_user();

@@ -257,6 +257,21 @@ void add_why(Lines& lines, const api::Explanation& why) {
   }
 }
 
+// Of a job that asked to return first after a failure.
+void describe_expedite(const api::Job& job, Lines& lines) {
+  const bool asks = job.spec().expedite() || job.spec().spare_nodes() > 0;
+  if (!asks && !job.returns_first()) return;
+  lines.add("ExpeditedRequeue", job.spec().expedite() ? "Yes" : "No")
+      .count("ExpeditedReturns", job.expedited_returns())
+      .add("ReturnsFirst", job.returns_first() ? "Yes" : "No");
+  if (!job.kept_nodes().empty())
+    lines.add("KeptNodeList", job.kept_nodes()).add("KeptUntil", time_text(job.kept_until()));
+  if (job.spec().spare_nodes() > 0)
+    lines.count("SpareNodes", job.spec().spare_nodes())
+        .add("SpareNodeList", or_null(job.spare_nodes()));
+  lines.end_line();
+}
+
 }  // namespace
 
 std::string describe(const api::Job& job, Time now, bool one_line, bool details,
@@ -289,6 +304,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   if (job.has_cancelled_by()) lines.count("CancelledBy", job.cancelled_by());
   if (spec.kill_on_invalid_dependency()) lines.count("KillOnInvalidDependent", 1);
   lines.end_line();
+  describe_expedite(job, lines);
   describe_preemption(job, lines);
   describe_suspension(job, lines);
   describe_silence(job, lines);
@@ -308,6 +324,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   lines.add("ReqNodeList", names_text(spec.required_nodes()))
       .add("ExcNodeList", names_text(spec.excluded_nodes()));
   if (!job.excluded().empty()) lines.add("FailedNodeList", names_text(job.excluded()));
+  if (!job.failed_node().empty()) lines.add("FailedNode", job.failed_node());
   lines.end_line();
   const auto hosts = expand_hostlist(job.node_list());
   lines.add("NodeList", or_null(job.node_list()))

@@ -59,6 +59,43 @@ const cli::Manual& manual() {
              "by itself. The name is free again when all have ended. Job arrays, several "
              "partitions, several kinds of GPUs, --exclusive=user and --time-min cannot be "
              "combined with a gang. Members preempt no jobs."}},
+           {"Returning first",
+            {"With --requeue=expedite a job whose attempt fails waits again at once, before all "
+             "other jobs of every partition, and the healthy nodes of the attempt are kept for "
+             "it: no other job starts on them until it starts, is cancelled, is held or is "
+             "changed to ask for something else, or until policy.expedite.keep (10 minutes) has "
+             "passed since the failure. Then it is still the first. Jobs that run on a kept node "
+             "already run on. It takes the kept nodes before others; the node that failed is "
+             "excluded from the next attempt, and the job waits for another one in its place.",
+             "A failure is: the script ends with an exit code other than 0 or by a signal; a node "
+             "of the job is lost or set down; a node fails to launch it, without the usual delay. "
+             "It is none if the job is cancelled, requeued by a command or preempted, if it "
+             "reaches its time limit or deadline, runs out of memory, or cannot be launched for a "
+             "reason of its own, such as a folder that does not exist.",
+             "A job returns first at most policy.expedite.most times in a row (3). An attempt "
+             "that ran for policy.expedite.long_run (an hour) begins the count anew. After that "
+             "a script that fails ends the job as FAILED, and a lost node requeues it like other "
+             "jobs. ARES_RESTART_COUNT tells the script that it runs again. actl show job shows "
+             "the count, the kept nodes and the time until which they are kept.",
+             "Each task of an array returns by itself, within the array's limit on running "
+             "tasks; so does each member of a gang that has started. Jobs that depend on the job "
+             "wait until it ends for good. Limits, licences and advance reservations apply to "
+             "its return as to any start; while one of them keeps it waiting its nodes stay kept. "
+             "No job gets a kept node by preemption, and a suspended job does not resume there; "
+             "the "
+             "returning job itself preempts others as its partition and QOS permit."}},
+           {"Spare nodes",
+            {"With --spare-nodes=N the job gets N nodes more than -N says, of the same kind and "
+             "with as many CPUs, GPUs and as much memory as each of the others. They are part of "
+             "the allocation: charged, counted by limits and in NumNodes, and the last in its "
+             "order. ARES_JOB_NODELIST, ARES_NNODES and ARES_NTASKS of the script are without "
+             "them. A spare node that is lost while the job runs does not end the attempt.",
+             "When another node fails the job returns first as with --requeue=expedite, also "
+             "without that option, but not when its script fails. If it does not get all its "
+             "nodes at once, it starts with fewer spare nodes: the kept nodes suffice as long as "
+             "no more nodes have failed than it had spare ones. -N must be one number and the "
+             "tasks must be the same on each node; --gpus, -w, --segment and --no-requeue cannot "
+             "be combined with it."}},
            {"File names",
             {"In the names of output and input files %j is the job's id (of an array task "
              "its own number), %A the array's "

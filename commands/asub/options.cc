@@ -162,6 +162,11 @@ class Rows {
         "Nodes: a number, LEAST-MOST, or a list such as 2,4,8 or 1-15:4, of which the largest "
         "possible number is used. Default: as many as the tasks need.",
         spec(set_nodes));
+    add(0, "spare-nodes", "COUNT",
+        "This many more nodes, of the same kind, which the script is not told of. When a node of "
+        "the job fails, its next attempt starts at once on the nodes that are left: see SPARE "
+        "NODES.",
+        count(&api::JobSpec::set_spare_nodes));
     add('n', "ntasks", "COUNT", "Tasks that the job will start: with -c, how many CPUs it gets.",
         count(&api::JobSpec::set_tasks))
         .aliases = {"tasks"};
@@ -349,7 +354,9 @@ class Rows {
     add(0, "nice", "[NUMBER]",
         "Lower the priority by this much (100); operators may give a negative number.",
         spec(set_nice));
-    add(0, "requeue", "[KIND]", "The job may run again after a node failed or when asked to.",
+    add(0, "requeue", "[expedite]",
+        "The job may run again after a node failed or when asked to. With expedite it also runs "
+        "again when its script fails, and returns first: see RETURNING FIRST.",
         spec(set_requeue));
     add(0, "signal", "[B:]SIGNAL[@SECONDS]",
         "Warn the job before it is ended: this long before its time limit (default 60), and at "
@@ -359,6 +366,7 @@ class Rows {
         spec(set_warning_signal));
     add(0, "no-requeue", "", "It may not.", [this_spec = &s_.spec](const std::string&) -> Status {
       this_spec->set_requeue(false);
+      this_spec->set_expedite(false);
       return {};
     });
   }

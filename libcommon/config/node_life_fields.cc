@@ -34,6 +34,22 @@ Status check_rule(const DynamicNodes& rule, std::set<std::string>& seen) {
 
 }  // namespace
 
+std::vector<Field<Expedite>> expedite_fields() {
+  using E = Expedite;
+  return {
+      field<E>("most", &E::most, count_type(),
+               "How often in a row a failed job returns first. A job whose script fails once more "
+               "ends as FAILED; after one more failure of a node it is requeued like other jobs. "
+               "0: never."),
+      field<E>("long_run", &E::long_run, duration_type(),
+               "An attempt that ran this long begins the count anew."),
+      field<E>("keep", &E::keep, duration_type(),
+               "How long, from its failure on, no other job starts on the healthy nodes of a job "
+               "that returns first. It should exceed lease, which a lost node may delay the return "
+               "by. 0: not at all."),
+  };
+}
+
 std::vector<Field<LaunchGuard>> launch_guard_fields() {
   using G = LaunchGuard;
   return {

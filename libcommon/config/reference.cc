@@ -44,7 +44,8 @@ std::string describe_section(const std::string& name) {
   if (name == "accounting") return describe(accounting_fields());
   if (name == "policy")
     return describe(policy_fields()) + ".PP\nKeys of preemption:\n" +
-           describe(preemption_fields()) + ".PP\nKeys of launch_guard:\n" +
+           describe(preemption_fields()) + ".PP\nKeys of expedite:\n" +
+           describe(expedite_fields()) + ".PP\nKeys of launch_guard:\n" +
            describe(launch_guard_fields()) + ".PP\nKeys of an item of dynamic_nodes:\n" +
            describe(dynamic_node_fields());
   if (name == "nodes") return describe(node_fields());

@@ -273,6 +273,9 @@ std::vector<Field<Policy>> policy_fields() {
       field<Policy>("preemption", &Policy::preemption, map_type(preemption_fields()),
                     "Limits on preemption: {grace: 120, min_age: 600}. Its keys are below. "
                     "partitions[].preempt_mode says which jobs can be preempted."),
+      field<Policy>("expedite", &Policy::expedite, map_type(expedite_fields()),
+                    "Bounds of the expedited return of failed jobs (asub --requeue=expedite and "
+                    "--spare-nodes): {most: 3, keep: 600}. Its keys are below."),
       field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
                     "Indices of array tasks are below this."),
       field<Policy>("max_jobs", &Policy::max_jobs, count_type(1),

@@ -40,6 +40,7 @@ std::vector<Field<Partition>> partition_fields();        // a line of `partition
 std::vector<Field<PlacementPolicy>> placement_fields();  // of a partition
 std::vector<Field<Preemption>> preemption_fields();      // of the policy
 std::vector<Field<LaunchGuard>> launch_guard_fields();   // of the policy
+std::vector<Field<Expedite>> expedite_fields();          // of the policy
 std::vector<Field<DynamicNodes>> dynamic_node_fields();  // an item of `policy.dynamic_nodes`
 Type<std::vector<DynamicNodes>> dynamic_nodes_type();
 std::vector<Field<Fairness>> fairness_fields();

@@ -182,6 +182,8 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
   out.array_throttle = in.array_throttle();
   if (!in.warning_signal().empty())
     read.part("warning_signal", parse_warning_signal(in.warning_signal()), out.warning.emplace());
+  out.expedite = in.expedite();
+  out.spare_nodes = in.spare_nodes();
 }
 
 void read_gang(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -359,6 +361,8 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_mail_types(format_mail_types(spec.mail_types));
   out->set_mail_user(spec.mail_user);
   if (spec.warning) out->set_warning_signal(format_warning_signal(*spec.warning));
+  out->set_expedite(spec.expedite);
+  out->set_spare_nodes(spec.spare_nodes);
   if (!spec.gang) return;
   out->mutable_gang()->set_name(spec.gang->name);
   out->mutable_gang()->set_size(spec.gang->size);

@@ -58,7 +58,9 @@ namespace {
   EVENT(NodeGuardSet, node_guard_set, kNodeGuardSet, "NodeGuardSet")                            \
   EVENT(NodeRebootSet, node_reboot_set, kNodeRebootSet, "NodeRebootSet")                        \
   EVENT(NodeJoined, node_joined, kNodeJoined, "NodeJoined")                                     \
-  EVENT(NodeLeft, node_left, kNodeLeft, "NodeLeft")
+  EVENT(NodeLeft, node_left, kNodeLeft, "NodeLeft")                                             \
+  EVENT(ExpediteBegan, expedite_began, kExpediteBegan, "ExpediteBegan")                         \
+  EVENT(ExpediteExpired, expedite_expired, kExpediteExpired, "ExpediteExpired")
 
 struct Encoder {
   storage::EventBody& to;

@@ -204,6 +204,8 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   if (from.gang) put(*from.gang, *to.mutable_gang());
   if (from.binding != JobBinding{}) put(from.binding, *to.mutable_binding());
   if (from.warning) to.set_warning_signal(format_warning_signal(*from.warning));
+  to.set_expedite(from.expedite);
+  to.set_spare_nodes(from.spare_nodes);
 }
 
 JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
@@ -283,6 +285,8 @@ JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
     else
       errors.add(warning.error().message);
   }
+  to.expedite = from.expedite();
+  to.spare_nodes = from.spare_nodes();
   return to;
 }
 
@@ -407,6 +411,7 @@ void put(const Ending& from, storage::Ending& to) {
   to.set_hold(number(from.hold));
   to.set_node_fault(from.node_fault);
   if (from.preempted) put(*from.preempted, *to.mutable_preempted());
+  if (from.failed_node) to.set_failed_node(from.failed_node->value());
 }
 
 Ending get(const storage::Ending& from, DecodeErrors& errors) {
@@ -418,6 +423,7 @@ Ending get(const storage::Ending& from, DecodeErrors& errors) {
   to.hold = errors.check(from.hold(), Hold::admin, "hold");
   to.node_fault = from.node_fault();
   if (from.has_preempted()) to.preempted = get(from.preempted(), errors);
+  if (from.has_failed_node()) to.failed_node = NodeId(from.failed_node());
   return to;
 }
 
@@ -474,6 +480,8 @@ void put(const Job& from, storage::Job& to) {
   to.set_gang(from.gang.value());
   to.set_gang_lost(from.gang_lost);
   if (from.accrues) to.set_accrues(micros(*from.accrues));
+  if (from.expedited) put(*from.expedited, *to.mutable_expedited());
+  to.set_expedited_returns(from.expedited_returns);
 }
 
 Job get(const storage::Job& from, DecodeErrors& errors) {
@@ -510,6 +518,8 @@ Job get(const storage::Job& from, DecodeErrors& errors) {
   to.gang = JobId(from.gang());
   to.gang_lost = from.gang_lost();
   if (from.has_accrues()) to.accrues = to_time(from.accrues());
+  if (from.has_expedited()) to.expedited = get(from.expedited(), errors);
+  to.expedited_returns = from.expedited_returns();
   return to;
 }
 

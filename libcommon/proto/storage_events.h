@@ -54,6 +54,8 @@ void put(const AccrualBegan& from, storage::AccrualBegan& to);
 void put(const Earmarked& from, storage::Earmarked& to);
 void put(const Suspended& from, storage::Suspended& to);
 void put(const Resumed& from, storage::Resumed& to);
+void put(const ExpediteBegan& from, storage::ExpediteBegan& to);
+void put(const ExpediteExpired& from, storage::ExpediteExpired& to);
 
 ControllerActivated get(const storage::ControllerActivated& from, DecodeErrors& errors);
 ConfigApplied get(const storage::ConfigApplied& from, DecodeErrors& errors);
@@ -102,5 +104,7 @@ AccrualBegan get(const storage::AccrualBegan& from, DecodeErrors& errors);
 Earmarked get(const storage::Earmarked& from, DecodeErrors& errors);
 Suspended get(const storage::Suspended& from, DecodeErrors& errors);
 Resumed get(const storage::Resumed& from, DecodeErrors& errors);
+ExpediteBegan get(const storage::ExpediteBegan& from, DecodeErrors& errors);
+ExpediteExpired get(const storage::ExpediteExpired& from, DecodeErrors& errors);
 
 }  // namespace ares::proto

@@ -30,6 +30,7 @@ void put(const Allocation& from, storage::Allocation& to);
 void put(const Preempted& from, storage::Preempted& to);
 void put(const Suspension& from, storage::Suspension& to);
 void put(const PreemptionClaim& from, storage::Earmark& to);
+void put(const ExpeditedReturn& from, storage::ExpeditedReturn& to);
 void put(const Ending& from, storage::Ending& to);
 void put(const ArrayState& from, storage::ArrayState& to);
 void put(const Job& from, storage::Job& to);
@@ -65,6 +66,7 @@ Allocation get(const storage::Allocation& from, DecodeErrors& errors);
 Preempted get(const storage::Preempted& from, DecodeErrors& errors);
 Suspension get(const storage::Suspension& from, DecodeErrors& errors);
 PreemptionClaim get(const storage::Earmark& from, DecodeErrors& errors);
+ExpeditedReturn get(const storage::ExpeditedReturn& from, DecodeErrors& errors);
 Ending get(const storage::Ending& from, DecodeErrors& errors);
 ArrayState get(const storage::ArrayState& from, DecodeErrors& errors);
 Job get(const storage::Job& from, DecodeErrors& errors);  // without its specification

@@ -21,6 +21,7 @@ std::shared_ptr<const Policy> short_policy(bool limited, bool node_life, int nod
   p->request_retention = Seconds{300};
   p->launch_backoff_max = Seconds{20};
   p->preemption = {.min_age = Seconds{2}, .grace = Seconds{4}, .per_hour = 12, .per_day = 20};
+  p->expedite = {.most = 2, .long_run = Seconds{20}, .keep = Seconds{30}};
   if (limited) p->accounting.enforce = Enforce::limits;
   p->launch_guard.failures = node_life ? 2 : 0;
   p->launch_guard.retry_after = Seconds{20};
@@ -126,7 +127,10 @@ void World::plan() {
     if (!job.spec->gpu_alternatives.empty())
       start.alternative = static_cast<std::uint32_t>(draw(chance(5) ? 3 : 2));
     const int first = draw(static_cast<int>(nodes_.size()));
-    for (std::uint32_t i = 0; i < job.spec->min_nodes; ++i) {
+    // A job that returns first may do without spare nodes; others may not.
+    const std::uint32_t spare = job.spec->spare_nodes;
+    const std::uint32_t missing = spare > 0 && chance(job.expedited ? 50 : 3) ? spare : 0;
+    for (std::uint32_t i = missing; i < job.spec->min_nodes; ++i) {
       NodeShare share;
       share.node = NodeId{
           1 + static_cast<std::uint32_t>((static_cast<std::size_t>(first) + i) % nodes_.size())};

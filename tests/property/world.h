@@ -23,8 +23,8 @@ namespace ares::property {
 
 class World {
  public:
-  // `node_life`: launches that fail set nodes aside, operators reboot nodes, and one node more joins
-  // and is removed.
+  // `node_life`: launches that fail set nodes aside, operators reboot nodes, one node more joins and
+  // is removed, and failed jobs return first and have spare nodes.
   World(std::uint64_t seed, int nodes, bool limited = false, bool node_life = false);
 
   void step();

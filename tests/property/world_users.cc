@@ -42,6 +42,8 @@ void World::submit(UserId uid, bool again) {
     s.user = "u" + std::to_string(uid.value());
     s.min_nodes = s.max_nodes = s.tasks = chance(30) ? 2 : 1;
     s.requeue = !chance(25);
+    s.expedite = node_life_ && s.requeue && chance(40);
+    if (node_life_ && s.requeue && chance(15)) s.spare_nodes = 1;
     if (chance(30)) s.partitions = {"high"};
     const std::string qos = chance(50) ? "top" : "scavenger";
     if (chance(40) && core::find_qos(engine_->state().accounting, qos)) s.qos = qos;

@@ -76,7 +76,9 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "NodeGuardSet",
                                        "NodeRebootSet",
                                        "NodeJoined",
-                                       "NodeLeft"};
+                                       "NodeLeft",
+                                       "ExpediteBegan",
+                                       "ExpediteExpired"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

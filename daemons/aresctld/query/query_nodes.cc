@@ -226,6 +226,8 @@ class NodeQuery {
     out.set_launch_failures(static_cast<std::uint32_t>(node.guard.failures.size()));
     out.set_on_trial(node.guard.on_trial);
     out.set_dynamic(!node.joined.empty());
+    if (const JobKey* job = view_.state->kept_nodes.find(node.id))
+      proto::to_api(*job, out.mutable_kept_for());
   }
 
   const View& view_;

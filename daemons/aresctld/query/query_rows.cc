@@ -12,6 +12,7 @@
 #include "core/cluster/dead_node.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/cluster/resume_conflict.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/job/gang.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/order.h"
@@ -154,6 +155,33 @@ void describe_preemption(const Job& job, api::Job& out) {
     proto::to_api(victim.job, out.add_preempting());
 }
 
+// Of a job that returns first, and of the node whose failure ended its attempt.
+void describe_expedite(const ClusterState& state, const Job& job, api::Job& out) {
+  const auto name_of = [&](NodeId id) {
+    const Node* node = state.nodes.find(id);
+    return node ? node->name : std::string();
+  };
+  out.set_expedited_returns(job.expedited_returns);
+  if (job.allocation) {
+    const NodeShares& shares = job.allocation->nodes;
+    std::vector<std::string> spare;
+    for (std::size_t rank = core::nodes_in_use(*job.spec, shares.size()); rank < shares.size();
+         ++rank)
+      if (std::string name = name_of(shares[rank].node); !name.empty())
+        spare.push_back(std::move(name));
+    if (!spare.empty()) out.set_spare_nodes(compress_hostlist(spare));
+  }
+  if (job.ending && job.ending->failed_node) out.set_failed_node(name_of(*job.ending->failed_node));
+  if (!job.expedited) return;
+  out.set_returns_first(true);
+  std::vector<std::string> names;
+  for (const NodeId id : job.expedited->nodes)
+    if (std::string name = name_of(id); !name.empty()) names.push_back(std::move(name));
+  if (names.empty()) return;
+  out.set_kept_nodes(compress_hostlist(names));
+  out.set_kept_until(micros(job.expedited->until));
+}
+
 // Duration of earlier suspensions; start and cause of the current one.
 void describe_suspension(const Job& job, api::Job& out) {
   if (!job.allocation) return;
@@ -216,6 +244,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
   describe_preemption(job, out);
   describe_suspension(job, out);
+  describe_expedite(*view_.state, job, out);
   if (job.state == JobState::suspended && named_ && shown_(api::Job::kCpusTakenByFieldNumber))
     if (const auto taken = core::resume_conflict(*view_.state, job, now_))
       for (const JobKey& key : taken->by) proto::to_api(key, out.add_cpus_taken_by());

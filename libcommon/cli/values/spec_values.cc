@@ -325,8 +325,10 @@ Status set_partitions(api::JobSpec& spec, const std::string& text) {
 }
 
 Status set_requeue(api::JobSpec& spec, const std::string& text) {
-  if (!text.empty()) return unsupported("--requeue=" + text);
+  const std::string kind = lower(text);
+  if (!kind.empty() && kind != "expedite") return bad(quote(text) + " is not \"expedite\"");
   spec.set_requeue(true);
+  spec.set_expedite(!kind.empty());
   return {};
 }
 

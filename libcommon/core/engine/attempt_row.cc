@@ -97,6 +97,8 @@ bool changes_row(JobEvent event) {
     case JobEvent::late_result:
     case JobEvent::time_noticed:
     case JobEvent::accrual_began:
+    case JobEvent::expedite_began:
+    case JobEvent::expedite_expired:
     case JobEvent::earmarked: return false;
   }
   return true;

@@ -124,6 +124,7 @@ class Check {
       expect(job.ending.has_value(), subject, "completing without a cause");
     expect(!(job.hold != Hold::none && holds_resources(job.state)), subject, "held and running");
     if (job.preemption_claim) check_claim(subject, job);
+    if (job.expedited) check_expedited(subject, job);
     if (job.array) check_array(subject, job);
     if (!key.task.is_none()) {
       const Job* array = state_.jobs.find(JobKey{key.job, {}});
@@ -132,6 +133,19 @@ class Check {
         expect(!array->array->waiting.contains(key.task.value), subject,
                "split off and still waiting");
     }
+  }
+
+  void check_expedited(const std::string& subject, const Job& job) {
+    expect(job.state == JobState::pending || job.state == JobState::completing, subject,
+           "returns first although it does not wait");
+    expect(job.hold == Hold::none && !job.array, subject, "is held or an array, and returns first");
+    expect(job.spec->expedite || job.spec->spare_nodes > 0, subject,
+           "returns first without asking for it");
+    expect(job.expedited_returns > 0, subject, "a return of it is not counted");
+    const auto& nodes = job.expedited->nodes;
+    expect(std::is_sorted(nodes.begin(), nodes.end()), subject, "its kept nodes are not sorted");
+    for (const NodeId node : nodes)
+      expect(kept_.insert(node).second, subject, "a node is kept for it and for another job");
   }
 
   // Victims that still exist must be ending or suspended.
@@ -265,6 +279,8 @@ class Check {
     expect(again.licenses_used == state_.licenses_used, "index",
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
+    expect(again.kept_nodes == state_.kept_nodes, "index",
+           "`kept_nodes` is not what the records say");
     expect(again.preemption_claims == state_.preemption_claims, "index",
            "`preemption_claims` is not what the records say");
     expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
@@ -278,6 +294,7 @@ class Check {
   }
 
   const ClusterState& state_;
+  std::set<NodeId> kept_;  // for jobs that return first
   std::vector<std::string> out_;
   std::map<Fence, std::set<AttemptKey>> fences_;
   std::set<std::pair<NodeId, AttemptKey>> charges_;

@@ -1,4 +1,4 @@
-// Checks the rules of preemption and array throttles, independently of the code that enforces them.
+// Checks the rules of preemption, array throttles and kept nodes, independently of the code that enforces them.
 #include <algorithm>
 #include <set>
 
@@ -99,16 +99,33 @@ bool is_throttled(const ClusterState& before, const JobKey& task) {
   return holding >= array->array->throttle;
 }
 
+// A job other than `job` for which a node of the attempt is kept, found in the records.
+const Job* owner_of_a_node(const ClusterState& before, const Allocated& began) {
+  const Job* owner = nullptr;
+  before.jobs.for_each([&](const JobKey& key, const Job& other) {
+    if (key == began.key || !other.expedited) return;
+    for (const NodeShare& share : began.nodes) {
+      const auto& kept = other.expedited->nodes;
+      if (std::find(kept.begin(), kept.end(), share.node) != kept.end()) owner = &other;
+    }
+  });
+  return owner;
+}
+
 }  // namespace
 
 std::vector<std::string> check_step(const ClusterState& before, const Policy& policy,
                                     const Event& event) {
   if (const auto* eviction = std::get_if<Earmarked>(&event.body))
     return Check(before, policy, event, *eviction).run();
-  if (const auto* began = std::get_if<Allocated>(&event.body))
-    if (is_throttled(before, began->key))
-      return {"job " + std::to_string(began->key.job.value()) +
-              ": more tasks at once than the throttle allows"};
+  const auto* began = std::get_if<Allocated>(&event.body);
+  if (!began) return {};
+  const std::string job = "job " + std::to_string(began->key.job.value());
+  if (is_throttled(before, began->key))
+    return {job + ": more tasks at once than the throttle allows"};
+  if (const Job* owner = owner_of_a_node(before, *began))
+    return {job + ": starts on a node that is kept for job " +
+            std::to_string(owner->key.job.value())};
   return {};
 }
 

@@ -164,6 +164,16 @@ constexpr Row kRows[] = {
     {kHolding | kTerminal | kAbsent, E::accrual_began, kLate, 0, "",
      "the job does not wait any longer"},
 
+    {kCompleting, E::expedite_began, kYes, kCompleting, "",
+     "the job failed and returns first: no other job starts on its healthy nodes"},
+    {kPending | kConfiguring | kActive | kTerminal | kAbsent, E::expedite_began, kLate, 0, "",
+     "no failed attempt is ending"},
+
+    {kPending | kCompleting, E::expedite_expired, kYes, kSame, "",
+     "other jobs may start on its nodes; it still is the first in the order"},
+    {kConfiguring | kActive | kTerminal | kAbsent, E::expedite_expired, kLate, 0, "",
+     "no nodes are kept for it"},
+
     {kPending, E::earmarked, kYes, kPending, "EndingBegan of the jobs that are preempted for it",
      "their resources are reserved for it until they have released them"},
     {kHolding, E::earmarked, kNo, 0, "", "the job already has resources"},
@@ -215,12 +225,12 @@ static_assert(kTable.complete,
               "a pair of state and event is missing from the table, or there twice");
 
 constexpr std::string_view kNames[] = {
-    "Submitted",     "TaskSplit",        "Held",        "Released",      "Modified",
-    "DependencyMet", "DependencyFailed", "Allocated",   "NodeReady",     "Started",
-    "NodeRunning",   "LaunchFailed",     "EndingBegan", "BatchFinished", "NodeReleased",
-    "NodeFenced",    "ChargeCleared",    "Ended",       "Requeued",      "Signalled",
-    "Forgotten",     "LateResult",       "TimeNoticed", "Earmarked",     "Suspended",
-    "Resumed",       "AccrualBegan"};
+    "Submitted",     "TaskSplit",        "Held",          "Released",       "Modified",
+    "DependencyMet", "DependencyFailed", "Allocated",     "NodeReady",      "Started",
+    "NodeRunning",   "LaunchFailed",     "EndingBegan",   "BatchFinished",  "NodeReleased",
+    "NodeFenced",    "ChargeCleared",    "Ended",         "Requeued",       "Signalled",
+    "Forgotten",     "LateResult",       "TimeNoticed",   "Earmarked",      "Suspended",
+    "Resumed",       "AccrualBegan",     "ExpediteBegan", "ExpediteExpired"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

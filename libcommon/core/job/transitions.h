@@ -41,8 +41,10 @@ enum class JobEvent : std::uint8_t {
   suspended,
   resumed,
   accrual_began,
+  expedite_began,
+  expedite_expired,
 };
-inline constexpr std::size_t kJobEvents = 27;
+inline constexpr std::size_t kJobEvents = 29;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {

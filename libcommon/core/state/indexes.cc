@@ -131,6 +131,7 @@ void rebuild_indexes(ClusterState& state) {
   state.licenses_used = {};
   state.names = {};
   state.preemption_claims = {};
+  state.kept_nodes = {};
   state.gangs = {};
   state.resumable = {};
   state.current_usage = {};
@@ -142,6 +143,9 @@ void rebuild_indexes(ClusterState& state) {
     if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = notice_timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = gang_timer_of(job)) state.timers.set(*timer, Lsn{});
+    if (const auto timer = kept_timer_of(job)) state.timers.set(*timer, Lsn{});
+    if (job.expedited)
+      for (const NodeId node : job.expedited->nodes) state.kept_nodes.set(node, key);
     if (const auto member = gang_member(job)) state.gangs.set(*member, Lsn{});
     for (const LicenseRequest& r : licenses_held(job)) {
       const std::uint32_t* used = state.licenses_used.find(r.name);

@@ -83,4 +83,9 @@ std::optional<Timer> gang_timer_of(const Job& job) {
   return Timer{TimerKind::gang, job.eligible + *job.spec->gang->timeout, job.key};
 }
 
+std::optional<Timer> kept_timer_of(const Job& job) {
+  if (!job.expedited || job.expedited->nodes.empty()) return std::nullopt;
+  return Timer{TimerKind::kept, job.expedited->until, job.key};
+}
+
 }  // namespace ares

@@ -27,6 +27,8 @@ std::optional<Timer> deadline_timer_of(const Job& job);
 std::optional<Timer> notice_timer_of(const Job& job);
 // When the gang's timeout expires for this member: its own eligible time plus the timeout.
 std::optional<Timer> gang_timer_of(const Job& job);
+// Until when nodes are kept for it, if any are.
+std::optional<Timer> kept_timer_of(const Job& job);
 // Whether mail is sent for this record itself, not only for its array as a whole.
 bool has_own_notices(const Job& job);
 

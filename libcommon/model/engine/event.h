@@ -184,6 +184,16 @@ struct Earmarked {
   PreemptionClaim preemption_claim;
 };
 
+// A failed job is to return first. Its healthy nodes are kept for it from now on.
+struct ExpediteBegan {
+  AttemptKey attempt;
+  ExpeditedReturn expedited;
+  std::uint32_t returns = 0;  // in a row, with this one
+};
+struct ExpediteExpired {  // the nodes kept for it are free for other jobs
+  JobKey key;
+};
+
 // --- nodes --------------------------------------------------------------------------------------------------------------------
 struct NodeRegistered {
   NodeId id;
@@ -295,7 +305,7 @@ using EventBody =
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
                  Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan,
-                 NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft>;
+                 NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft, ExpediteBegan, ExpediteExpired>;
 
 struct Event {
   Lsn lsn;

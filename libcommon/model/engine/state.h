@@ -29,6 +29,7 @@ enum class TimerKind : std::uint8_t {
   deadline,   // latest time by which it must start or end: see deadline_timer_of
   notice,     // when a percentage of the time limit is used: see notice_timer_of
   gang,       // when its gang's timeout expires: see gang_timer_of
+  kept,       // until when nodes are kept for a job that returns first
 };
 struct Timer {
   TimerKind kind = TimerKind::preparing;
@@ -80,6 +81,7 @@ struct ClusterState {
   CowMap<UserId, RequestLoad> request_loads;              // index: of users with requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: numbers held by running jobs
   CowMap<JobKey, Lsn> preemption_claims;                  // index: pending jobs with a claim
+  CowMap<NodeId, JobKey> kept_nodes;                      // index: nodes kept for one job
   CowMap<JobKey, Lsn> resumable;                          // index: jobs suspended by the scheduler
   CowMap<NameKey, Lsn> names;     // index: jobs and arrays that have not ended, see NameKey
   CowMap<GangMember, Lsn> gangs;  // index: members that have not ended

@@ -229,6 +229,10 @@ struct JobSpec {
   std::optional<GangRequest> gang;           // starts together with the other members
   JobBinding binding;                        // of its tasks to CPUs, memory and GPUs
   std::optional<WarningSignal> warning{};    // sent before the attempt is ended
+  bool expedite = false;                     // a failed attempt returns first: ExpeditedReturn
+  // Number of its nodes that the script is not told of: they replace nodes that fail. The counts of
+  // nodes and tasks above include them.
+  std::uint32_t spare_nodes = 0;
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -318,7 +322,15 @@ struct Ending {
   Hold hold = Hold::none;    // and set this hold on the requeued job
   bool node_fault = false;   // caused by a node: the requeued job waits for launch back-off
   std::optional<Preempted> preempted{};
+  std::optional<NodeId> failed_node{};  // the node whose failure ends it
   friend bool operator==(const Ending&, const Ending&) = default;
+};
+
+// A failed job is served before all others. Until it starts, no other job starts on these nodes.
+struct ExpeditedReturn {
+  std::vector<NodeId> nodes;  // ascending; healthy nodes of the failed attempt
+  Time until{};               // then the nodes are free for other jobs
+  friend bool operator==(const ExpeditedReturn&, const ExpeditedReturn&) = default;
 };
 
 // In an array's own record: tasks that have not been split off yet, and counts of those that have.
@@ -372,7 +384,9 @@ struct Job {
   std::optional<Preempted> preempted;
   JobId gang{0};                // number of its gang; 0 = none
   std::uint32_t gang_lost = 0;  // lost members of its gang that are counted in this record
-  Lsn version;                  // last event that touched the record
+  std::optional<ExpeditedReturn> expedited;  // since its attempt failed, until it starts
+  std::uint32_t expedited_returns = 0;       // in a row, see core/cluster/expedite.h
+  Lsn version;                               // last event that touched the record
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

@@ -55,6 +55,14 @@ struct LaunchGuard {
   friend bool operator==(const LaunchGuard&, const LaunchGuard&) = default;
 };
 
+// Bounds of the expedited return of failed jobs (core/cluster/expedite.h).
+struct Expedite {
+  std::uint32_t most = 3;  // returns in a row; 0 = never
+  Seconds long_run{3600};  // an attempt that ran this long begins the count anew
+  Seconds keep{600};       // how long nodes are kept for a job
+  friend bool operator==(const Expedite&, const Expedite&) = default;
+};
+
 // Nodes that no configuration names may join under these names.
 struct DynamicNodes {
   std::vector<std::string> names;       // expanded host list
@@ -105,6 +113,7 @@ struct Policy {
   std::map<std::string, Backfill> backfill_of;  // partitions with rules different from the site's
 
   Preemption preemption;
+  Expedite expedite;
 
   AccountingPolicy accounting;
 

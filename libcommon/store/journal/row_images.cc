@@ -63,6 +63,8 @@ struct ChangedRecords {
   void operator()(const Ended& e) { job(e.key); }
   void operator()(const Requeued& e) { job(e.key); }
   void operator()(const Signalled&) {}
+  void operator()(const ExpediteBegan& e) { job(e.attempt.job); }
+  void operator()(const ExpediteExpired& e) { job(e.key); }
   void operator()(const Forgotten& e) { job(e.key); }
   void operator()(const NodeRegistered& e) { node(e.id); }
   void operator()(const NodeAdminSet& e) { node(e.id); }

@@ -321,6 +321,12 @@ TEST(Submission, RequeueIsTheDefaultOfTheSiteUnlessGiven) {
   EXPECT_FALSE(spec({}).has_requeue());
   EXPECT_TRUE(spec({"--requeue"}).requeue());
   EXPECT_TRUE(spec({"--no-requeue"}).has_requeue());
+  EXPECT_TRUE(spec({"--requeue=expedite"}).requeue());
+  EXPECT_TRUE(spec({"--requeue=expedite"}).expedite());
+  EXPECT_TRUE(spec({}, "#SBATCH --requeue=EXPEDITE\n").expedite());
+  EXPECT_FALSE(spec({"--requeue"}, "#ARES --requeue=expedite\n").expedite());
+  EXPECT_FALSE(spec({"--no-requeue"}, "#ARES --requeue=expedite\n").expedite());
+  EXPECT_EQ(spec({"-N2", "--spare-nodes=1"}).spare_nodes(), 1u);
   EXPECT_FALSE(spec({"--no-requeue"}, "#ARES --requeue\n").requeue());
 }
 

@@ -356,6 +356,16 @@ TEST(ClientConfig, AliasToAnotherSectionIsResolved) {
   EXPECT_THAT(client->connect, testing::ElementsAre("unix:/y"));
 }
 
+TEST(Config, BoundsOfTheExpeditedReturn) {
+  const Config config = good(kSmall);
+  EXPECT_EQ(config.policy.expedite, (Expedite{3, Seconds(3600), Seconds(600)}));
+  const Config written = good(kSmall + "policy: {expedite: {most: 3, keep: 10:00}}\n");
+  EXPECT_EQ(written.policy.config_hash, config.policy.config_hash);
+  const Config other = good(kSmall + "policy: {expedite: {most: 0, long_run: 60}}\n");
+  EXPECT_EQ(other.policy.expedite, (Expedite{0, Seconds(60), Seconds(600)}));
+  EXPECT_NE(other.policy.config_hash, config.policy.config_hash);
+}
+
 TEST(Config, TheLaunchGuardHasDefaultsThatTheHashLeavesOut) {
   const Config config = good(kSmall);
   EXPECT_EQ(config.policy.launch_guard, (LaunchGuard{3, Seconds(600), Seconds(600)}));

@@ -166,6 +166,8 @@ class RandomWire {
       s.binding = {"nomultithread", 0, "verbose", "local", "closest", "block:*:cyclic"};
     else if (flag())
       s.binding = {"", 2, "verbose,mask_cpu:0x3,0xc*2", "prefer,map_mem:1", "single:2", "plane=4"};
+    s.expedite = flag();
+    s.spare_nodes = u32();
     s.warning =
         WarningSignal{static_cast<std::int32_t>(1 + number(64)), Seconds(number(65536)), flag()};
     if (flag()) s.gang = GangRequest{word(), u32(), u32(), maybe([this] { return seconds(); })};

@@ -1,4 +1,4 @@
-// Tests: accounts_convert, storage_convert_cluster, storage_convert_event
+// Tests: storage_convert_expedite, accounts_convert, storage_convert_cluster, storage_convert_event
 // Tests: storage_convert_event_cluster, storage_convert_event_job, storage_convert_job
 // Tests: storage_convert_preempt, storage_convert_suspend, storage_events, storage_fields
 // Tests: storage_records

@@ -93,6 +93,8 @@ void TestCluster::put(Job job) {
       state.gangs.erase(member);
   }
   const bool licensed = !job.spec->licenses.empty();
+  const Job* before = state.jobs.find(key);
+  const bool kept = job.expedited || (before && before->expedited);
   if (has_preemption_claim(job))
     state.preemption_claims.set(key, Lsn{});
   else
@@ -103,7 +105,7 @@ void TestCluster::put(Job job) {
     state.resumable.erase(key);
   count_current_usage(state, state.jobs.find(key), &job);
   state.jobs.set(key, std::move(job));
-  if (licensed) rebuild_indexes(state);
+  if (licensed || kept) rebuild_indexes(state);
 }
 
 JobKey record_of(const PlanGroup& group, const Start& start) {
@@ -129,6 +131,7 @@ void TestCluster::take(const Plan& plan, Time now) {
       running.state = JobState::running;
       running.preemption_claim.reset();
       running.preempted.reset();
+      running.expedited.reset();
       running.attempt = running.attempt.next();
       running.started = now;
       running.allocation = Allocation{Fence(++version_), start.partition,  now,

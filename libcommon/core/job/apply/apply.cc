@@ -23,6 +23,7 @@ struct Apply {
   void operator()(const Forgotten& e) const { apply_job(state, e, s); }
   void operator()(const AccrualBegan& e) const { apply_job(state, e, s); }
   void operator()(const Earmarked& e) const { apply_job(state, e, s); }
+  void operator()(const ExpediteExpired& e) const { apply_job(state, e, s); }
 
   void operator()(const Allocated& e) const { apply_attempt(state, e, s); }
   void operator()(const NodeReady& e) const { apply_attempt(state, e, s); }
@@ -37,6 +38,7 @@ struct Apply {
   void operator()(const TimeNoticed& e) const { apply_attempt(state, e, s); }
   void operator()(const Suspended& e) const { apply_attempt(state, e, s); }
   void operator()(const Resumed& e) const { apply_attempt(state, e, s); }
+  void operator()(const ExpediteBegan& e) const { apply_attempt(state, e, s); }
   void operator()(const Signalled&) const {}   // sent to nodes; changes no state
   void operator()(const LateResult&) const {}  // for the record
 

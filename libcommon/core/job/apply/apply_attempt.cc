@@ -56,6 +56,10 @@ void exclude(const ClusterState& state, Job& job, NodeId node) {
   if (nodes >= needed + 1) job.excluded.push_back(node);
 }
 
+void stop_keeping(Job& job, NodeId node) {
+  if (job.expedited) std::erase(job.expedited->nodes, node);
+}
+
 // Sets the CPUs of the attempt's charges: all that were allocated, or none while they are released.
 void charge_cpus(ClusterState& state, const AttemptKey& attempt, const Allocation& allocation,
                  Lsn lsn) {
@@ -94,6 +98,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.started.reset();
     job.ending.reset();
     job.preemption_claim.reset();
+    job.expedited.reset();
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
     job.allocation->alternative = e.alternative;
     job.allocation->tres = e.tres;
@@ -146,6 +151,7 @@ void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     const bool first = job.state == JobState::configuring;
     if (e.node_fault) exclude(state, job, e.node);
+    if (e.node_fault) stop_keeping(job, e.node);
     if (e.node_fault || first) ++job.launch_failures;
     if (!first) return;
     job.cause = told_by(state, e.node, e.cause);
@@ -154,6 +160,7 @@ void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s) {
         e.node_fault
             ? Ending{JobState::node_fail, Reason::launch_failure, {}, true, job.hold, true}
             : Ending{JobState::failed, Reason::launch_failure, {}, false, Hold::none, false};
+    if (e.node_fault) job.ending->failed_node = e.node;
   });
 }
 
@@ -161,6 +168,7 @@ void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
     // The first ending is kept, but one without requeue (a cancellation) replaces one with requeue.
     if (job.ending && (!job.ending->requeue || e.ending.requeue)) return;
+    job.expedited.reset();
     end_suspension(allocation, s.at);
     job.state = JobState::completing;
     job.ending = e.ending;
@@ -193,6 +201,7 @@ void apply_attempt(ClusterState& state, const NodeReleased& e, Stamp s) {
 void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
     if (!e.cause.empty()) job.cause = told_by(state, e.node, e.cause);
+    stop_keeping(job, e.node);
     change_share(
         allocation, e.node, [](SharePhase was) { return was != SharePhase::released; },
         [](NodeShare& share) { share.phase = SharePhase::fenced; });
@@ -206,6 +215,14 @@ void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s) {
 void apply_attempt(ClusterState& state, const TimeNoticed& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     job.time_noticed = std::max(job.time_noticed, e.percent);
+  });
+}
+
+void apply_attempt(ClusterState& state, const ExpediteBegan& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    job.expedited = e.expedited;
+    job.expedited_returns = e.returns;
+    if (job.ending && job.ending->failed_node) exclude(state, job, *job.ending->failed_node);
   });
 }
 

@@ -80,6 +80,7 @@ void apply_job(ClusterState& state, const TaskSplit& e, Stamp s) {
 void apply_job(ClusterState& state, const Held& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     job.preemption_claim.reset();
+    job.expedited.reset();
     set_hold(job, e.hold);
     set_eligible(job, s.at);
   });
@@ -96,6 +97,7 @@ void apply_job(ClusterState& state, const Modified& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     if ((e.spec && !asks_alike(*job.spec, *e.spec)) || e.waiting_for || e.set_time_limit)
       job.preemption_claim.reset();  // it was made for the earlier request
+    if (e.spec && !asks_alike(*job.spec, *e.spec)) job.expedited.reset();
     bool may_run_sooner = false;
     if (e.spec) {
       const bool moved = e.spec->partitions != job.spec->partitions;
@@ -162,6 +164,7 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
     job.state = e.state;
     job.reason = e.reason;
     job.preemption_claim.reset();
+    job.expedited.reset();
     if (!job.ended) job.ended = s.at;
     // The ending records which user cancelled the job, even if it never ran.
     if (!job.ending) job.ending = Ending{e.state, e.reason, e.by, false, Hold::none, false};
@@ -174,6 +177,10 @@ void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
     if (job.started) ++job.restarts;  // user code may have run before; it sees this number
     job.not_before = std::max(job.not_before, e.not_before);
     if (job.ending && job.ending->preempted) job.preempted = job.ending->preempted;
+    if (e.hold != Hold::none) job.expedited.reset();
+    // The user, not a failure, lets it run again.
+    if (!job.ending || !job.ending->requeue || job.ending->reason == Reason::requeued)
+      job.expedited_returns = 0;
     job.allocation.reset();
     job.ending.reset();
     job.started.reset();
@@ -200,6 +207,12 @@ void apply_job(ClusterState& state, const Earmarked& e, Stamp s) {
   for (const AttemptKey& victim : e.preemption_claim.victims)
     state.evictions.set({s.at, victim}, user);
   change_job(state, e.key, s.lsn, [&](Job& j) { j.preemption_claim = e.preemption_claim; });
+}
+
+void apply_job(ClusterState& state, const ExpediteExpired& e, Stamp s) {
+  change_job(state, e.key, s.lsn, [&](Job& job) {
+    if (job.expedited) job.expedited->nodes.clear();
+  });
 }
 
 void apply_job(ClusterState& state, const Forgotten& e, Stamp) {

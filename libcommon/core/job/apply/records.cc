@@ -87,6 +87,16 @@ void move_gang(ClusterState& state, const Job* before, const Job* after) {
   if (has) state.gangs.set(*has, Lsn{});
 }
 
+// No node is kept for two jobs: see expedite_of().
+void move_kept_nodes(ClusterState& state, const Job* before, const Job* after) {
+  static const std::vector<NodeId> none;
+  const auto& had = before && before->expedited ? before->expedited->nodes : none;
+  const auto& has = after && after->expedited ? after->expedited->nodes : none;
+  if (had == has) return;
+  for (const NodeId node : had) state.kept_nodes.erase(node);
+  for (const NodeId node : has) state.kept_nodes.set(node, after->key);
+}
+
 void index_job(ClusterState& state, const Job* before, const Job& after) {
   if (is_queued(after)) {
     state.pending.set(after.key, after.version);
@@ -111,6 +121,8 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   move_timer(state, before ? deadline_timer_of(*before) : std::nullopt, deadline_timer_of(after));
   move_timer(state, before ? notice_timer_of(*before) : std::nullopt, notice_timer_of(after));
   move_timer(state, before ? gang_timer_of(*before) : std::nullopt, gang_timer_of(after));
+  move_timer(state, before ? kept_timer_of(*before) : std::nullopt, kept_timer_of(after));
+  move_kept_nodes(state, before, &after);
   count_licenses(state, before, &after);
   move_name(state, before, &after);
   if (has_preemption_claim(after))
@@ -146,6 +158,8 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = gang_timer_of(*job)) state.timers.erase(*timer);
+  if (const auto timer = kept_timer_of(*job)) state.timers.erase(*timer);
+  move_kept_nodes(state, job, nullptr);
   count_licenses(state, job, nullptr);
   move_name(state, job, nullptr);
   if (has_preemption_claim(*job)) state.preemption_claims.erase(key);

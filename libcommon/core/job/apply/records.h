@@ -54,6 +54,7 @@ void apply_job(ClusterState& state, const Requeued& e, Stamp s);
 void apply_job(ClusterState& state, const Forgotten& e, Stamp s);
 void apply_job(ClusterState& state, const AccrualBegan& e, Stamp s);
 void apply_job(ClusterState& state, const Earmarked& e, Stamp s);
+void apply_job(ClusterState& state, const ExpediteExpired& e, Stamp s);
 
 void apply_attempt(ClusterState& state, const Allocated& e, Stamp s);
 void apply_attempt(ClusterState& state, const NodeReady& e, Stamp s);
@@ -68,6 +69,7 @@ void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s);
 void apply_attempt(ClusterState& state, const TimeNoticed& e, Stamp s);
 void apply_attempt(ClusterState& state, const Suspended& e, Stamp s);
 void apply_attempt(ClusterState& state, const Resumed& e, Stamp s);
+void apply_attempt(ClusterState& state, const ExpediteBegan& e, Stamp s);
 
 void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s);
 void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s);

@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "core/cluster/licenses.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/job/checks/submit_checks.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_part.h"
@@ -240,7 +241,7 @@ Status check_layout(const JobSpec& spec) {
 Status check_resources(const Policy& policy, const JobSpec& spec) {
   for (Status (*check_part)(const JobSpec&) :
        {check_counts, check_gpu_parts, check_gpus, check_gpu_alternatives, check_gpu_constraint,
-        check_node_counts, check_named_nodes, check_constraint, check_layout})
+        check_node_counts, check_named_nodes, check_constraint, check_layout, check_spare_nodes})
     if (Status s = check_part(spec); !s) return s;
   return check_licenses(policy, spec);
 }

@@ -9,10 +9,12 @@
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
 #include "core/accounts/usage/charge.h"
+#include "core/cluster/expedite.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
 #include "core/cluster/reservation_access.h"
 #include "core/cluster/resume_conflict.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/gpu_part_checks.h"
 #include "core/job/decide/decision_context.h"
@@ -162,6 +164,8 @@ class Check {
   bool resume(const AttemptKey& attempt, Decision& d) {
     const Job* job = q_.state.jobs.find(attempt.job);
     if (!job || job->attempt != attempt.attempt || !is_resumable(*job)) return false;
+    for (const NodeShare& share : job->allocation->nodes)
+      if (is_kept_for_another(q_.state, share.node, attempt.job)) return false;
     std::vector<PlannedShare> planned_shares;
     for (const NodeShare& share : job->allocation->nodes)
       for (const PlanClaims::Share& other : claims_.on(share.node))
@@ -292,7 +296,7 @@ class Check {
         std::find(requested.begin(), requested.end(), start.partition) == requested.end())
       return false;
     const std::size_t nodes = start.nodes.size();
-    if (nodes < job.spec->min_nodes || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
+    if (nodes < least_nodes(job) || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
       return false;
     const auto most = bounds_of(q_.state.accounting, *job.spec, *partition).max_nodes;
     if (most && nodes > *most) return false;
@@ -357,6 +361,7 @@ class Check {
     const Node* node = q_.state.nodes.find(share.node);
     if (!node || !takes_jobs(*node) || (node->guard.on_trial && !others.empty())) return false;
     if (node->incarnation != share.incarnation || share.cpus == 0) return false;
+    if (is_kept_for_another(q_.state, share.node, start.key)) return false;
     const auto& excluded = job.excluded;
     if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
     if (!q_.state.members.find({start.partition, node->name})) return false;

@@ -9,6 +9,7 @@
 #include "base/duration.h"
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/gang.h"
 #include "model/job/text_check.h"
@@ -362,12 +363,14 @@ std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision&
 }
 
 // Fills in what the specification leaves open, by the current state: partitions, account, maximum
-// of nodes. That is the minimum if the nodes named suffice, else up to one node per task.
+// of nodes. That is the minimum if the nodes named suffice, else up to one node per task. Adds the
+// spare nodes.
 Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
                                               const std::shared_ptr<const JobSpec>& spec) {
   auto partitions = partitions_of(state, *spec);
   if (!partitions) return fail(partitions.error());
-  const bool whole = spec->partitions == *partitions && spec->max_nodes > 0;
+  const bool whole =
+      spec->partitions == *partitions && spec->max_nodes > 0 && spec->spare_nodes == 0;
   if (whole && state.accounting.empty()) return spec;
   JobSpec settled = *spec;
   if (!fill_account(state.accounting, partitions->front(), settled) && whole) return spec;
@@ -376,6 +379,7 @@ Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
     settled.max_nodes = named_nodes_suffice(state, *spec)
                             ? settled.min_nodes
                             : std::max(settled.min_nodes, settled.tasks);
+  if (settled.spare_nodes > 0) settled = with_more_nodes(std::move(settled), settled.spare_nodes);
   return std::make_shared<const JobSpec>(std::move(settled));
 }
 

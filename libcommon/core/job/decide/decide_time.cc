@@ -9,6 +9,7 @@
 #include "core/cluster/launch_guard.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/cluster/node_reboot.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/job/decide/decision_context.h"
 #include "core/job/decide/end_jobs.h"
 #include "core/job/gang.h"
@@ -36,8 +37,10 @@ void each_due(const DecisionContext& q, TimerKind kind, Duration after, Visit&& 
 void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decision& d) {
   const AttemptKey attempt{job.key, job.attempt};
   if (is_active(job.state)) {
-    const Ending ending{
+    Ending ending{
         JobState::node_fail, Reason::launch_failure, {}, job.spec->requeue, job.hold, true};
+    for (const NodeShare& share : job.allocation->nodes)
+      if (share.phase == stuck && !ending.failed_node) ending.failed_node = share.node;
     d.events.emplace_back(EndingBegan{attempt, ending});
   }
   for (const NodeShare& share : job.allocation->nodes) {
@@ -99,6 +102,14 @@ void time_shares(const DecisionContext& q, Decision& d) {
          timer = notice_timer_of(told))
       told.time_noticed = next_time_share(*told.spec, told.time_noticed);
     d.events.emplace_back(TimeNoticed{{job.key, job.attempt}, told.time_noticed});
+    return d.events.size() < kMost;
+  });
+}
+
+// Nodes are kept only for a time for jobs that return first.
+void kept_nodes(const DecisionContext& q, Decision& d) {
+  each_due(q, TimerKind::kept, Duration{0}, [&](const Job& job) {
+    d.events.emplace_back(ExpediteExpired{job.key});
     return d.events.size() < kMost;
   });
 }
@@ -180,6 +191,7 @@ Decision decide_time(const DecisionContext& q, const Tick&) {
   deadlines(q, d);
   gangs(q, d);
   time_shares(q, d);
+  kept_nodes(q, d);
   forget(q, d);
   expire(q, d);
   reservations(q, d);
@@ -210,9 +222,10 @@ Decision decide_time(const DecisionContext& q, const NodeSilent& c) {
     if (job->state == JobState::configuring) {
       d.events.emplace_back(
           LaunchFailed{charge.attempt, node->id, true, "node " + node->name + " is silent"});
-    } else if (job->state != JobState::completing) {
-      const Ending ending{JobState::node_fail, Reason::node_down, {},
-                          job->spec->requeue,  job->hold,         true};
+    } else if (job->state != JobState::completing && !is_spare(*job, node->id)) {
+      Ending ending{JobState::node_fail, Reason::node_down, {},
+                    job->spec->requeue,  job->hold,         true};
+      ending.failed_node = node->id;
       d.events.emplace_back(EndingBegan{charge.attempt, ending});
     }
   }

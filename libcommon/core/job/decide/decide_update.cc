@@ -129,6 +129,12 @@ class SpecChange {
       if (Status good = check_reservations(q_.state, limited); !good) return good;
     }
     if (!touches(SpecField::shape)) return pending ? check_accounts(job, limited) : Status{};
+    // The numbers of nodes and tasks include those for its spare nodes.
+    if (job.spec->spare_nodes > 0 &&
+        (changed.min_nodes != job.spec->min_nodes || changed.tasks != job.spec->tasks))
+      return fail(ErrorCode::invalid_argument,
+                  "the number of nodes or tasks of a job with --spare-nodes cannot be changed; "
+                  "submit it again");
     if (Status good = check_resources(q_.policy, changed); !good) return good;
     Result<std::vector<std::string>> partitions = partitions_of(q_.state, changed);
     if (!partitions) return fail(partitions.error());

@@ -16,12 +16,11 @@ void end_jobs_of(const DecisionContext& q, const Node& node, const std::string& 
       d.events.emplace_back(LaunchFailed{attempt, node.id, true, cause});
     } else if (!ending || (gone && job->ending->requeue)) {
       const bool again = job->spec->requeue && !gone;
-      d.events.emplace_back(EndingBegan{attempt, Ending{JobState::node_fail,
-                                                        Reason::node_down,
-                                                        {},
-                                                        again,
-                                                        again ? job->hold : Hold::none,
-                                                        true}});
+      Ending why{JobState::node_fail, Reason::node_down, {}, again};
+      why.hold = again ? job->hold : Hold::none;
+      why.node_fault = true;
+      why.failed_node = node.id;
+      d.events.emplace_back(EndingBegan{attempt, why});
     }
     if (gone) d.events.emplace_back(NodeFenced{attempt, node.id, cause});
   }

@@ -36,6 +36,10 @@ struct Classify {
   Out operator()(const AccrualBegan& e) const { return on(JobEvent::accrual_began, e.key); }
   Out operator()(const TimeNoticed& e) const { return on(JobEvent::time_noticed, e.attempt.job); }
   Out operator()(const Earmarked& e) const { return on(JobEvent::earmarked, e.key); }
+  Out operator()(const ExpediteBegan& e) const {
+    return on(JobEvent::expedite_began, e.attempt.job);
+  }
+  Out operator()(const ExpediteExpired& e) const { return on(JobEvent::expedite_expired, e.key); }
   Out operator()(const Suspended& e) const { return on(JobEvent::suspended, e.attempt.job); }
   Out operator()(const Resumed& e) const { return on(JobEvent::resumed, e.attempt.job); }
 

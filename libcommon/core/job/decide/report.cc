@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/cluster/expedite.h"
 #include "core/cluster/launch_guard.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/state/timers.h"
 #include "model/engine/history.h"
 
@@ -24,11 +26,12 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
     d.events.emplace_back(LaunchFailed{attempt, node, true, cause, blame});
     return;
   }
-  if (!is_active(job.state)) return;
+  // A running job goes on without a spare node.
+  if (!is_active(job.state) || is_spare(job, node)) return;
   // Without its batch node no user code ran anywhere, so even a --no-requeue job may start again.
   const bool nothing_ran = never_ran && job.allocation->nodes.front().node == node;
-  const Ending ending{
-      JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
+  Ending ending{JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
+  ending.failed_node = node;
   d.events.emplace_back(EndingBegan{attempt, ending});
   if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause, blame});
 }
@@ -40,6 +43,15 @@ Time end_of(const DecisionContext& q, const Job& job, const AttemptReport& r) {
   const Time started = job.started.value_or(q.now);
   const Duration behind = r.ran_since ? std::max(started - *r.ran_since, Duration{0}) : Duration{0};
   return r.ended_at ? std::clamp(*r.ended_at + behind, started, q.now) : q.now;
+}
+
+// The end of the script, at that time.
+BatchFinished script_ended(const DecisionContext& q, const Job& job, const AttemptReport& r) {
+  const Time at = end_of(q, job, r);
+  Ending ending = ending_of(job, r.exit);
+  ending.requeue =
+      ending.state == JobState::failed && returns_after_failed_script(q.policy, job, at);
+  return {r.attempt, r.exit, at, ending, r.detail};
 }
 
 void done(const DecisionContext& q, const Job& job, const AttemptReport& r, NodeId node,
@@ -55,8 +67,7 @@ void done(const DecisionContext& q, const Job& job, const AttemptReport& r, Node
     return;
   }
   if (batch) {
-    d.events.emplace_back(
-        BatchFinished{r.attempt, r.exit, end_of(q, job, r), ending_of(job, r.exit), r.detail});
+    d.events.emplace_back(script_ended(q, job, r));
     d.events.emplace_back(released);
     return;
   }
@@ -169,8 +180,7 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
         d.events.emplace_back(NodeRunning{r.attempt, node.id});
       // The script has ended, and the epilog runs: the node is not released yet.
       if (r.ended_at && is_active(job->state) && job->allocation->nodes.front().node == node.id)
-        d.events.emplace_back(BatchFinished{r.attempt, r.exit, end_of(q, *job, r),
-                                            ending_of(*job, r.exit), r.detail});
+        d.events.emplace_back(script_ended(q, *job, r));
       break;
     case AttemptPhase::done: done(q, *job, r, node.id, d); break;
     case AttemptPhase::never_ran:

@@ -41,7 +41,7 @@ struct EffectsOfEvent {
   void operator()(const Allocated& e) {
     const Job* job = live({e.key, e.attempt});
     if (!job) return;
-    const auto layout = layout_of(state, *job->allocation);
+    const auto layout = layout_of(state, *job);
     const NodeShares& shares = job->allocation->nodes;
     for (std::size_t rank = 0; rank < shares.size(); ++rank)
       send(shares[rank].node, make_prepare(policy, state, *job, rank, layout));
@@ -129,6 +129,8 @@ struct EffectsOfEvent {
   void operator()(const TimeNoticed&) {}
   void operator()(const AccrualBegan&) {}
   void operator()(const Earmarked&) {}
+  void operator()(const ExpediteBegan&) {}
+  void operator()(const ExpediteExpired&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}

@@ -35,8 +35,7 @@ inline std::optional<Seconds> grace_of(const Job& job) {
 }
 
 // The common part of the launch messages of an allocation.
-std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
-                                            const Allocation& allocation);
+std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state, const Job& job);
 
 // The launch message for one share. Blobs are named in the specification, not included.
 Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,

@@ -1,6 +1,7 @@
 // Messages owed to a node, computed from state alone.
 #include <algorithm>
 
+#include "core/cluster/spare_nodes.h"
 #include "core/job/decide/report.h"
 #include "core/job/effects/effects.h"
 #include "model/engine/history.h"
@@ -75,7 +76,7 @@ class Reconcile {
     const NodeShares& shares = job.allocation->nodes;
     std::size_t rank = 0;
     while (shares[rank].node != node_.id) ++rank;  // it is one of them: see current_share()
-    send(make_prepare(policy_, state_, job, rank, layout_of(state_, *job.allocation)));
+    send(make_prepare(policy_, state_, job, rank, layout_of(state_, job)));
   }
 
   void charged(const Charge& charge) {
@@ -142,17 +143,27 @@ bool answers_roll_call(const ClusterState& state, const FromNode& message) {
   });
 }
 
-std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
-                                            const Allocation& allocation) {
+namespace {
+
+std::shared_ptr<const NodeLayout> layout_of_first(const ClusterState& state, const Job& job,
+                                                  std::size_t count) {
   std::vector<std::string> names;
   std::vector<std::uint32_t> cpus, tasks;
-  for (const NodeShare& share : allocation.nodes) {
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    const NodeShare& share = job.allocation->nodes[rank];
     const Node* node = state.nodes.find(share.node);
     names.push_back(node ? node->name : "gone-" + std::to_string(share.node.value()));
     cpus.push_back(share.cpus);
     tasks.push_back(share.tasks);
   }
   return std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
+}
+
+}  // namespace
+
+// Spare nodes are left out.
+std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state, const Job& job) {
+  return layout_of_first(state, job, nodes_in_use(*job.spec, job.allocation->nodes.size()));
 }
 
 Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
@@ -164,9 +175,14 @@ Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job&
   launch.fence = allocation.fence;
   launch.own_id = job.own_id;
   launch.spec = job.spec;
+  // The script sees the job without its spare nodes.
+  if (const std::uint32_t spare = job.spec->spare_nodes; spare > 0)
+    launch.spec = std::make_shared<const JobSpec>(with_fewer_nodes(*job.spec, spare));
   launch.cluster_name = policy.cluster_name;
   const NodeShare& share = allocation.nodes[rank];
   launch.rank = static_cast<std::uint32_t>(rank);
+  // Nothing of the job runs on a spare node; it gets the names of all, its own among them.
+  if (rank >= layout->names.size()) layout = layout_of_first(state, job, allocation.nodes.size());
   launch.node_name = layout->names[rank];
   launch.layout = std::move(layout);
   launch.share = share;

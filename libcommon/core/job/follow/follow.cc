@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/accounts/usage/charge.h"
+#include "core/cluster/expedite.h"
 #include "core/cluster/launch_guard.h"
 #include "core/job/gang.h"
 
@@ -28,6 +29,14 @@ struct Follow {
   std::vector<EventBody> out{};
   std::vector<DependencyNotification> notifications{};
 
+  // Called when the attempt begins to end.
+  void begins_to_end(const AttemptKey& attempt) {
+    const Job* job = state.jobs.find(attempt.job);
+    if (!job || job->attempt != attempt.attempt) return;
+    if (auto began = expedite_of(state, policy, *job, now)) out.emplace_back(*std::move(began));
+    end_if_released(attempt);
+  }
+
   // When all nodes have released an ending attempt, the job ends or returns to the queue.
   void end_if_released(const AttemptKey& attempt) {
     const Job* job = state.jobs.find(attempt.job);
@@ -39,8 +48,9 @@ struct Follow {
     const Ending& ending = *job->ending;
     if (auto charged = charge_for(state, policy, *job, now)) out.emplace_back(*std::move(charged));
     if (ending.requeue) {
+      const bool first = job->expedited || expedite_of(state, policy, *job, now);
       const Time not_before =
-          ending.node_fault ? back_off(policy, job->launch_failures, now) : Time{};
+          ending.node_fault && !first ? back_off(policy, job->launch_failures, now) : Time{};
       out.emplace_back(Requeued{job->key, ending.node_fault, ending.hold, not_before});
     } else {
       out.emplace_back(Ended{job->key, ending.state, ending.reason, ending.by});
@@ -85,12 +95,12 @@ struct Follow {
     add_notifications_of_start(state, e.attempt.job, notifications);
   }
   void operator()(const LaunchFailed& e) {
-    end_if_released(e.attempt);
+    begins_to_end(e.attempt);
     if (const Node* node = state.nodes.find(e.node))
       launch_failed(policy, *node, e.blame, e.cause, now, out);
   }
-  void operator()(const EndingBegan& e) { end_if_released(e.attempt); }
-  void operator()(const BatchFinished& e) { end_if_released(e.attempt); }
+  void operator()(const EndingBegan& e) { begins_to_end(e.attempt); }
+  void operator()(const BatchFinished& e) { begins_to_end(e.attempt); }
   void operator()(const NodeReleased& e) { end_if_released(e.attempt); }
   void operator()(const NodeFenced& e) { end_if_released(e.attempt); }
   void operator()(const Ended& e) {
@@ -165,6 +175,8 @@ struct Follow {
   void operator()(const TimeNoticed&) {}
   void operator()(const AccrualBegan&) {}
   void operator()(const Earmarked&) {}
+  void operator()(const ExpediteBegan&) {}
+  void operator()(const ExpediteExpired&) {}
   void operator()(const Suspended&) {}
   void operator()(const Resumed&) {}
   void operator()(const ReservationSet&) {}

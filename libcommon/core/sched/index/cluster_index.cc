@@ -52,7 +52,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   nodes_.reserve(state.nodes.size());
   state.nodes.for_each([&](NodeId, const Node& node) {
     IndexedNode entry;
-    read(node, entry);
+    read(node, state.kept_nodes.find(node.id), entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
     nodes_.push_back(std::move(entry));
@@ -76,14 +76,16 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
 }
 
-bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
+bool ClusterIndex::read(const Node& node, const JobKey* kept_for, IndexedNode& entry) {
   const Inventory& inventory = inventory_of(node);
   if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
     entry.machine = machines_.of(inventory.gpu_topology);
   if (!entry.node || !inventory_of(*entry.node).cpu_layout.shares(inventory.cpu_layout))
     entry.layout = layouts_.of(inventory.cpu_layout);
   entry.node = &node;
-  entry.usable = takes_jobs(node);
+  const bool takes = takes_jobs(node);
+  entry.usable = takes && !kept_for;
+  entry.kept_for = takes && kept_for ? std::optional(*kept_for) : std::nullopt;
   entry.total.assign(stride(), 0);
   entry.total[kCpus] = inventory.cpus;
   entry.total[kMemory] = inventory.memory.value();
@@ -144,6 +146,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
   changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
+    const std::optional<JobKey> was_kept_for = entry.kept_for;
     const Amounts was_total = entry.total, was_free = entry.free;
     const auto* was_machine = entry.machine;
     const auto* was_layout = entry.layout;
@@ -155,7 +158,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const bool other_gpus =
         plugin_classes_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
-    possible = possible && read(node, entry);
+    possible = possible && read(node, after.kept_nodes.find(node.id), entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     if (!possible) return;
     const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
@@ -166,8 +169,8 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
       gains_.add(at);
     other_totals = other_totals || was_total != entry.total;
     if (was_layout != entry.layout) threads_per_core_.clear();
-    if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
-        was_layout != entry.layout || !same_features || other_gpus)
+    if (was_usable != entry.usable || was_kept_for != entry.kept_for || was_total != entry.total ||
+        was_machine != entry.machine || was_layout != entry.layout || !same_features || other_gpus)
       ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
@@ -179,6 +182,13 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                                  reread(nodes_[*at], *is);
                              });
   if (!possible) return false;
+  CowMap<NodeId, JobKey>::diff(before.kept_nodes, after.kept_nodes,
+                               [&](NodeId id, const JobKey*, const JobKey*) {
+                                 // Its record may have changed as well, and moved.
+                                 const Node* node = after.nodes.find(id);
+                                 const auto at = find(id);
+                                 if (node && at) reread(nodes_[*at], *node);
+                               });
   for (const NodeIndex at : allocated) reread(nodes_[at], *nodes_[at].node);
   // A type that no node has any more must not have a column.
   if (other_totals)

@@ -121,8 +121,9 @@ class ClusterIndex {
   const std::vector<NodeIndex>& members(const Partition& partition);
 
  private:
-  // Returns false if the node has a GPU type without a column.
-  bool read(const Node& node, IndexedNode& entry);
+  // `kept_for`: the only job that may start on it, if there is such a job. Returns false if the node
+  // has a GPU type without a column.
+  bool read(const Node& node, const JobKey* kept_for, IndexedNode& entry);
   void refresh_node(NodeIndex node);
 
   std::uint64_t generation_ = 1;

@@ -94,6 +94,12 @@ void count_whole_cores(Demand& demand, const JobSpec& spec, std::uint32_t thread
     demand.memory = Bytes((demand.memory.value() + factor - 1) / factor);
 }
 
+// The nodes that only this job may use. A job with such nodes forms a class of its own.
+const std::vector<NodeId>& kept_nodes(const Job& job) {
+  static const std::vector<NodeId> kNone;
+  return job.expedited ? job.expedited->nodes : kNone;
+}
+
 bool needs_user(const JobSpec& spec, bool by_user) {
   return by_user || spec.exclusive_user;
 }
@@ -232,6 +238,7 @@ std::optional<Time> relaxed_from(const Job& job) {
 
 bool same_job_class(const Job& a, const Job& b, bool by_user) {
   if (needs_user(*a.spec, by_user) && a.spec->uid != b.spec->uid) return false;
+  if (kept_nodes(a) != kept_nodes(b) || (!kept_nodes(a).empty() && a.key != b.key)) return false;
   return a.excluded == b.excluded &&
          (a.spec == b.spec || class_fields(*a.spec) == class_fields(*b.spec));
 }
@@ -263,6 +270,7 @@ std::size_t job_class_hash(const Job& job, bool by_user) {
     for (const std::string& name : *names) mix(seed, std::hash<std::string>{}(name));
   if (s.node_counts) mix(seed, s.node_counts->count());
   for (const NodeId node : job.excluded) mix(seed, node.value());
+  for (const NodeId node : kept_nodes(job)) mix(seed, node.value());
   return seed;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/bitset.h"
@@ -11,6 +12,7 @@
 #include "core/topology/machine.h"
 #include "model/cluster/cpu_layout.h"
 #include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 
@@ -25,8 +27,10 @@ struct SharedGpu {
 
 struct IndexedNode {
   const Node* node = nullptr;
-  // Up and registered: jobs may start on it.
+  // Up, registered and not kept for one job: jobs may start on it.
   bool usable = false;
+  // The only job that may start on it, because it returns first. None if it is not up.
+  std::optional<JobKey> kept_for;
   Amounts total;
   // Total less every charge, never below zero. A GPU counts as free only if no job has a part of
   // it.
@@ -45,6 +49,12 @@ struct IndexedNode {
   // Changes whenever free amounts may have changed; never 0 in an index.
   std::uint32_t stamp = 0;
 };
+
+// The example of a job class may have the key of a job that has failed since, so the key alone does
+// not tell.
+inline bool is_kept_for(const IndexedNode& node, const Job& job) {
+  return node.kept_for && job.expedited && *node.kept_for == job.key;
+}
 
 // Adds one sharer of the device. Returns whether it is the first one.
 bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part);

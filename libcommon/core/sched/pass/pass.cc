@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/cluster/reservation_access.h"
+#include "core/cluster/spare_nodes.h"
 #include "core/job/decide/decision_context.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
@@ -281,9 +282,11 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
   auto licenses = licenses_.choose(*job.spec);
   if (!licenses) return false;
   std::uint32_t alternative = 0;
-  const auto placement = job_class.alternatives.empty()
-                             ? place(*job.spec, job_class, limit)
-                             : place_alternative(queued, job_class, limit, *licenses, alternative);
+  auto placement = job_class.alternatives.empty()
+                       ? place(*job.spec, job_class, limit)
+                       : place_alternative(queued, job_class, limit, *licenses, alternative);
+  if (!placement && job.expedited && job.spec->spare_nodes > 0)
+    placement = place_with_fewer_spares(queued, limit);
   if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
   // The refusal of another of its alternatives.
   refusal_.reset();
@@ -380,6 +383,24 @@ std::optional<Placement> Planner::Pass::place(const JobSpec& spec, JobClass& job
     low = middle;
     limit = middle;
     placement = std::move(longer);
+  }
+  return placement;
+}
+
+std::optional<Placement> Planner::Pass::place_with_fewer_spares(const Queued& queued,
+                                                                std::optional<Seconds>& limit) {
+  const Job& job = *queued.entry.job;
+  const std::uint32_t most = job.spec->min_nodes - least_nodes(job);
+  const auto relaxed_at = relaxed_from(job);
+  Job fewer = job;
+  std::optional<Placement> placement;
+  for (std::uint32_t missing = 1; missing <= most && !placement; ++missing) {
+    fewer.spec = std::make_shared<const JobSpec>(with_fewer_nodes(*job.spec, missing));
+    JobClass& job_class =
+        memory_.job_classes.of({&fewer, queued.entry.partition, queued.entry.choice}, index_,
+                               relaxed_at && *relaxed_at <= now_);
+    limit = limit_now(queued);
+    placement = place(*fewer.spec, job_class, limit);
   }
   return placement;
 }

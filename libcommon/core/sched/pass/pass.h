@@ -160,6 +160,11 @@ class Planner::Pass {
   std::optional<sched::Placement> place(const JobSpec& spec, sched::JobClass& job_class,
                                         std::optional<Seconds>& limit);
 
+  // For a job that returns first: with spare nodes in place of the nodes that failed, as many as
+  // there are.
+  std::optional<sched::Placement> place_with_fewer_spares(const sched::Queued& queued,
+                                                          std::optional<Seconds>& limit);
+
   // Chooses an alternative of the job; none also if a cheaper alternative is worth waiting for.
   std::optional<sched::Placement> place_alternative(const sched::Queued& queued,
                                                     sched::JobClass& job_class,

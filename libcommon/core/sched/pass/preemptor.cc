@@ -16,11 +16,12 @@ namespace {
 // Searches in one pass; each may read every node a few times for each victim.
 constexpr std::uint32_t kMaxSearches = 16;
 
-Placement placement_of(const ClusterIndex& index, const PreemptionClaim& claim) {
+Placement placement_of(const ClusterIndex& index, const Job& job) {
+  const PreemptionClaim& claim = *job.preemption_claim;
   Placement placement;
   for (const NodeShare& share : claim.nodes) {
     const auto at = index.find(share.node);
-    if (!at || !index.nodes()[*at].usable) return {};
+    if (!at || (!index.nodes()[*at].usable && !is_kept_for(index.nodes()[*at], job))) return {};
     const Node& node = *index.nodes()[*at].node;
     // The node may have registered again without the GPU.
     for (const GpuIndex gpu : share.gpus)
@@ -103,7 +104,7 @@ std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts
     if (choice == asked.end() || !partition) return;
     const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
     if (admit(pass_.state, pass_.use, entry, starting, pass_.now).refused) return;
-    Placement placement = placement_of(pass_.index, claim);
+    Placement placement = placement_of(pass_.index, *job);
     if (placement.empty()) return;
     auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
     if (claim.time_limit) limit = std::min(limit.value_or(*claim.time_limit), *claim.time_limit);

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/cluster/expedite.h"
 #include "core/cluster/reservation_access.h"
 #include "core/cluster/resume_conflict.h"
 #include "core/sched/pass/preempt.h"
@@ -89,6 +90,7 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
   Amounts free(pass_.index.stride());
   for (const PlacedShare& share : placement) {
     const IndexedNode& node = pass_.index.nodes()[share.node];
+    if (is_kept_for_another(pass_.state, node.node->id, job.key)) return false;
     pass_.profile.min_free(share.node, pass_.now, end, free);
     if (std::min(free[kCpus], node.free[kCpus]) < share.amounts[kCpus]) return false;
   }

@@ -47,7 +47,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     if (!constraint->every.holds(features_of(*node.node))) continue;
     if (in_reservation && !in_one_of(index.reservations().on(at), spec.reservations)) continue;
     members.push_back(at);
-    if (!node.usable) continue;
+    if (!node.usable && !is_kept_for(node, job)) continue;
     fallback.push_back(at);
     const auto& failed = job.excluded;
     if (std::find(failed.begin(), failed.end(), node.node->id) == failed.end())

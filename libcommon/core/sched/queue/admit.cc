@@ -210,9 +210,10 @@ bool is_static(const ClusterState& state, Enforce enforce, const Fairness& rules
                const QueueEntry& entry) {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
-  if (waits_with_gang(job) || job.array || !job.key.task.is_none() || job.not_before != Time{} ||
-      spec.begin || spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
-      spec.partitions.size() != 1 || !spec.reservations.empty() || !spec.gpu_alternatives.empty())
+  if (waits_with_gang(job) || job.expedited || job.array || !job.key.task.is_none() ||
+      job.not_before != Time{} || spec.begin || spec.deadline || spec.time_min ||
+      !spec.licenses.empty() || spec.switches > 0 || spec.partitions.size() != 1 ||
+      !spec.reservations.empty() || !spec.gpu_alternatives.empty())
     return false;
   // These checks read only the entry and the accounting records.
   static const ArrayStarts kNobody;

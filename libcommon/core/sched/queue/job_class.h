@@ -37,7 +37,7 @@ struct JobClass {
   bool blocked_by_plugin = false;
   std::optional<Seconds> blocked_limit;  // nullopt: without limit
 
-  // Its specification and excluded nodes count; other fields are set only where plugins read them.
+  // Its specification, its excluded nodes and those kept for it count; other fields are set only where plugins read them.
   Job example;
   // For a job with alternative GPUs: the class of each alternative, shared with jobs that request
   // only that one. Results are recorded there; the demand and candidates of this class are those of

@@ -13,6 +13,14 @@ namespace {
 // node of the partition.
 constexpr std::size_t kMaxJobClasses = 10'000;
 
+// A job that returns first takes the nodes that are kept for it before others.
+std::shared_ptr<const Bitset> kept_nodes_of(const Job& job, const ClusterIndex& index) {
+  auto kept = std::make_shared<Bitset>(index.nodes().size());
+  for (const NodeId node : job.expedited->nodes)
+    if (const auto at = index.find(node)) kept->set(*at);
+  return kept;
+}
+
 }  // namespace
 
 bool JobClasses::begin_pass() {
@@ -48,6 +56,8 @@ JobClass& JobClasses::of(const QueueEntry& entry, ClusterIndex& index, bool rela
   JobClass& job_class = job_classes_.emplace_back();
   job_class.example.spec = entry.job->spec;
   job_class.example.excluded = entry.job->excluded;
+  if (entry.job->expedited && !entry.job->expedited->nodes.empty())
+    job_class.example.expedited = entry.job->expedited;
   // Plugins may get the key and the time limit.
   job_class.example.key = entry.job->key;
   job_class.example.time_limit = entry.job->time_limit;
@@ -73,8 +83,14 @@ const Candidates& JobClasses::candidates_of(const JobClass& job_class, ClusterIn
   if (generation_ != index.generation()) candidates_.clear();
   generation_ = index.generation();
   const JobSpec& spec = *job_class.example.spec;
-  FilterKey key{job_class.partition, spec.features,     spec.excluded_nodes,
-                spec.required_nodes, spec.reservations, job_class.example.excluded};
+  const Job& job = job_class.example;
+  FilterKey key{job_class.partition,
+                spec.features,
+                spec.excluded_nodes,
+                spec.required_nodes,
+                spec.reservations,
+                job.excluded,
+                job.expedited ? std::optional(job.key) : std::nullopt};
   const auto found = candidates_.find(key);
   if (found != candidates_.end()) return found->second;
   return candidates_.emplace(std::move(key), filter(job_class.example, *job_class.partition, index))
@@ -91,6 +107,8 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
       job_class.demand.plugin_class =
           plugin_classes->class_of(job_class.example, *job_class.partition);
     job_class.candidates = candidates_of(job_class, index);
+    if (job_class.example.expedited)
+      job_class.demand.preferred = kept_nodes_of(job_class.example, index);
     job_class.possible_.reset();
     job_class.impossible_reason.reset();
     job_class.shortfall_ = {};

@@ -41,10 +41,10 @@ class JobClasses {
   void clear();
 
  private:
-  // The inputs of filter().
-  using FilterKey =
-      std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
-                 std::vector<std::string>, std::vector<std::string>, std::vector<NodeId>>;
+  // The inputs of filter(); last the job that nodes are kept for.
+  using FilterKey = std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
+                               std::vector<std::string>, std::vector<std::string>,
+                               std::vector<NodeId>, std::optional<JobKey>>;
   const Candidates& candidates_of(const JobClass& job_class, ClusterIndex& index);
   void add_alternatives(JobClass& job_class, const QueueEntry& entry, ClusterIndex& index);
   PendingPtr none_possible(JobClass& job_class, const ClusterIndex& index, bool details);

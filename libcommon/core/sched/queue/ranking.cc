@@ -170,7 +170,9 @@ Rank Ranking::rank_of(const QueueEntry& entry, AccountNode account_node) const {
   }
   if (band != Band::computed) value = job.priority;
   const std::int64_t tier = entry.partition ? entry.partition->tier : 0;
-  return {-tier, policy, band, -value, nice, since, job.key, entry.choice};
+  // Entries that are served user by user are computed ones.
+  if (job.expedited && policy == QueuePolicy::drf) band = Band::ahead;
+  return {!job.expedited, -tier, policy, band, -value, nice, since, job.key, entry.choice};
 }
 
 fairness::Priority Ranking::priority_of(const QueueEntry& entry, AccountNode account_node) const {

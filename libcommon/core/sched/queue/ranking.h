@@ -33,6 +33,8 @@ enum class Band : std::uint8_t { ahead, computed, behind };
 
 // Sort key of an entry, ascending in this order of fields.
 struct Rank {
+  // False for a failed job that returns first, before all others of every partition.
+  bool in_turn = true;
   // Tier of the partition, negated: high first.
   std::int64_t tier = 0;
   QueuePolicy policy = QueuePolicy::priority;

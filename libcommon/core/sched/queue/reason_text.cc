@@ -4,8 +4,10 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/saturating.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
@@ -19,6 +21,7 @@ enum class Obstacle : std::uint8_t {
   down,
   unregistered,
   lost,
+  kept,
   excluded,
   gpus,
   parts,
@@ -31,10 +34,11 @@ enum class Obstacle : std::uint8_t {
   none
 };
 
-constexpr std::array<const char*, 14> kObstacleText = {"drained",
+constexpr std::array<const char*, 15> kObstacleText = {"drained",
                                                        "down",
                                                        "not registered",
                                                        "not responding",
+                                                       "kept for a job that returns first",
                                                        "failed to launch it",
                                                        "with too few free GPUs",
                                                        "with too little free of every GPU",
@@ -193,11 +197,32 @@ std::string plugin_text(const JobClass& job_class, const ClusterIndex& index,
   return text.empty() ? text : "; " + text;
 }
 
+// "job 7, 9_1 and 2 more".
+std::string names_of(const std::set<JobKey>& jobs) {
+  constexpr std::size_t kNamed = 4;
+  std::string text = "job ";
+  std::size_t named = 0;
+  for (const JobKey& key : jobs) {
+    if (named == kNamed) return text + " and " + std::to_string(jobs.size() - kNamed) + " more";
+    text += (named++ > 0 ? ", " : "") + job_text(key);
+  }
+  return text;
+}
+
+// For a job that returns first.
+std::string kept_text(const Job& job) {
+  if (!job.expedited || job.expedited->nodes.empty()) return {};
+  const std::size_t count = job.expedited->nodes.size();
+  return "; returns first: " + plural(count, "node") + (count == 1 ? " is" : " are") +
+         " kept for it";
+}
+
 // For example "3 nodes with too few free CPUs, 1 drained".
 std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
   const auto usable = job_class.nodes().nodes;
   std::vector<NodeIndex> with_room;
+  std::set<JobKey> kept_for;
   // GPUs with the requested links, on nodes that have too few of them.
   std::int64_t most = 0;
   // Thousandths of one GPU, on nodes that have too little of it.
@@ -205,7 +230,11 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   for (const NodeIndex at : job_class.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
-    if (!node.usable)
+    const bool own = is_kept_for(node, job_class.example);
+    if (node.kept_for && !own) {
+      obstacle = Obstacle::kept;
+      kept_for.insert(*node.kept_for);
+    } else if (!node.usable && !own)
       obstacle = state_obstacle(*node.node);
     else if (std::binary_search(usable.begin(), usable.end(), at)) {
       const std::int64_t linked = most_linked(job_class.demand, node, index);
@@ -225,12 +254,13 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
     if (counts[i] == 0) continue;
     text += text.empty() ? plural(counts[i], "node") : ", " + std::to_string(counts[i]);
     text += std::string(" ") + kObstacleText[i];
+    if (i == static_cast<std::size_t>(Obstacle::kept)) text += " (" + names_of(kept_for) + ")";
     if (i == static_cast<std::size_t>(Obstacle::links))
       text += " (at most " + std::to_string(most) + " together)";
     if (i == static_cast<std::size_t>(Obstacle::parts))
       text += " (at most " + format_thousandths(part) + ")";
   }
-  return (text.empty() ? "no node qualifies" : text) + refusals;
+  return (text.empty() ? "no node qualifies" : text) + kept_text(job_class.example) + refusals;
 }
 
 // Whether the node could be one of the smallest permitted number of nodes, ignoring untyped GPUs.
@@ -359,8 +389,8 @@ PendingInfo explain_impossible(const JobClass& job_class, const ClusterIndex& in
     info.detail = job_class.candidates.problem;
   } else if (if_up) {
     info.reason = Reason::req_node_not_avail;
-    info.detail =
-        "nodes it needs are down, drained or not registered: " + node_text(job_class, index);
+    info.detail = "nodes it needs are down, drained, not registered or kept for another job: " +
+                  node_text(job_class, index);
   } else if (job_class.always_refused()) {
     info.reason = Reason::plugin;
     info.detail = "even on empty nodes " + job_class.demand.plugin_class->refusals(
