@@ -121,7 +121,8 @@ void NodeAgent::connected(Moment now) {
                 .enforced = setup_.enforced,
                 .clock = now.wall,
                 .fault = fault(),
-                .joins = setup_.joins});
+                .joins = setup_.joins,
+                .step_port = setup_.step_port});
 }
 
 void NodeAgent::disconnected() {

@@ -44,8 +44,9 @@ struct AgentSetup {
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
   std::optional<SiteProgram> prolog{}, epilog{};  // that run around each attempt
   std::string task_prolog{};
-  std::string private_tmp{};  // directory for the /tmp of each job; empty: it is not private
-  bool joins = false;         // the controller need not know the node
+  std::string private_tmp{};    // directory for the /tmp of each job; empty: it is not private
+  bool joins = false;           // the controller need not know the node
+  std::uint16_t step_port = 0;  // TCP, where it takes steps of other nodes; 0 = it takes none
   // Runs the site's reboot program. An error is what operators should know. Null: there is none.
   std::function<Status()> reboot{};
   CpuLayout cpu_layout{};                            // of the machine; empty = not known

@@ -204,6 +204,8 @@ std::string encode(const StepSpec& spec) {
   put_program(out, "epilog", "epilog_timeout", spec.epilog);
   if (!spec.task_prolog.empty()) out.put("task_prolog", spec.task_prolog);
   if (!spec.private_tmp.empty()) out.put("private_tmp", spec.private_tmp);
+  put_texts(out, "step_address", launch.step_addresses);
+  if (!launch.step_key.empty()) out.put("step_key", launch.step_key);
   return out.take();
 }
 
@@ -257,6 +259,8 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.epilog = get_program(in, "epilog", "epilog_timeout");
   spec.task_prolog = in.text_or_empty("task_prolog");
   spec.private_tmp = in.text_or_empty("private_tmp");
+  launch.step_addresses = in.all("step_address");
+  launch.step_key = in.text_or_empty("step_key");
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

@@ -137,6 +137,7 @@ void put(const Register& body, api::NodeUp* message) {
   put_reports(body.attempts, out->mutable_attempts());
   if (!body.position.history.empty()) put_position(body.position, out->mutable_position());
   out->set_enforced(body.enforced);
+  out->set_step_port(body.step_port);
   if (body.clock) out->set_clock(body.clock->time_since_epoch().count());
   out->set_fault(body.fault);
   out->set_joins(body.joins);
@@ -159,6 +160,8 @@ void get(Reader& read, const api::Register& in, Register& out) {
   if (in.clock() != 0) read.time("clock", in.clock(), out.clock.emplace());
   Reader::cleaned_text(in.fault(), out.fault);
   out.joins = in.joins();
+  if (in.step_port() > UINT16_MAX) read.reject("step_port", "is not a port");
+  out.step_port = static_cast<std::uint16_t>(in.step_port());
 }
 
 void put(const Heartbeat& body, api::NodeUp* message) {

@@ -98,6 +98,8 @@ void put(const LaunchSpec& launch, api::LaunchSpec* out) {
   put_array(launch, out);
   out->set_leased(launch.leased);
   out->set_kill_wait(launch.kill_wait.count());
+  put_texts(launch.step_addresses, out->mutable_step_addresses());
+  out->set_step_key(launch.step_key);
 }
 
 void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
@@ -118,6 +120,10 @@ void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   get_array(in, out);
   out.leased = in.leased();
   read.seconds("kill_wait", in.kill_wait(), out.kill_wait);
+  read.texts("step_addresses", in.step_addresses(), TextKind::name, out.step_addresses);
+  if (in.step_addresses_size() != 0 && in.step_addresses_size() != in.node_names_size())
+    read.reject("step_addresses", "are not as many as node_names");
+  out.step_key = in.step_key();
 }
 
 // --- bodies: one put and one get each ---

@@ -244,4 +244,8 @@ Result<std::shared_ptr<const std::string>> DatabaseLink::blob(const BlobId& id) 
   return found->second;
 }
 
+Result<std::string> DatabaseLink::secret() {
+  return std::string(32, 's');
+}
+
 }  // namespace ares::sim

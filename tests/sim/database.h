@@ -102,6 +102,7 @@ class DatabaseLink final : public store::Journal {
   Result<store::CommitOutcome> commit(const store::Batch& batch) override;
   Result<bool> contains(Lsn lsn) override;
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id) override;
+  Result<std::string> secret() override;
 
  private:
   Result<store::Opened> take_epoch();

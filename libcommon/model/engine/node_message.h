@@ -38,6 +38,11 @@ struct LaunchSpec {
   std::optional<std::uint32_t> array_count, array_min, array_max, array_step;
   bool leased = false;  // same as in the share: the supervisor enforces a lease
   Seconds kill_wait{30};
+  // Of attempts on several nodes, added just before sending, never part of the state: where each node
+  // takes steps of other nodes, "HOST:PORT" in rank order, empty if it takes none; and the secret by
+  // which the attempt's nodes know each other.
+  std::vector<std::string> step_addresses{};
+  std::string step_key{};
 };
 
 struct Prepare {
@@ -152,6 +157,7 @@ struct Register {
   std::optional<Time> clock{};  // of the node, when it sent this
   std::string fault{};          // why no job should start there, such as a full disk; empty = none
   bool joins = false;           // no configuration need name it
+  std::uint16_t step_port = 0;  // TCP, where it takes steps of other nodes; 0 = it takes none
 };
 // What the processes of a running attempt use on this node, as far as the kernel counts it.
 struct AttemptUse {

@@ -67,4 +67,8 @@ Result<std::shared_ptr<const std::string>> FaultyJournal::blob(const BlobId& id)
   return inner_->blob(id);
 }
 
+Result<std::string> FaultyJournal::secret() {
+  return inner_->secret();
+}
+
 }  // namespace ares::store

@@ -33,6 +33,7 @@ class FaultyJournal final : public Journal {
   Result<CommitOutcome> commit(const Batch& batch) override;
   Result<bool> contains(Lsn lsn) override;
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id) override;
+  Result<std::string> secret() override;
 
  private:
   template <class Run>

@@ -111,6 +111,9 @@ class Journal {
 
   // Reads a blob; not_found if it does not exist. Other threads than that of commit() may call it.
   virtual Result<std::shared_ptr<const std::string>> blob(const BlobId& id) = 0;
+
+  // 32 random bytes that the cluster keeps for ever, from which keys are derived. Any thread.
+  virtual Result<std::string> secret() = 0;
 };
 
 }  // namespace ares::store

@@ -103,4 +103,9 @@ Result<std::shared_ptr<const std::string>> MemJournal::blob(const BlobId& id) {
   return found->second;
 }
 
+// For tests and simulations, which have nothing to hide.
+Result<std::string> MemJournal::secret() {
+  return std::string(32, 's');
+}
+
 }  // namespace ares::store

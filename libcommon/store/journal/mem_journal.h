@@ -48,6 +48,7 @@ class MemJournal final : public Journal {
   Result<CommitOutcome> commit(const Batch& batch) override;
   Result<bool> contains(Lsn lsn) override;
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id) override;
+  Result<std::string> secret() override;
 
  private:
   Opened opened(ClusterState state);

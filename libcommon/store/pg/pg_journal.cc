@@ -107,12 +107,7 @@ class PgJournal::Session {
 
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id) {
     const std::lock_guard lock(blob_mutex_);
-    if (!blob_connection_ || blob_connection_->broken()) {
-      blob_connection_.reset();
-      auto connection = PgConnection::connect(options_, PgConnection::Use::report);
-      if (!connection) return fail(connection.error());
-      blob_connection_.emplace(std::move(*connection));
-    }
+    if (Status ready = connect_for_blobs(); !ready) return fail(ready.error());
     PgParams params;
     params.bytes(std::string(id.begin(), id.end()));
     auto rows = blob_connection_->query("SELECT content FROM blob WHERE id = $1::bytea", params);
@@ -122,9 +117,28 @@ class PgJournal::Session {
     return std::make_shared<const std::string>(rows->text(0, 0));
   }
 
+  Result<std::string> secret() {
+    const std::lock_guard lock(blob_mutex_);
+    if (Status ready = connect_for_blobs(); !ready) return fail(ready.error());
+    auto rows = blob_connection_->query("SELECT value FROM cluster_secret", {});
+    if (!rows) return fail(rows.error());
+    if (rows->size() != 1)
+      return fail(ErrorCode::data_loss, "the table cluster_secret has lost its row");
+    return rows->text(0, 0);
+  }
+
   const std::string& doubt() const { return doubt_; }
 
  private:
+  Status connect_for_blobs() {
+    if (blob_connection_ && !blob_connection_->broken()) return {};
+    blob_connection_.reset();
+    auto connection = PgConnection::connect(options_, PgConnection::Use::report);
+    if (!connection) return fail(connection.error());
+    blob_connection_.emplace(std::move(*connection));
+    return {};
+  }
+
   Result<Opened> ready(PgConnection connection, const HighWaterMark& mark, ClusterState state) {
     if (auto known = connection.prepare(pg_statements()); !known) return fail(known.error());
     connection_.emplace(std::move(connection));
@@ -195,6 +209,9 @@ Result<bool> PgJournal::contains(Lsn lsn) {
 }
 Result<std::shared_ptr<const std::string>> PgJournal::blob(const BlobId& id) {
   return session_->blob(id);
+}
+Result<std::string> PgJournal::secret() {
+  return session_->secret();
 }
 const std::string& PgJournal::doubt() const {
   return session_->doubt();

@@ -19,6 +19,7 @@ class PgJournal final : public Journal {
   Result<CommitOutcome> commit(const Batch& batch) override;
   Result<bool> contains(Lsn lsn) override;
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id) override;
+  Result<std::string> secret() override;
 
   // Why the last commit is in doubt, for the log.
   const std::string& doubt() const;

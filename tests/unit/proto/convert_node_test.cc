@@ -14,10 +14,10 @@ namespace ares {
 // Structured bindings name every member, so that a member added to the model does not compile here
 // until it is compared, and then fails the test until it is converted.
 static bool operator==(const Register& x, const Register& y) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
-  const auto& [A, B, C, D, E, F, G, H, I, J, K, L, M, N] = y;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n) ==
-         std::tie(A, B, C, D, E, F, G, H, I, J, K, L, M, N);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
+  const auto& [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O] = y;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) ==
+         std::tie(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
   const auto& [a, b, c, d, e] = x;
@@ -41,11 +41,11 @@ static bool operator==(const FromNode& x, const FromNode& y) {
 }
 
 static bool operator==(const LaunchSpec& x, const LaunchSpec& y) {
-  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s] = x;
-  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S] = y;
+  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
+  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S, T, U] = y;
   return *spec == *SPEC && *layout == *LAYOUT &&
-         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s) ==
-             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S);
+         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s, t, u) ==
+             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S, T, U);
 }
 static bool operator==(const Prepare& x, const Prepare& y) {
   const auto& [a, b, c] = x;
@@ -241,6 +241,11 @@ const WrongDown kWrongDown[] = {
     {"gpu_types are not as many as gpus",
      [](auto& m) { m.mutable_prepare()->mutable_launch()->add_gpus(1); }},
     {"memory is negative", [](auto& m) { m.mutable_prepare()->mutable_launch()->set_memory(-1); }},
+    {"step_addresses are not as many as node_names",
+     [](auto& m) {
+       for (int i = 0; i < 20; ++i)
+         m.mutable_prepare()->mutable_launch()->add_step_addresses("192.0.2.1:1");
+     }},
     {"kill_wait is negative",
      [](auto& m) { m.mutable_prepare()->mutable_launch()->set_kill_wait(-1); }},
     {"time_limit is negative",

@@ -230,7 +230,8 @@ class RandomWire {
                           .enforced = word(),
                           .clock = maybe([this] { return time(); }),
                           .fault = path(),
-                          .joins = flag()};
+                          .joins = flag(),
+                          .step_port = static_cast<std::uint16_t>(random_())};
         break;
       case 1:
         m.body = Heartbeat{.sequence = random_(),
@@ -257,10 +258,12 @@ class RandomWire {
     l.node_name = word();
     std::vector<std::string> names;
     std::vector<std::uint32_t> cpus, tasks;
+    const bool has_steps = flag();
     for (std::uint64_t n = 1 + number(5); n > 0; --n) {
       names.push_back("n" + std::to_string(number(12)));
       cpus.push_back(flag() ? 4 : u32());
       tasks.push_back(flag() ? 1 : u32());
+      if (has_steps) l.step_addresses.push_back(word());
     }
     l.rank = static_cast<std::uint32_t>(number(names.size()));
     l.layout = std::make_shared<const NodeLayout>(names, cpus, tasks);
@@ -283,6 +286,7 @@ class RandomWire {
     l.array_step = maybe([this] { return u32(); });
     l.leased = flag();
     l.kill_wait = seconds();
+    if (has_steps) l.step_key = argument() + '\0';
     return l;
   }
   JournalPosition position() {
