@@ -93,10 +93,18 @@ Value tasks(const Facts& f) {
 Value zero(const Facts&) {
   return "0";
 }
+// mpirun starts its daemons on the job's nodes by this program.
+Value remote_shell(const Facts&) {
+  return "ares-rsh";
+}
+Value by_remote_shell(const Facts&) {
+  return "rsh";
+}
 
 struct Row {
   Variable about;
   Value (*value)(const Facts&);
+  bool yields = false;  // to what was submitted
 };
 
 constexpr std::string_view kArray = "array tasks";
@@ -160,6 +168,10 @@ constexpr Row kRows[] = {
      }},
     {{"ARES_HINT", "as --hint says", kIfGiven},
      [](const Facts& f) { return text(f.job.binding.hint); }},
+    {{"ARES_HOSTFILE", "file with a line for each node: NAME slots=TASKS", "with several tasks"},
+     [](const Facts& f) {
+       return has_host_file(f.launch) ? Value(host_file(f.directory)) : Value();
+     }},
     {{"ARES_JOBID", "same as ARES_JOB_ID", ""}, own_id},
     {{"ARES_JOB_ACCOUNT", "account that is charged", "if it has one"},
      [](const Facts& f) { return text(f.job.account); }},
@@ -231,8 +243,27 @@ constexpr Row kRows[] = {
      devices},
     {{"GPU_DEVICE_ORDINAL", "the same for OpenCL, if as indices", "on nodes that have GPUs"},
      ordinals},
+    {{"HYDRA_LAUNCHER", "rsh: how mpirun of MPICH reaches other nodes", "unless submitted"},
+     by_remote_shell,
+     true},
+    {{"HYDRA_LAUNCHER_EXEC", "ares-rsh, which it runs for that", "unless submitted"},
+     remote_shell,
+     true},
+    {{"OMPI_MCA_plm", "the same for mpirun of Open MPI", "unless submitted"},
+     by_remote_shell,
+     true},
+    {{"OMPI_MCA_plm_rsh_agent", "ares-rsh, which it runs for that", "unless submitted"},
+     remote_shell,
+     true},
+    {{"PRTE_MCA_plm_ssh_agent", "the same for Open MPI 5", "unless submitted"}, remote_shell, true},
     {{"ROCR_VISIBLE_DEVICES", "the same for ROCm", "on nodes that have GPUs"}, devices},
 };
+
+// Those that Slurm does not know; the others are also set with its prefix, so that scripts and programs
+// written for it find their job.
+constexpr std::string_view kOursAlone[] = {
+    "ARES_ATTEMPT_DIR",  "ARES_DEADLINE_FILE", "ARES_GANG_NAME",    "ARES_GANG_SIZE",
+    "ARES_GPU_FRACTION", "ARES_HOSTFILE",      "ARES_JOB_GPU_TYPES"};
 
 constexpr auto kVariables = [] {
   std::array<Variable, std::size(kRows)> variables{};
@@ -246,8 +277,31 @@ std::span<const Variable> job_variables() {
   return kVariables;
 }
 
+std::optional<std::string> slurm_name(std::string_view name) {
+  constexpr std::string_view kOurs = "ARES";
+  if (!name.starts_with(kOurs) ||
+      std::find(std::begin(kOursAlone), std::end(kOursAlone), name) != std::end(kOursAlone))
+    return std::nullopt;
+  return "SLURM" + std::string(name.substr(kOurs.size()));
+}
+
 std::string deadline_file(std::string_view directory) {
   return std::string(directory) + "/deadline";
+}
+
+std::string host_file(std::string_view directory) {
+  return std::string(directory) + "/hosts";
+}
+
+bool has_host_file(const LaunchSpec& launch) {
+  return launch.layout->names.size() > 1 || launch.share.tasks > 1;
+}
+
+std::string host_file_text(const LaunchSpec& launch) {
+  std::string text;
+  for (std::size_t i = 0; i < launch.layout->names.size(); ++i)
+    text += launch.layout->names[i] + " slots=" + std::to_string(launch.layout->tasks[i]) + "\n";
+  return text;
 }
 
 std::string fold_counts(std::span<const std::uint32_t> counts) {
@@ -285,15 +339,21 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
   }
   // Drops the variables of an enclosing job: they do not describe a job submitted from within it.
   std::erase_if(variables, [](const auto& v) {
-    return v.first.starts_with("ARES_ARRAY_") || v.first.starts_with("ARES_JOB_");
+    return v.first.starts_with("ARES_ARRAY_") || v.first.starts_with("ARES_JOB_") ||
+           v.first.starts_with("SLURM_ARRAY_") || v.first.starts_with("SLURM_JOB_");
   });
 
   const Facts facts{spec, spec.launch, *spec.launch.spec, directory, started_at};
   for (const Row& row : kRows) {
-    if (Value value = row.value(facts))
+    if (row.yields && variables.contains(row.about.name)) continue;
+    const std::optional<std::string> slurms = slurm_name(row.about.name);
+    if (Value value = row.value(facts)) {
+      if (slurms) variables.insert_or_assign(*slurms, *value);
       variables.insert_or_assign(std::string(row.about.name), std::move(*value));
-    else if (row.about.name.starts_with("ARES"))  // left over from an enclosing job
+    } else if (row.about.name.starts_with("ARES")) {  // left over from an enclosing job
       variables.erase(std::string(row.about.name));
+      if (slurms) variables.erase(*slurms);
+    }
   }
   std::vector<std::string> result;
   result.reserve(variables.size());

@@ -2,6 +2,7 @@
 // Pure functions; any thread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ struct Variable {
 };
 std::span<const Variable> job_variables();
 
+// The name by which Slurm knows the variable: "SLURM_JOB_ID" for "ARES_JOB_ID", "SLURMD_NODENAME" for
+// "ARESD_NODENAME". None: Slurm has none like it.
+std::optional<std::string> slurm_name(std::string_view name);
+
 // Returns "NAME=value" strings for execve in ascending order. `submitted` is NUL-separated; the last duplicate wins; Ares
 // overrides. `directory` is the attempt's (it marks the job's processes); `started_at` is when user code was started.
 std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
@@ -27,6 +32,12 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
 
 // The file that says by when an attempt is killed: "1732470000 TIMEOUT". `directory` is the attempt's.
 std::string deadline_file(std::string_view directory);
+
+// The file that ARES_HOSTFILE names, for mpirun and others that want one; whether the attempt has it, and
+// what is in it.
+std::string host_file(std::string_view directory);
+bool has_host_file(const LaunchSpec& launch);
+std::string host_file_text(const LaunchSpec& launch);
 
 // "2(x3),1" for 2 2 2 1.
 std::string fold_counts(std::span<const std::uint32_t> counts);

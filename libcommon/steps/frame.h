@@ -1,0 +1,79 @@
+// Frames: how arun, the step manager of a job and the launchers of its nodes talk on a stream socket.
+// A frame has a kind, a number (a rank, a signal, an exit code) and a payload. Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace ares::steps {
+
+// The numbers travel between programs of different releases: never change one.
+enum class FrameKind : std::uint8_t {
+  // From arun to the manager:
+  create = 1,       // payload: a StepRequest
+  input = 2,        // number: a rank or kAllRanks; payload: bytes, none at the end of the input
+  signal = 3,       // number: the signal, for all tasks
+  window_size = 4,  // number: columns << 16 | rows, of the terminal
+
+  // From the manager to arun:
+  waits = 16,    // payload: why the step does not begin yet
+  created = 17,  // number: of the step; payload: a StepLayout
+  output = 18,   // number: rank; payload: what it wrote to its standard output
+  errors = 19,   // the same for standard error
+  ended = 20,    // number: rank; payload: a TaskEnd
+  over = 21,     // every task has ended and all output was sent
+  refused = 22,  // payload: why there is no step, or why it was ended before its tasks began
+  // number: rank; payload: "1" if the task does not read its input, "0" when it goes on
+  input_full = 23,
+
+  // From the manager to a launcher; `input`, `signal` and `window_size` too:
+  launch = 32,  // payload: a NodeLaunch
+  go = 33,      // all launchers are ready
+  gather = 34,  // payload: a Gathered; answers `contribute`
+
+  // From a launcher to the manager; `output`, `errors`, `ended`, `over`, `refused` and `input_full` too:
+  ready = 48,
+  contribute = 49,  // payload: a Contribution
+  abort = 50,       // number: exit code; payload: what the program says about it
+
+  // In both directions between launchers, by way of the manager:
+  question = 51,  // payload: a Question
+  answer = 52,    // payload: an Answer
+};
+
+inline constexpr std::uint32_t kAllRanks = 0xffffffff;
+inline constexpr std::size_t kLongestPayload = std::size_t{160} << 20;  // an exchange of MPI
+
+struct Frame {
+  FrameKind kind{};
+  std::uint32_t number = 0;
+  std::string payload;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+void append_frame(std::string& bytes, FrameKind kind, std::uint32_t number,
+                  std::string_view payload);
+inline void append_frame(std::string& bytes, const Frame& frame) {
+  append_frame(bytes, frame.kind, frame.number, frame.payload);
+}
+
+// Takes frames out of received bytes.
+class FrameReader {
+ public:
+  void add(std::string_view bytes) { bytes_.append(bytes); }
+  // None: more bytes are needed. An error: the other side does not speak this protocol, and nothing
+  // more can be read.
+  Result<std::optional<Frame>> next();
+  // Bytes that are waiting; at most one payload and what was added last.
+  std::size_t waiting() const { return bytes_.size() - begin_; }
+
+ private:
+  std::string bytes_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace ares::steps

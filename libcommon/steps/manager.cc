@@ -1,0 +1,279 @@
+#include "steps/manager.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "base/clip.h"
+#include "base/printable.h"
+
+namespace ares::steps {
+namespace {
+
+// Of the exchanges of one step that are going on.
+constexpr std::size_t kMostExchanges = 1024;
+
+}  // namespace
+
+StepManager::StepManager(std::vector<JobNode> nodes, StepLinks& links)
+    : placement_(std::move(nodes)), links_(links) {}
+
+std::optional<ClientId> StepManager::client_of(StepNumber step) const {
+  const auto it = steps_.find(step);
+  return it == steps_.end() ? std::nullopt : std::optional(it->second.client);
+}
+
+void StepManager::from_client(ClientId client, const Frame& frame) {
+  const auto known = by_client_.find(client);
+  if (known == by_client_.end()) {
+    const bool waits = std::any_of(waiting_.begin(), waiting_.end(),
+                                   [&](const Waiting& w) { return w.client == client; });
+    // A signal to a step that waits: there is nothing that could get it, so the step is given up.
+    if (waits && frame.kind == FrameKind::signal) {
+      std::erase_if(waiting_, [&](const Waiting& w) { return w.client == client; });
+      return refuse(client, "given up while it waited");
+    }
+    if (waits && frame.kind != FrameKind::create) return;
+    if (waits || frame.kind != FrameKind::create)
+      return refuse(client, "the first message must ask for a step");
+    Result<StepRequest> request = decode_request(frame.payload);
+    if (!request) return refuse(client, request.error().message);
+    return create(client, std::move(*request));
+  }
+  const StepNumber number = known->second;
+  Step& step = steps_.at(number);
+  switch (frame.kind) {
+    case FrameKind::signal:
+      if (!step.went) return fail_step(number, "given up before its tasks began");
+      for (const Member& member : step.members)
+        if (!member.over) links_.to_node(number, member.node, frame);
+      break;
+    case FrameKind::input:
+    case FrameKind::window_size:
+      for (std::size_t i = 0; i < step.members.size(); ++i) {
+        const std::vector<std::uint32_t>& ranks = step.layout.nodes[i].ranks;
+        const bool here = frame.kind == FrameKind::window_size || frame.number == kAllRanks ||
+                          std::find(ranks.begin(), ranks.end(), frame.number) != ranks.end();
+        if (here && !step.members[i].over) links_.to_node(number, step.members[i].node, frame);
+      }
+      break;
+    default: break;  // of a later release
+  }
+}
+
+void StepManager::create(ClientId client, StepRequest request) {
+  // Steps that came before it have their turn first, unless it takes nothing.
+  const bool queue = !request.overlap && !waiting_.empty();
+  if (!queue && try_start(client, request)) return;
+  if (request.immediate)
+    return refuse(client, "other steps of this job have the CPUs it needs (--immediate)");
+  const Result<StepLayout> now = placement_.place(request);
+  if (!now && now.error().code != ErrorCode::failed_precondition)
+    return refuse(client, now.error().message);
+  links_.to_client(
+      client, {FrameKind::waits, 0,
+               now ? std::string("other steps of this job are before it") : now.error().message});
+  waiting_.push_back({client, std::move(request)});
+}
+
+// Whether the request is settled: the step begins, or is refused.
+bool StepManager::try_start(ClientId client, const StepRequest& request) {
+  Result<StepLayout> layout = placement_.place(request);
+  if (!layout) {
+    if (layout.error().code == ErrorCode::failed_precondition) return false;
+    refuse(client, layout.error().message);
+    return true;
+  }
+  const Result<StepNumber> number = links_.new_number();
+  if (!number) {
+    refuse(client, number.error().message);
+    return true;
+  }
+  Step step;
+  step.client = client;
+  step.request = request;
+  step.layout = std::move(*layout);
+  step.tasks_left = step.layout.tasks;
+  for (const StepLayout::Node& node : step.layout.nodes)
+    step.members.emplace_back().node = node.index;
+  if (!request.overlap) placement_.occupy(step.layout);
+  const auto it = steps_.emplace(*number, std::move(step)).first;
+  by_client_[client] = *number;
+  NodeLaunch launch{*number, 0, links_.name_of(*number), it->second.layout, request.task};
+  // Copied: a node that cannot be reached at once ends the step.
+  const std::vector<Member> members = it->second.members;
+  for (; launch.node < members.size() && steps_.contains(*number); ++launch.node) {
+    links_.open_node(*number, members[launch.node].node);
+    links_.to_node(*number, members[launch.node].node, {FrameKind::launch, 0, encode(launch)});
+  }
+  return true;
+}
+
+void StepManager::refuse(ClientId client, const std::string& why) {
+  links_.to_client(client, {FrameKind::refused, 0, why});
+  links_.close_client(client);
+}
+
+void StepManager::start_waiting() {
+  while (!waiting_.empty()) {
+    const Waiting first = waiting_.front();
+    if (!try_start(first.client, first.request)) return;
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+std::optional<std::uint32_t> StepManager::place_of(const Step& step, std::uint32_t node) {
+  for (std::uint32_t i = 0; i < step.members.size(); ++i)
+    if (step.members[i].node == node) return i;
+  return std::nullopt;
+}
+
+void StepManager::from_node(StepNumber number, std::uint32_t node, const Frame& frame) {
+  const auto it = steps_.find(number);
+  if (it == steps_.end()) return;
+  Step& step = it->second;
+  const std::optional<std::uint32_t> place = place_of(step, node);
+  if (!place) return;
+  Member& from = step.members[*place];
+  switch (frame.kind) {
+    case FrameKind::ready:
+      from.ready = true;
+      if (!step.went) set_ready(number, step);
+      break;
+    case FrameKind::refused:
+      fail_step(number, placement_.nodes()[node].name + ": " + frame.payload);
+      break;
+    case FrameKind::output:
+    case FrameKind::errors:
+    case FrameKind::input_full: links_.to_client(step.client, frame); break;
+    case FrameKind::ended: task_ended(step, number, frame); break;
+    case FrameKind::over:
+      from.over = true;
+      end_if_over(number);
+      break;
+    case FrameKind::contribute: contribute(step, number, *place, frame); break;
+    case FrameKind::question: ask(step, number, *place, frame); break;
+    case FrameKind::answer: answer(step, number, frame); break;
+    case FrameKind::abort:
+      links_.to_client(step.client, frame);
+      kill_tasks(step, number);
+      break;
+    default: break;  // of a later release
+  }
+}
+
+// Tells the launchers to go once all of them are ready.
+void StepManager::set_ready(StepNumber number, Step& step) {
+  if (!std::all_of(step.members.begin(), step.members.end(),
+                   [](const Member& member) { return member.ready; }))
+    return;
+  step.went = true;
+  links_.to_client(step.client, {FrameKind::created, number, encode(step.layout)});
+  for (const Member& member : step.members)
+    links_.to_node(number, member.node, {FrameKind::go, 0, {}});
+}
+
+void StepManager::task_ended(Step& step, StepNumber number, const Frame& frame) {
+  const Result<TaskEnd> end = decode_end(frame.payload);
+  if (!end || step.tasks_left == 0) return;
+  --step.tasks_left;
+  links_.to_client(step.client, frame);
+  if (step.request.kill_on_bad_exit && exit_code(*end) != 0) kill_tasks(step, number);
+}
+
+// All nodes that take part add to an exchange before any gets the whole. What makes no sense is dropped:
+// it comes from the user's own processes, which then wait for ever.
+void StepManager::contribute(Step& step, StepNumber number, std::uint32_t from,
+                             const Frame& frame) {
+  Result<Contribution> added = decode_contribution(frame.payload);
+  if (!added) return;
+  const auto known = step.exchanges.find(added->name);
+  if (known == step.exchanges.end() && step.exchanges.size() >= kMostExchanges) return;
+  Exchange& exchange = known == step.exchanges.end() ? step.exchanges[added->name] : known->second;
+  if (exchange.nodes.empty()) {
+    exchange.nodes = std::move(added->nodes);
+    if (exchange.nodes.empty())
+      for (std::uint32_t i = 0; i < step.members.size(); ++i) exchange.nodes.push_back(i);
+    std::erase_if(exchange.nodes, [&](std::uint32_t n) { return n >= step.members.size(); });
+  }
+  exchange.parts[from] = std::move(added->data);
+  if (!std::all_of(exchange.nodes.begin(), exchange.nodes.end(),
+                   [&](std::uint32_t n) { return exchange.parts.contains(n); }))
+    return;
+  Gathered gathered{added->name, {}};
+  for (const std::uint32_t n : exchange.nodes)
+    gathered.parts.push_back(std::move(exchange.parts[n]));
+  const std::vector<std::uint32_t> nodes = std::move(exchange.nodes);
+  step.exchanges.erase(added->name);
+  const Frame whole{FrameKind::gather, 0, encode(gathered)};
+  for (const std::uint32_t n : nodes) links_.to_node(number, step.members[n].node, whole);
+}
+
+void StepManager::ask(Step& step, StepNumber number, std::uint32_t from, const Frame& frame) {
+  Result<Question> question = decode_question(frame.payload);
+  if (!question) return;
+  question->from = from;
+  for (std::size_t i = 0; i < step.layout.nodes.size(); ++i) {
+    const std::vector<std::uint32_t>& ranks = step.layout.nodes[i].ranks;
+    if (std::find(ranks.begin(), ranks.end(), question->rank) != ranks.end())
+      return links_.to_node(number, step.members[i].node,
+                            {FrameKind::question, 0, encode(*question)});
+  }
+  links_.to_node(number, step.members[from].node,
+                 {FrameKind::answer, 0, encode(Answer{question->id, from, false, {}})});
+}
+
+void StepManager::answer(Step& step, StepNumber number, const Frame& frame) {
+  const Result<Answer> answer = decode_answer(frame.payload);
+  if (answer && answer->from < step.members.size())
+    links_.to_node(number, step.members[answer->from].node, frame);
+}
+
+void StepManager::kill_tasks(Step& step, StepNumber number) {
+  if (std::exchange(step.killed, true)) return;
+  for (const Member& member : step.members)
+    if (!member.over) links_.to_node(number, member.node, {FrameKind::signal, SIGKILL, {}});
+}
+
+// Ends a step whose tasks have not begun, or that lost a node.
+void StepManager::fail_step(StepNumber number, const std::string& why) {
+  const auto it = steps_.find(number);
+  if (it == steps_.end()) return;
+  links_.to_client(it->second.client, {FrameKind::refused, 0, why});
+  end(number);
+}
+
+void StepManager::node_lost(StepNumber number, std::uint32_t node, const std::string& why) {
+  const auto it = steps_.find(number);
+  if (it == steps_.end()) return;
+  const std::optional<std::uint32_t> place = place_of(it->second, node);
+  if (!place || it->second.members[*place].over) return;
+  fail_step(number, "node " + placement_.nodes()[node].name + " was lost: " + why);
+}
+
+void StepManager::client_lost(ClientId client) {
+  std::erase_if(waiting_, [&](const Waiting& w) { return w.client == client; });
+  if (const auto it = by_client_.find(client); it != by_client_.end()) end(it->second);
+}
+
+void StepManager::end_if_over(StepNumber number) {
+  const auto it = steps_.find(number);
+  const std::vector<Member>& members = it->second.members;
+  if (!std::all_of(members.begin(), members.end(), [](const Member& m) { return m.over; })) return;
+  links_.to_client(it->second.client, {FrameKind::over, number, {}});
+  end(number);
+}
+
+// Nothing of the step is left here when this returns.
+void StepManager::end(StepNumber number) {
+  const auto it = steps_.find(number);
+  const Step step = std::move(it->second);
+  steps_.erase(it);
+  by_client_.erase(step.client);
+  if (!step.request.overlap) placement_.release(step.layout);
+  for (const Member& member : step.members) links_.close_node(number, member.node);
+  links_.close_client(step.client);
+  start_waiting();
+}
+
+}  // namespace ares::steps

@@ -1,0 +1,107 @@
+// StepManager: the steps of one attempt. Decides where they run, which wait for CPUs, when their tasks
+// begin, and how they end. Owned by the step host on the job's first node; no I/O, no clock; one thread.
+//
+// Tasks begin in two rounds: every launcher of the step says `ready` before any is told to `go`, so
+// that no task runs unless all nodes can run theirs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steps/exchange.h"
+#include "steps/frame.h"
+#include "steps/placement.h"
+#include "steps/request.h"
+
+namespace ares::steps {
+
+// A program that has asked for a step: one connection of arun.
+using ClientId = std::uint64_t;
+using StepNumber = std::uint32_t;
+
+// What the manager wants done. Nothing here calls back into it.
+class StepLinks {
+ public:
+  virtual ~StepLinks() = default;
+  virtual void to_client(ClientId client, const Frame& frame) = 0;
+  virtual void close_client(ClientId client) = 0;  // after what was sent has left
+  // A number that no step of this attempt has had, kept on disk.
+  virtual Result<StepNumber> new_number() = 0;
+  // A name for it that others cannot guess.
+  virtual std::string name_of(StepNumber step) = 0;
+  // Connects to the launcher of that node of the job; node_lost() follows if that fails. What is sent
+  // meanwhile waits.
+  virtual void open_node(StepNumber step, std::uint32_t node) = 0;
+  virtual void to_node(StepNumber step, std::uint32_t node, const Frame& frame) = 0;
+  // Ends the tasks that the step has there.
+  virtual void close_node(StepNumber step, std::uint32_t node) = 0;
+};
+
+class StepManager {
+ public:
+  StepManager(std::vector<JobNode> nodes, StepLinks& links);
+
+  // A frame of arun. The first one of a client must be `create`.
+  void from_client(ClientId client, const Frame& frame);
+  void client_lost(ClientId client);
+  // A frame of the launcher of that node (of the job) for a step.
+  void from_node(StepNumber step, std::uint32_t node, const Frame& frame);
+  // The connection is closed. Normal once it has said `over`.
+  void node_lost(StepNumber step, std::uint32_t node, const std::string& why);
+
+  bool idle() const { return steps_.empty() && waiting_.empty(); }
+  // The client of a step, for output, which the host passes on by itself; none: it has ended.
+  std::optional<ClientId> client_of(StepNumber step) const;
+
+ private:
+  struct Member {
+    std::uint32_t node = 0;  // of the job
+    bool ready = false;
+    bool over = false;
+  };
+  struct Exchange {
+    std::vector<std::uint32_t> nodes;  // of the step
+    std::map<std::uint32_t, std::string> parts;
+  };
+  struct Step {
+    ClientId client = 0;
+    StepRequest request;
+    StepLayout layout;
+    std::vector<Member> members;
+    bool went = false;  // the launchers were told to go
+    bool killed = false;
+    std::uint32_t tasks_left = 0;
+    std::map<std::string, Exchange> exchanges;  // that are going on, by name
+  };
+  struct Waiting {
+    ClientId client = 0;
+    StepRequest request;
+  };
+
+  void create(ClientId client, StepRequest request);
+  bool try_start(ClientId client, const StepRequest& request);
+  void refuse(ClientId client, const std::string& why);
+  void start_waiting();
+  void set_ready(StepNumber number, Step& step);
+  void task_ended(Step& step, StepNumber number, const Frame& frame);
+  void contribute(Step& step, StepNumber number, std::uint32_t from, const Frame& frame);
+  void ask(Step& step, StepNumber number, std::uint32_t from, const Frame& frame);
+  void answer(Step& step, StepNumber number, const Frame& frame);
+  void kill_tasks(Step& step, StepNumber number);
+  void fail_step(StepNumber number, const std::string& why);
+  void end_if_over(StepNumber number);
+  void end(StepNumber number);
+  // Its place in the step; none: it has no part in it.
+  static std::optional<std::uint32_t> place_of(const Step& step, std::uint32_t node);
+
+  Placement placement_;
+  StepLinks& links_;
+  std::map<StepNumber, Step> steps_;
+  std::map<ClientId, StepNumber> by_client_;
+  std::vector<Waiting> waiting_;  // in the order of their arrival
+};
+
+}  // namespace ares::steps

@@ -1,0 +1,234 @@
+// Tests: exchange
+#include "steps/manager.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <map>
+#include <set>
+
+namespace ares::steps {
+namespace {
+
+// Keeps what the manager wants, as a step host would do it.
+struct FakeLinks final : StepLinks {
+  std::map<ClientId, std::vector<Frame>> told;
+  std::set<ClientId> closed;
+  std::map<std::pair<StepNumber, std::uint32_t>, std::vector<Frame>> sent;
+  std::set<std::pair<StepNumber, std::uint32_t>> open;
+  StepNumber next = 0;
+  bool disk_full = false;
+
+  void to_client(ClientId client, const Frame& frame) override { told[client].push_back(frame); }
+  void close_client(ClientId client) override { closed.insert(client); }
+  Result<StepNumber> new_number() override {
+    if (disk_full) return fail(ErrorCode::resource_exhausted, "No space left on device");
+    return next++;
+  }
+  std::string name_of(StepNumber step) override { return "s" + std::to_string(step); }
+  void open_node(StepNumber step, std::uint32_t node) override { open.insert({step, node}); }
+  void to_node(StepNumber step, std::uint32_t node, const Frame& frame) override {
+    sent[{step, node}].push_back(frame);
+  }
+  void close_node(StepNumber step, std::uint32_t node) override { open.erase({step, node}); }
+};
+
+class ManagerTest : public testing::Test {
+ protected:
+  FakeLinks links;
+  StepManager manager{{{"n1", 2, 1}, {"n2", 2, 1}}, links};
+
+  static StepRequest request(std::uint32_t tasks, std::uint32_t nodes) {
+    StepRequest request;
+    request.task.arguments = {"true"};
+    request.task.directory = "/";
+    request.tasks = tasks;
+    request.nodes = nodes;
+    return request;
+  }
+  void ask(ClientId client, const StepRequest& wanted) {
+    manager.from_client(client, {FrameKind::create, 0, encode(wanted)});
+  }
+  void from(StepNumber step, std::uint32_t node, FrameKind kind, std::uint32_t number = 0,
+            std::string payload = {}) {
+    manager.from_node(step, node, {kind, number, std::move(payload)});
+  }
+  void finish(StepNumber step, std::uint32_t node, std::uint32_t rank, int code = 0) {
+    from(step, node, FrameKind::ended, rank, encode(TaskEnd{.code = code}));
+    from(step, node, FrameKind::over);
+  }
+  bool was_sent(StepNumber step, std::uint32_t node, FrameKind kind) {
+    const auto& frames = links.sent[{step, node}];
+    return std::any_of(frames.begin(), frames.end(),
+                       [&](const Frame& frame) { return frame.kind == kind; });
+  }
+  FrameKind last_told(ClientId client) {
+    return links.told[client].empty() ? FrameKind{} : links.told[client].back().kind;
+  }
+};
+
+TEST_F(ManagerTest, NoNodeIsToldToGoBeforeAllAreReady) {
+  ask(1, request(2, 2));
+  EXPECT_TRUE(was_sent(0, 0, FrameKind::launch) && was_sent(0, 1, FrameKind::launch));
+  from(0, 0, FrameKind::ready);
+  from(0, 0, FrameKind::ready);  // said twice
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::go));
+  from(0, 1, FrameKind::ready);
+  EXPECT_TRUE(was_sent(0, 0, FrameKind::go) && was_sent(0, 1, FrameKind::go));
+  EXPECT_EQ(last_told(1), FrameKind::created);
+}
+
+TEST_F(ManagerTest, StepEndsWhenAllNodesHaveSentAllOutput) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  finish(0, 0, 0);
+  EXPECT_NE(last_told(1), FrameKind::over);
+  from(0, 1, FrameKind::output, 1, "late");
+  finish(0, 1, 1);
+  EXPECT_EQ(last_told(1), FrameKind::over);
+  EXPECT_TRUE(links.closed.contains(1) && links.open.empty() && manager.idle());
+}
+
+TEST_F(ManagerTest, NodeThatCannotStartEndsTheStepBeforeAnyTaskRan) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::refused, 0, "disk full");
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::go));
+  EXPECT_EQ(links.told[1].back(), (Frame{FrameKind::refused, 0, "n2: disk full"}));
+  EXPECT_TRUE(links.open.empty());
+}
+
+TEST_F(ManagerTest, LossOfANodeEndsTheStepEverywhere) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  manager.node_lost(0, 1, "the connection was closed");
+  EXPECT_EQ(last_told(1), FrameKind::refused);
+  EXPECT_TRUE(links.open.empty() && manager.idle());
+}
+
+TEST_F(ManagerTest, LossOfTheClientEndsItsTasksAndFreesTheirCpus) {
+  ask(1, request(2, 2));
+  ask(2, request(1, 1));
+  EXPECT_EQ(last_told(2), FrameKind::waits);
+  manager.client_lost(1);
+  EXPECT_EQ(links.open, (std::set<std::pair<StepNumber, std::uint32_t>>{{1, 0}}));
+}
+
+TEST_F(ManagerTest, StepsWaitInTheOrderOfTheirArrival) {
+  ask(1, request(2, 2));
+  ask(2, request(2, 2));
+  StepRequest small = request(1, 1);
+  small.exact = true;
+  ask(3, small);
+  EXPECT_EQ(last_told(3), FrameKind::waits);
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  for (const std::uint32_t node : {0U, 1U}) finish(0, node, node);
+  EXPECT_TRUE(links.open.contains({1, 0}) && links.open.contains({1, 1}));
+  EXPECT_FALSE(links.open.contains({2, 0}));
+}
+
+TEST_F(ManagerTest, OneThatDoesNotWaitIsRefused) {
+  ask(1, request(2, 2));
+  StepRequest now = request(1, 1);
+  now.immediate = true;
+  ask(2, now);
+  EXPECT_EQ(last_told(2), FrameKind::refused);
+  EXPECT_TRUE(links.closed.contains(2));
+}
+
+TEST_F(ManagerTest, OverlappingStepStartsBesideOthers) {
+  ask(1, request(2, 2));
+  StepRequest shared = request(1, 1);
+  shared.overlap = true;
+  ask(2, shared);
+  EXPECT_TRUE(links.open.contains({1, 0}));
+}
+
+TEST_F(ManagerTest, FailedTaskEndsTheOthersIfAsked) {
+  StepRequest strict = request(2, 2);
+  strict.kill_on_bad_exit = true;
+  ask(1, strict);
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  from(0, 0, FrameKind::ended, 0, encode(TaskEnd{.code = 3}));
+  EXPECT_EQ(links.sent[std::make_pair(0U, 1U)].back(), (Frame{FrameKind::signal, SIGKILL, {}}));
+}
+
+TEST_F(ManagerTest, InputOfOneRankGoesToItsNodeOnly) {
+  ask(1, request(2, 2));
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  manager.from_client(1, {FrameKind::input, 1, "x"});
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::input));
+  EXPECT_TRUE(was_sent(0, 1, FrameKind::input));
+}
+
+TEST_F(ManagerTest, ExchangeIsAnsweredWhenEveryNodeHasAddedToIt) {
+  ask(1, request(2, 2));
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  const std::string bytes("a\0\n", 3);
+  from(0, 1, FrameKind::contribute, 0, encode(Contribution{"f", {}, "b"}));
+  from(0, 1, FrameKind::contribute, 0, "nonsense");
+  EXPECT_FALSE(was_sent(0, 1, FrameKind::gather));
+  from(0, 0, FrameKind::contribute, 0, encode(Contribution{"f", {}, bytes}));
+  for (const std::uint32_t node : {0U, 1U}) {
+    const Result<Gathered> gathered =
+        decode_gathered(links.sent[std::make_pair(0U, node)].back().payload);
+    ASSERT_TRUE(gathered);
+    EXPECT_EQ(*gathered, (Gathered{"f", {bytes, "b"}}));
+  }
+}
+
+TEST_F(ManagerTest, ExchangesOfPartOfTheNodesAreApart) {
+  ask(1, request(2, 2));
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  from(0, 0, FrameKind::contribute, 0, encode(Contribution{"both", {0, 1}, "x"}));
+  from(0, 1, FrameKind::contribute, 0, encode(Contribution{"one", {1}, "y"}));
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::gather));
+  EXPECT_EQ(decode_gathered(links.sent[std::make_pair(0U, 1U)].back().payload),
+            (Gathered{"one", {"y"}}));
+}
+
+TEST_F(ManagerTest, QuestionGoesToTheNodeOfTheRankAndItsAnswerBack) {
+  ask(1, request(2, 2));
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  from(0, 1, FrameKind::question, 0, encode(Question{7, 99, 0}));
+  EXPECT_EQ(decode_question(links.sent[std::make_pair(0U, 0U)].back().payload),
+            (Question{7, 1, 0}));
+  from(0, 0, FrameKind::answer, 0, encode(Answer{7, 1, true, "data"}));
+  EXPECT_EQ(decode_answer(links.sent[std::make_pair(0U, 1U)].back().payload),
+            (Answer{7, 1, true, "data"}));
+  from(0, 1, FrameKind::question, 0, encode(Question{8, 0, 5}));
+  EXPECT_EQ(decode_answer(links.sent[std::make_pair(0U, 1U)].back().payload),
+            (Answer{8, 1, false, ""}));
+}
+
+TEST_F(ManagerTest, FullDiskRefusesTheStep) {
+  links.disk_full = true;
+  ask(1, request(1, 1));
+  EXPECT_EQ(links.told[1].back(), (Frame{FrameKind::refused, 0, "No space left on device"}));
+  links.disk_full = false;
+  ask(2, request(2, 2));
+  EXPECT_TRUE(links.open.contains({0, 0})) << "nothing was occupied";
+}
+
+TEST_F(ManagerTest, ClientThatTalksNonsenseIsRefused) {
+  manager.from_client(1, {FrameKind::input, 0, "x"});
+  EXPECT_EQ(last_told(1), FrameKind::refused);
+  manager.from_client(2, {FrameKind::create, 0, "nonsense"});
+  EXPECT_EQ(last_told(2), FrameKind::refused);
+  ask(3, request(5, 2));
+  EXPECT_EQ(last_told(3), FrameKind::refused) << "the job has four CPUs";
+}
+
+TEST_F(ManagerTest, SignalGivesUpAStepThatWaits) {
+  ask(1, request(2, 2));
+  ask(2, request(1, 1));
+  manager.from_client(2, {FrameKind::signal, SIGINT, {}});
+  EXPECT_EQ(last_told(2), FrameKind::refused);
+  manager.client_lost(1);
+  EXPECT_TRUE(manager.idle());
+}
+
+}  // namespace
+}  // namespace ares::steps
