@@ -1,7 +1,6 @@
 #include "aresstepd/bind_task.h"
 
 #include <linux/mempolicy.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,21 +9,11 @@
 #include <vector>
 
 #include "base/interval_set.h"
+#include "os/affinity.h"
 #include "os/file.h"
 
 namespace ares::stepd {
 namespace {
-
-void set_affinity(const IntervalSet& cpus) {
-  if (cpus.empty()) return;
-  cpu_set_t* set = CPU_ALLOC(cpus.back() + 1);
-  if (!set) return;
-  const std::size_t size = CPU_ALLOC_SIZE(cpus.back() + 1);
-  CPU_ZERO_S(size, set);
-  for (const std::uint32_t cpu : cpus) CPU_SET_S(cpu, size, set);
-  (void)::sched_setaffinity(0, size, set);
-  CPU_FREE(set);
-}
 
 int set_policy(int mode, const IntervalSet& nodes) {
   constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
@@ -63,8 +52,8 @@ std::string bind_task(const node::StepSpec& spec) {
   std::string lines;
   for (const std::string& note : binding.notes) lines += note + "\n";
   if (!binding.unbound)
-    set_affinity(binding.script_cpus.empty() ? set_of(node::usable_cpus(spec.launch.share, binding))
-                                             : binding.script_cpus);
+    os::run_on(binding.script_cpus.empty() ? set_of(node::usable_cpus(spec.launch.share, binding))
+                                           : binding.script_cpus);
   if (const int error = set_memory_policy(binding); error != 0) {
     const std::string what =
         os::errno_error(

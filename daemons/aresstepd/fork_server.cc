@@ -15,7 +15,7 @@
 #include "aresstepd/ready_supervisor.h"
 #include "os/clock.h"
 #include "os/namespace.h"
-#include "os/passing.h"
+#include "os/sockets/passing.h"
 
 namespace ares::stepd {
 namespace {

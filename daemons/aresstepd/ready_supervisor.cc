@@ -11,11 +11,12 @@
 #include <string>
 #include <utility>
 
+#include "aresstepd/steps/host.h"
 #include "aresstepd/supervisor.h"
 #include "aresstepd/task_body.h"
 #include "base/clip.h"
 #include "os/namespace.h"
-#include "os/passing.h"
+#include "os/sockets/passing.h"
 
 namespace ares::stepd {
 namespace {
@@ -57,6 +58,7 @@ int run_ready(os::Fd server, const os::ReadyGroups& groups, os::Ipc ipc) {
   auto tree = std::make_unique<os::TaskTree>(
       run_attempt, os::TaskTree::Isolation{os::namespace_kind(), false, ipc},
       groups.plan(::getpid()));
+  tree->set_beside(run_step_host);
   const Status prepared = tree->prepare();
   if (!prepared) tree.reset();
   if (!os::pass(server.get(), prepared ? kReady : std::string_view(clip(prepared.error().message))))

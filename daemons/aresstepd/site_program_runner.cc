@@ -65,7 +65,7 @@ std::vector<std::string> SiteProgramRunner::environment(const char* context) con
   for (std::string& variable : node::job_environment(spec_, {}, directory_, os::wall_now()))
     // Processes with ARES_ATTEMPT_DIR are taken for the job's.
     if ((variable.starts_with("ARES") && !variable.starts_with("ARES_ATTEMPT_DIR=")) ||
-        variable.starts_with("CUDA_VISIBLE_DEVICES=") ||
+        variable.starts_with("SLURM") || variable.starts_with("CUDA_VISIBLE_DEVICES=") ||
         variable.starts_with("ROCR_VISIBLE_DEVICES="))
       variables.push_back(std::move(variable));
   return variables;

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "aresstepd/steps/host.h"
 #include "aresstepd/task_body.h"
 #include "aresstepd/tree_events.h"
 #include "base/clip.h"
@@ -20,6 +21,8 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/priority.h"
+#include "os/sockets/local_socket.h"
+#include "steps/socket_name.h"
 
 namespace ares::stepd {
 namespace {
@@ -111,7 +114,9 @@ class Supervisor::Tree final : public node::ProcessTree {
       std::fprintf(stderr, "aresstepd: %s\n", removed.error().message.c_str());
   }
   std::string survivors() const override { return tree_.survivors(); }
+  bool runs_steps() const override { return steps_run_; }
 
+  void set_runs_steps(bool run) { steps_run_ = run; }
   os::TaskTree& processes() { return tree_; }
 
  private:
@@ -128,6 +133,7 @@ class Supervisor::Tree final : public node::ProcessTree {
   os::TaskTree& tree_;
   std::string directory_;
   std::string private_tmp_;
+  bool steps_run_ = false;
 };
 
 Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, SupervisorSetup setup,
@@ -181,8 +187,6 @@ Status Supervisor::run() {
   }
   if (Status ready = prepare_loop(); !ready) return ready;
   const LaunchSpec& launch = spec_.launch;
-  const bool runs_task = launch.rank == 0;
-  if (!runs_task) prepared_.reset();
   if (prepared_) prepared_->assign(launch.leased, limits_of(spec_));
   std::unique_ptr<os::TaskTree> processes = prepared_ ? std::move(prepared_) : make_tree();
   const std::string groups = processes->groups();
@@ -224,10 +228,11 @@ std::unique_ptr<os::TaskTree> Supervisor::make_tree() const {
   const LaunchSpec& launch = spec_.launch;
   const std::string group =
       "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
-  std::optional<os::Cgroup> cgroup =
-      launch.rank == 0 ? os::Cgroup::plan(group, limits_of(spec_)) : std::nullopt;
-  return std::make_unique<os::TaskTree>(run_attempt, isolation_for(launch, setup_),
-                                        std::move(cgroup));
+  std::optional<os::Cgroup> cgroup = os::Cgroup::plan(group, limits_of(spec_));
+  auto tree =
+      std::make_unique<os::TaskTree>(run_attempt, isolation_for(launch, setup_), std::move(cgroup));
+  tree->set_beside(run_step_host);
+  return tree;
 }
 
 void Supervisor::watch(int fd, bool on) {
@@ -240,10 +245,33 @@ void Supervisor::watch(int fd, bool on) {
 // Checks before the script may run what listen() needs later, so that an error fails the launch: a
 // restarted aresd reaches the job only through the socket. listen() binds the socket to its name.
 Status Supervisor::prepare_to_listen() {
+  if (Status listens = listen_for_steps(); !listens) return listens;
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return fail(os::errno_error("cannot make the socket " + socket_path(dir_)));
   if (clients_.empty()) return listen();
   return clear_socket_name();
+}
+
+// Only the job's user connects: arun, and the node daemon for steps of other nodes. The process that
+// accepts is started at the first connection, because few jobs have steps on most nodes.
+Status Supervisor::listen_for_steps() {
+  Result<os::Fd> listener =
+      os::listen_in(dir_.path(), steps::kSocketName, spec_.launch.spec->uid.value());
+  if (!listener) return fail(listener.error());
+  steps_listener_ = std::move(*listener);
+  return {};
+}
+
+void Supervisor::start_step_host() {
+  if (!tree_->processes().start_beside(steps_listener_.get())) return;
+  tree_->set_runs_steps(true);
+  watch(steps_listener_.get(), false);
+}
+
+void Supervisor::step_host_ended() {
+  tree_->set_runs_steps(false);
+  watch(steps_listener_.get(), true);
+  if (!machine_->finished()) machine_->steps_ended(now());
 }
 
 Status Supervisor::clear_socket_name() const {
@@ -294,6 +322,8 @@ void Supervisor::serve(int fd) {
   } else if (fd == timer_.get()) {
     std::uint64_t expirations = 0;
     (void)!::read(fd, &expirations, sizeof expirations);
+  } else if (fd == steps_listener_.get()) {
+    start_step_host();
   } else if (fd == listener_.get()) {
     accept_client();
   } else if (fd != control_fd_) {
@@ -335,6 +365,11 @@ void Supervisor::drop_client(int fd) {
 }
 
 void Supervisor::notify(node::StepNotice notice) {
+  // Before go no code of the user may run: who connects waits.
+  if (notice == node::StepNotice::running && machine_->user_code_may_run() && !serves_steps_) {
+    serves_steps_ = true;
+    watch(steps_listener_.get(), true);
+  }
   const std::string_view text = to_string(notice);
   // Errors are ignored: a client that misses a notice finds its result in the records.
   for (const os::Fd& client : clients_)
@@ -357,7 +392,8 @@ void Supervisor::collect() {
               {gone.user_cpu, gone.system_cpu, gone.max_rss, gone.disk.read, gone.disk.written},
               gone.out_of_memory, now());
       },
-      [this](int wait_status) { machine_->program_ended(programs_->ended(wait_status), now()); });
+      [this](int wait_status) { machine_->program_ended(programs_->ended(wait_status), now()); },
+      [this] { step_host_ended(); });
 }
 
 void Supervisor::set_timer() {

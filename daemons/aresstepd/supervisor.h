@@ -49,6 +49,9 @@ class Supervisor {
   std::unique_ptr<os::TaskTree> make_tree() const;
   Status prepare_loop();
   Status prepare_to_listen();
+  Status listen_for_steps();
+  void start_step_host();
+  void step_host_ended();
   Status clear_socket_name() const;
   Status listen();
   void listen_or_try_again();
@@ -69,7 +72,9 @@ class Supervisor {
   std::unique_ptr<SiteProgramRunner> programs_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
-  int control_fd_ = -1;  // of the tree, which closes it when init has ended
+  os::Fd steps_listener_;      // arun connects to it; the step host accepts
+  bool serves_steps_ = false;  // it is looked at, as code of the user may run
+  int control_fd_ = -1;        // of the tree, which closes it when init has ended
   bool listening_ = false;
   std::optional<BootTime> listen_at_;  // when to retry listen()
   std::vector<os::Fd> clients_;

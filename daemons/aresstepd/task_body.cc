@@ -1,9 +1,7 @@
 #include "aresstepd/task_body.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,9 +9,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <vector>
 
+#include "aresstepd/become_user.h"
 #include "aresstepd/bind_task.h"
 #include "aresstepd/task_prolog.h"
 #include "base/clip.h"
@@ -45,19 +43,6 @@ Failure failed(const std::string& what, int error = errno) {
   return {kCannot, os::errno_error(what, error).message};
 }
 
-void set_limits(const std::vector<ResourceLimit>& limits) {
-  for (const ResourceLimit& limit : limits) {
-    const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
-    rlimit current{};
-    if (::getrlimit(resource, &current) != 0) continue;
-    const rlim_t wanted = limit.soft == std::numeric_limits<std::uint64_t>::max()
-                              ? RLIM_INFINITY
-                              : static_cast<rlim_t>(limit.soft);
-    current.rlim_cur = std::min(wanted, current.rlim_max);
-    (void)::setrlimit(resource, &current);  // capped at the node's hard limit, as in a login shell
-  }
-}
-
 // The script stays root's: users may run and read it, not change it, because what it holds counts
 // for no quota of theirs and a full spool ends all launches of the node.
 MaybeFailure make_executable(const std::string& script, const node::StepSpec& spec) {
@@ -77,24 +62,6 @@ MaybeFailure make_executable(const std::string& script, const node::StepSpec& sp
       ::chmod(script.c_str(), kOwnAndGroup) == 0)
     return std::nullopt;
   return failed("cannot make the script executable");
-}
-
-MaybeFailure become_user(const node::StepSpec& spec) {
-  const uid_t uid = spec.launch.spec->uid.value();
-  const gid_t gid = spec.user.gid.value();
-  if (::geteuid() != 0) {
-    if (::geteuid() == uid) return std::nullopt;
-    return Failure{kCannot, "aresd does not run as root and cannot run jobs of other users"};
-  }
-  std::vector<gid_t> groups;
-  for (GroupId group : spec.user.groups) groups.push_back(group.value());
-  if (groups.empty()) groups.push_back(gid);
-  if (::setgroups(groups.size(), groups.data()) != 0) return failed("cannot set the user's groups");
-  if (::setresgid(gid, gid, gid) != 0) return failed("cannot become the user's group");
-  if (::setresuid(uid, uid, uid) != 0) return failed("cannot become the user");
-  if (uid != 0 && ::setuid(0) == 0)
-    return Failure{kCannot, "root could be taken back after becoming the user"};
-  return std::nullopt;
 }
 
 // Called as the user: the user's permissions count, also on file systems that squash root.
@@ -142,6 +109,17 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+// On the other nodes of a job. It ends with its parent, whatever the job's user or a signal to all
+// processes of the job asks for.
+[[noreturn]] void hold_allocation() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  ::prctl(PR_SET_NAME, "ares-hold");
+  for (const int fd : {0, 1, 2}) ::close(fd);
+  for (;;) ::pause();
+}
+
 // `environment` is the submitted one, NUL-separated.
 Failure run_script(const node::StepSpec& spec, const std::string& directory,
                    const std::string& environment, Time now) {
@@ -152,13 +130,16 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
       (void)!::write(adjust.get(), "0", 1);
   if (auto failure = make_executable(script, spec)) return *failure;
   std::string complaints = bind_task(spec);
+  if (node::has_host_file(spec.launch))
+    if (const Status written =
+            os::publish_file(node::host_file(directory), node::host_file_text(spec.launch), 0444);
+        !written)
+      return {kCannot, written.error().message};
   set_limits(job.limits);
   if (!spec.private_tmp.empty())
     if (const Status entered = os::enter_private_tmp(spec.private_tmp); !entered)
       return {kCannot, entered.error().message};
-  if (auto failure = become_user(spec)) return *failure;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the uid cleared it
-  ::prctl(PR_SET_DUMPABLE, 1);
+  if (const Status became = become_user(spec); !became) return {kCannot, became.error().message};
   ::umask(job.umask & 0777);
 
   const std::string& work_dir = job.work_dir.empty() ? job.submit_dir : job.work_dir;
@@ -195,6 +176,7 @@ os::TaskTree::BodyFailure run_attempt(const std::string& directory) {
   const Result<node::StepSpec> spec =
       text ? node::decode_step_spec(*text) : Result<node::StepSpec>(fail(text.error()));
   if (!spec) return {kCannot, spec.error().message};
+  if (spec->launch.rank != 0) hold_allocation();
   const Result<std::string> environment = read(node::Record::environment);
   return run_script(*spec, directory, environment.value_or(""), os::wall_now());
 }

@@ -34,11 +34,14 @@ StepSettings settings_of(const LaunchSpec& launch) {
   StepSettings settings;
   settings.attempt = launch.attempt;
   settings.fence = launch.fence;
-  settings.runs_task = launch.rank == 0;
+  settings.runs_script = launch.rank == 0;
   settings.leased = launch.leased;
-  settings.time_limit = launch.time_limit;
   settings.kill_wait = launch.kill_wait;
-  settings.warning = launch.spec->warning;
+  // The first node ends the job, and the controller the other ones then.
+  if (settings.runs_script) {
+    settings.time_limit = launch.time_limit;
+    settings.warning = launch.spec->warning;
+  }
   return settings;
 }
 
@@ -112,15 +115,12 @@ Status StepMachine::run_prolog(Moment now) {
 }
 
 Status StepMachine::spawn_task(Moment now) {
-  TaskRecord task;
-  if (settings_.runs_task) {
-    Result<TaskRecord> spawned = tree_.spawn_gated();
-    if (!spawned) {
-      cancel_start(spawned.error().message, now);
-      return fail(spawned.error());
-    }
-    task = std::move(*spawned);
+  Result<TaskRecord> spawned = tree_.spawn_gated();
+  if (!spawned) {
+    cancel_start(spawned.error().message, now);
+    return fail(spawned.error());
   }
+  TaskRecord& task = *spawned;
   task.at = now.wall;
   if (Status written = dir_.create(Record::task, encode(task)); !written) {
     cancel_start(written.error().message, now);
@@ -150,11 +150,9 @@ void StepMachine::handle(const StepGo& command, Moment now) {
     return;  // disk full: the gate stays closed; another Go or the start barrier decides
   running_since_ = now;
   state_ = State::running;
-  if (settings_.runs_task) {
-    if (settings_.leased) tree_.guard_until(*lease_until_);
-    tree_.open_gate();
-    if (settings_.time_limit) limit_at_ = now.boot + *settings_.time_limit;
-  }
+  if (settings_.leased) tree_.guard_until(*lease_until_);
+  tree_.open_gate();
+  if (settings_.time_limit) limit_at_ = now.boot + *settings_.time_limit;
   // It was suspended while it waited at the gate.
   if (suspended_) suspend(suspend_grace_, now);
   notify_(StepNotice::running);
@@ -175,7 +173,7 @@ void StepMachine::handle(const StepSignal& command, Moment) {
   if (command.fence != settings_.fence || command.lsn <= last_signal_) return;
   if (!user_code_may_run()) return;  // last_signal_ unchanged: a repetition is delivered
   last_signal_ = command.lsn;
-  if (!settings_.runs_task) return;
+  if (command.batch_only && !settings_.runs_script) return;
   // Signals wait for the resume. SIGCONT, which would resume, is dropped. SIGKILL thaws at once.
   if ((suspended_ || frozen_) && command.signal == SIGCONT) return;
   tree_.signal(command.signal, command.batch_only ? SignalTo::batch_script : SignalTo::all);
@@ -201,7 +199,6 @@ void StepMachine::handle(const StepSetSuspended& command, Moment now) {
 void StepMachine::suspend(Seconds grace, Moment now) {
   suspended_since_ = now.boot;
   limit_at_.reset();
-  if (!settings_.runs_task) return;
   if (tree_.has_freezer() || grace <= Seconds{0}) return stop_processes();
   tree_.signal(SIGTSTP, SignalTo::all);
   stop_at_ = now.boot + grace;
@@ -214,7 +211,6 @@ void StepMachine::stop_processes() {
 void StepMachine::resume(Moment now) {
   suspended_total_ += now.boot - suspended_since_;
   stop_at_.reset();
-  if (!settings_.runs_task) return;
   if (settings_.time_limit)
     limit_at_ = running_since_->boot + suspended_total_ + *settings_.time_limit;
   if (!frozen_) tree_.thaw();
@@ -223,8 +219,9 @@ void StepMachine::resume(Moment now) {
 void StepMachine::handle(const StepSetLimit& command, Moment) {
   if (command.fence != settings_.fence || command.lsn <= last_limit_) return;
   last_limit_ = command.lsn;
+  if (!settings_.runs_script) return;
   settings_.time_limit = command.time_limit;
-  if (state_ != State::running || !settings_.runs_task) return;
+  if (state_ != State::running) return;
   limit_at_.reset();
   warned_ = false;  // of another end
   if (settings_.time_limit && !suspended_)
@@ -233,7 +230,7 @@ void StepMachine::handle(const StepSetLimit& command, Moment) {
 
 void StepMachine::handle(const StepRenewLease& command, Moment now) {
   if (!lease_until_ || *lease_until_ < command.until) lease_until_ = command.until;
-  if (!settings_.leased || !settings_.runs_task || !user_code_may_run()) return;
+  if (!settings_.leased || !user_code_may_run()) return;
   tree_.guard_until(*lease_until_);
   if (lease_is_live(now)) obey_lease(now);  // else a later renewal may follow at once
 }
@@ -241,7 +238,7 @@ void StepMachine::handle(const StepRenewLease& command, Moment now) {
 // If the lease has ended, freezes the processes, or kills them where that is not possible. If it is
 // live, lets them go on, also after the guardian has stopped them.
 void StepMachine::obey_lease(Moment now) {
-  if (!settings_.leased || !settings_.runs_task || !user_code_may_run()) return;
+  if (!settings_.leased || !user_code_may_run()) return;
   const bool stopped = frozen_ || tree_.stopped_by_guardian();
   if (lease_is_live(now)) {
     if (stopped && !suspended_) tree_.thaw();
@@ -268,7 +265,8 @@ bool StepMachine::lease_is_live(Moment now) const {
 // killed without TERM: its lease has expired, so another attempt may already run in its place.
 void StepMachine::stop(bool immediately, std::optional<Seconds> grace, Moment now) {
   const Seconds wait = grace.value_or(settings_.kill_wait);
-  if (immediately || frozen_ || !settings_.runs_task) return kill_everything(now);
+  const bool only_holds = !settings_.runs_script && !tree_.runs_steps();
+  if (immediately || frozen_ || only_holds) return kill_everything(now);
   const BootTime kill_at = now.boot + wait;
   if (state_ == State::stopping) {
     kill_at_ = std::min(kill_at_.value_or(kill_at), kill_at);
@@ -308,15 +306,12 @@ void StepMachine::warn(Moment now) {
 }
 
 std::optional<BootTime> StepMachine::warn_at() const {
-  if (!settings_.warning || warned_ || !limit_at_ || !settings_.runs_task) return std::nullopt;
+  if (!settings_.warning || warned_ || !limit_at_) return std::nullopt;
   return *limit_at_ - settings_.warning->before;
 }
 
 void StepMachine::kill_everything(Moment now) {
-  if (!settings_.runs_task) {
-    task_exit_ = ExitStatus{};
-    return tree_gone({}, false, now);
-  }
+  if (!settings_.runs_script) task_exit_ = ExitStatus{};
   if (state_ != State::killing) stuck_at_ = now.boot + settings_.unkillable_after;
   state_ = State::killing;
   retry_at_ = now.boot + kRetry;
@@ -330,8 +325,8 @@ void StepMachine::cancel_start(const std::string& why, Moment now,
   (void)dir_.create(Record::cancelled, encode(CancelledRecord{settings_.fence, now.wall, clip(why),
                                                               clip(node_problem)}));
   epilog_.node_problem = clip(node_problem);
-  const bool wait = owes_epilog_ && state_ == State::gated && settings_.runs_task;
-  if (settings_.runs_task) tree_.kill_all();
+  const bool wait = owes_epilog_ && state_ == State::gated;
+  tree_.kill_all();
   if (!owes_epilog_) return finish();
   if (!wait) return clean_up(now);
   state_ = State::cancelling;
@@ -382,9 +377,17 @@ void StepMachine::program_ended(const ProgramEnd& end, Moment now) {
 void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment now) {
   if (task_exit_ || !has_processes()) return;
   if (state_ == State::gated) return cancel_start("the task died at its gate", now);
+  if (!settings_.runs_script) return;  // the allocation is held until the controller ends it
   task_exit_ = exit;
   if (result_.detail.empty()) result_.detail = std::move(detail);
+  // The script often ends at once when it is told to; its steps have the time that remains.
+  if (state_ == State::stopping && tree_.runs_steps()) return;
   kill_everything(now);  // processes that the script left behind
+}
+
+void StepMachine::steps_ended(Moment now) {
+  const bool nothing_left = task_exit_ || !settings_.runs_script;
+  if (state_ == State::stopping && nothing_left) kill_everything(now);
 }
 
 void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) {
@@ -489,7 +492,7 @@ std::optional<BootTime> StepMachine::next_deadline() const {
       keep_earlier(earliest, limit_at_);
       keep_earlier(earliest, warn_at());
       keep_earlier(earliest, stop_at_);
-      if (settings_.leased && settings_.runs_task && !frozen_) keep_earlier(earliest, lease_until_);
+      if (settings_.leased && !frozen_) keep_earlier(earliest, lease_until_);
       break;
     case State::stopping:
       keep_earlier(earliest, kill_at_);

@@ -47,6 +47,8 @@ class ProcessTree {
   // Sends KILL to all processes, frozen or not. tree_gone() follows once none is left; may be
   // called again.
   virtual void kill_all() = 0;
+  // Whether steps of the job may have processes beside the task. steps_ended() tells their end.
+  virtual bool runs_steps() const { return false; }
   // Removes what the processes left on the node, when the last has ended and `exit` is recorded.
   virtual void remove_remains() {}
   // The processes that are left, for an operator: "4711 (python3, D)".
@@ -56,10 +58,12 @@ class ProcessTree {
 struct StepSettings {
   AttemptKey attempt;
   Fence fence;
-  bool runs_task = true;  // false on nodes of rank > 0: they only hold the allocation,
-                          // and the job starts user code there by other means
+  // On the first node. On the others the task does nothing but hold the allocation, and what the job's
+  // steps start there are the processes that count.
+  bool runs_script = true;
   bool leased = false;
-  std::optional<Seconds> time_limit;  // counts from go on the boot clock; only where a task runs
+  std::optional<Seconds>
+      time_limit;  // counts from go on the boot clock; only where the script runs
   Seconds kill_wait{30};
   // From the first KILL until processes that are left are a problem of the node.
   Seconds unkillable_after{60};
@@ -93,6 +97,7 @@ class StepMachine {
   void tree_gone(const Usage& usage, bool out_of_memory,
                  Moment now);                             // no process of the attempt is left
   void program_ended(const ProgramEnd& end, Moment now);  // the prolog or the epilog
+  void steps_ended(Moment now);                           // ProcessTree::runs_steps() is false now
   void tick(Moment now);
 
   std::optional<BootTime> next_deadline() const;  // when tick() is due

@@ -18,6 +18,7 @@
 #include "os/descendants.h"
 #include "os/fd.h"
 #include "os/priority.h"
+#include "os/sockets/passing.h"
 
 namespace ares::os {
 namespace {
@@ -38,10 +39,38 @@ sigset_t await_children() {
   return mask;
 }
 
-void reap(pid_t task, int control) {
+struct Children {
+  pid_t task = 0;
+  pid_t beside = 0;
+};
+
+void reap(Children& children, int control) {
   int status = 0;
-  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
-    if (pid == task) send_packet(control, InitPacket::task_ended, status);
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == children.task) send_packet(control, InitPacket::task_ended, status);
+    if (pid != children.beside) continue;
+    children.beside = 0;
+    send_packet(control, InitPacket::beside_ended, status);
+  }
+}
+
+struct Command {
+  InitPacket packet{};
+  Fd fd;
+};
+
+// None if the supervisor has ended.
+std::optional<Command> receive_command(int control) {
+  Result<Passed> received = fail(ErrorCode::unavailable, {});
+  pollfd readable{control, POLLIN, 0};
+  while (!received && received.error().code == ErrorCode::unavailable) {
+    ::poll(&readable, 1, -1);
+    received = receive_passed(control);
+  }
+  if (!received || received->text.size() != sizeof(InitPacket)) return std::nullopt;
+  Command command{{}, std::move(received->fd)};
+  std::memcpy(&command.packet, received->text.data(), sizeof command.packet);
+  return command;
 }
 
 // Reaches all processes of the namespace but init. The kernel does it in one step, so that no process
@@ -84,8 +113,10 @@ void obey(const InitPacket& packet, pid_t task, int control) {
       send_packet(control, InitPacket::stopped);
       break;
     case InitPacket::start_task:
+    case InitPacket::start_beside:
     case InitPacket::entered:
     case InitPacket::task_ended:
+    case InitPacket::beside_ended:
     case InitPacket::stopped:
     case InitPacket::timer_stopped: break;
   }
@@ -141,7 +172,13 @@ bool send_start(int fd, bool guards_lease, const std::string& order) {
   return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
-void run_init(const InitDuties& duties, const std::function<void(const std::string& order)>& task) {
+bool send_start_beside(int fd, int passed) {
+  InitPacket packet{};
+  packet.what = InitPacket::start_beside;
+  return pass(fd, {reinterpret_cast<const char*>(&packet), sizeof packet}, passed).has_value();
+}
+
+void run_init(const InitDuties& duties, const InitBodies& bodies) {
   const int control = duties.control;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
   ::prctl(PR_SET_NAME, "ares-init");
@@ -160,16 +197,17 @@ void run_init(const InitDuties& duties, const std::function<void(const std::stri
     (void)lock_memory();
     (void)raise_priority(Priority::realtime);
   }
-  const pid_t child = fork_with(0);
-  if (child < 0) ::_exit(1);
-  if (child == 0) {
-    task(start->order);
+  Children children;
+  children.task = fork_with(0);
+  if (children.task < 0) ::_exit(1);
+  if (children.task == 0) {
+    bodies.task(start->order);
     ::_exit(1);
   }
   for (const int fd : duties.task) ::close(fd);
 
   for (;;) {
-    reap(child, control);
+    reap(children, control);
     pollfd ready[] = {{control, POLLIN, 0}, {duties.stop_timer, POLLIN, 0}};
     if (::ppoll(ready, std::size(ready), nullptr, &while_waiting) < 0) continue;  // SIGCHLD
     if (ready[1].revents != 0 && expired(duties.stop_timer)) {
@@ -177,9 +215,21 @@ void run_init(const InitDuties& duties, const std::function<void(const std::stri
       send_packet(control, InitPacket::timer_stopped);
     }
     if (ready[0].revents == 0) continue;
-    const std::optional<InitPacket> packet = receive_packet(control, 0);
-    if (!packet) ::_exit(0);  // the supervisor has ended
-    obey(*packet, child, control);
+    const std::optional<Command> command = receive_command(control);
+    if (!command) ::_exit(0);  // the supervisor has ended
+    if (command->packet.what != InitPacket::start_beside) {
+      obey(command->packet, children.task, control);
+      continue;
+    }
+    if (children.beside != 0 || !command->fd) continue;
+    children.beside = fork_with(0);
+    if (children.beside == 0) {
+      bodies.beside(start->order, command->fd.get());
+      ::_exit(1);
+    }
+    if (children.beside > 0) continue;
+    children.beside = 0;
+    send_packet(control, InitPacket::beside_ended, 1 << 8);
   }
 }
 

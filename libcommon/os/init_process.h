@@ -23,9 +23,11 @@ struct InitPacket {
     signal_task = 't',
     signal_others = 'o',  // all but the task
     stop_all = 'q',       // answered by `stopped`
+    start_beside = 'b',   // with a descriptor: the process beside the task gets it
     // From init:
     entered = 'r',        // `value` is 0, or Entered::error of enter_namespace()
     task_ended = 'e',     // `value` is its wait status
+    beside_ended = 'd',   // the same of the process beside the task
     stopped = 'a',        // the answer to `stop_all`
     timer_stopped = 'l',  // the timer expired, and everything is stopped
   };
@@ -41,6 +43,8 @@ std::optional<InitPacket> receive_packet(int fd, int flags);
 std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms);
 // InitPacket::start_task. `order` is passed to the task; at most PATH_MAX bytes.
 bool send_start(int fd, bool guards_lease, const std::string& order);
+// InitPacket::start_beside. False if init does not take it now.
+bool send_start_beside(int fd, int passed);
 
 struct InitDuties {
   NamespaceKind kind = NamespaceKind::none;
@@ -51,8 +55,12 @@ struct InitDuties {
   std::vector<int> task;  // descriptors that only the task keeps
 };
 
-// `task` runs in the task's process, which is forked at InitPacket::start_task.
-[[noreturn]] void run_init(const InitDuties& duties,
-                           const std::function<void(const std::string& order)>& task);
+// What runs in the processes that init forks, each with the order of the task.
+struct InitBodies {
+  std::function<void(const std::string& order)> task;            // at start_task
+  std::function<void(const std::string& order, int fd)> beside;  // at start_beside
+};
+
+[[noreturn]] void run_init(const InitDuties& duties, const InitBodies& bodies);
 
 }  // namespace ares::os

@@ -158,7 +158,8 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
               ends.control.get(),
               stop_timer_.get(),
               {ends.gate.get(), ends.failure.get()}},
-             [&](const std::string& order) { run_task(ends, order); });
+             {[&](const std::string& order) { run_task(ends, order); },
+              [&](const std::string& order, int fd) { run_beside(order, fd); }});
   }
   ends.control.reset();  // so that the death of init closes the channel
   first_ = pid;
@@ -193,6 +194,29 @@ void TaskTree::run_task(const ChildEnds& ends, const std::string& order) {
   const std::string why = clip(result.why);
   [[maybe_unused]] const ssize_t written = ::write(failure, why.data(), why.size());
   ::_exit(result.exit_code);
+}
+
+void TaskTree::run_beside(const std::string& order, int fd) {
+  const pid_t parent = ::getppid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent || !beside_) ::_exit(1);
+  close_all_but({fd});
+  ::setsid();
+  reset_signals();
+  beside_(order, fd);
+  ::_exit(0);
+}
+
+bool TaskTree::start_beside(int fd) {
+  if (first_ == 0 || gone_ || killing_ || !beside_) return false;
+  if (isolated()) return send_start_beside(control_.get(), fd);
+  if (beside_pid_ != 0) return false;
+  const pid_t pid = fork_with(0);
+  if (pid == 0) run_beside(order_, fd);
+  if (pid < 0) return false;
+  beside_pid_ = pid;
+  if (cgroup_ && !cgroup_->attach(pid, false)) ::kill(pid, SIGKILL);
+  return true;
 }
 
 void TaskTree::open_gate() {
@@ -291,6 +315,7 @@ std::string TaskTree::survivors() const {
 
 void TaskTree::note(const InitPacket& packet) {
   if (packet.what == InitPacket::task_ended) reported_end_ = end_of(packet.value);
+  if (packet.what == InitPacket::beside_ended) beside_ended_ = true;
   if (packet.what == InitPacket::timer_stopped) stopped_by_init_ = true;
 }
 
@@ -344,6 +369,10 @@ TaskTree::Events TaskTree::collect() {
       events.helper_end = status;
       continue;
     }
+    if (pid == beside_pid_) {
+      beside_pid_ = 0;
+      beside_ended_ = true;
+    }
     if (over || pid != first_) continue;
     read_control(events);  // the last packets of init
     if (!isolated() && !task_ended_) {
@@ -351,6 +380,7 @@ TaskTree::Events TaskTree::collect() {
       task_ended_ = true;
     }
   }
+  events.beside_ended = std::exchange(beside_ended_, false);
   if (over) return events;
   gone_ = none_left;
   if (events.task_end) events.task_end->detail = read_failure();

@@ -37,6 +37,10 @@ class TaskTree {
   };
   using Body = std::function<BodyFailure(const std::string& order)>;
 
+  // A process of the attempt beside the task, such as the one that runs its steps. It starts with the
+  // order of the task and a descriptor, and is killed with its parent.
+  using Beside = std::function<void(const std::string& order, int fd)>;
+
   struct TaskEnd {  // of the batch script
     int code = 0;
     int signal = 0;
@@ -52,6 +56,7 @@ class TaskTree {
     std::optional<TaskEnd> task_end;
     std::optional<Gone> gone;
     std::optional<int> helper_end;  // wait status of the helper
+    bool beside_ended = false;      // the process beside the task
   };
   enum class To { all, task, others };  // than the task
 
@@ -70,6 +75,9 @@ class TaskTree {
   TaskTree(const TaskTree&) = delete;
   TaskTree& operator=(const TaskTree&) = delete;
 
+  // Before prepare() and spawn_gated().
+  void set_beside(Beside beside) { beside_ = std::move(beside); }
+
   // Makes the namespace, its first process and the control groups, which that process enters: what of
   // spawn_gated() needs neither limits nor an order. The cgroup comes from Cgroup::plan_ahead(). After
   // an error nothing is left, and this object is of no more use.
@@ -80,6 +88,9 @@ class TaskTree {
   // Returns the pid of the first process in this namespace. `order` is passed to the body.
   Result<pid_t> spawn_gated(const std::string& order = {});
   void open_gate();
+  // Starts the process beside the task, which runs then; one at a time. It gets a copy of `fd`. False if
+  // it could not be started now.
+  bool start_beside(int fd);
   // False if it did not reach the task: init does not run and takes no more commands. Signals to all
   // processes are sent past init then. Does not wait for longer than a moment.
   bool signal(int signal, To to);
@@ -121,6 +132,7 @@ class TaskTree {
   Result<ChildEnds> make_channels();
   Result<Birth> fork_first(ChildEnds& ends);
   [[noreturn]] void run_task(const ChildEnds& ends, const std::string& order);
+  [[noreturn]] void run_beside(const std::string& order, int fd);
   bool tell_init(InitPacket::What what, int value = 0);
   bool stop_by_init();
   void note(const InitPacket& packet);
@@ -128,6 +140,7 @@ class TaskTree {
   std::string read_failure();
 
   Body body_;
+  Beside beside_;
   Isolation isolation_;
   NamespaceKind kind_;  // before spawn_gated(): what to try
   std::string why_not_isolated_;
@@ -146,6 +159,8 @@ class TaskTree {
   bool killing_ = false;
   DiskUse disk_before_kill_;
   bool task_ended_ = false;
+  pid_t beside_pid_ = 0;       // without a namespace
+  bool beside_ended_ = false;  // and not yet collected
   bool gone_ = false;
   pid_t helper_ = 0;
   Duration helpers_user_cpu_{}, helpers_system_cpu_{};

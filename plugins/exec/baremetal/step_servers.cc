@@ -16,7 +16,7 @@
 #include "exec/baremetal/spawn.h"
 #include "node/launch_packet.h"
 #include "os/clock.h"
-#include "os/passing.h"
+#include "os/sockets/passing.h"
 
 namespace ares::exec {
 namespace {

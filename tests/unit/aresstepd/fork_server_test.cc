@@ -12,7 +12,7 @@
 #include <csignal>
 
 #include "node/launch_packet.h"
-#include "os/passing.h"
+#include "os/sockets/passing.h"
 
 namespace ares::stepd {
 namespace {

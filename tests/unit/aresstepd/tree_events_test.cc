@@ -23,7 +23,8 @@ class Looks {
                      if (kill_at_task_end) found_.insert(found_.begin() + at_, "gone");
                    },
                    [this](const TaskTree::Gone&) { said_.push_back("gone"); },
-                   [this](int status) { said_.push_back("helper " + std::to_string(status)); });
+                   [this](int status) { said_.push_back("helper " + std::to_string(status)); },
+                   [this] { said_.push_back("beside"); });
   }
   const std::vector<std::string>& said() const { return said_; }
 
@@ -36,6 +37,7 @@ class Looks {
     if (what.find("task") != std::string::npos) events.task_end = TaskTree::TaskEnd{7, 0, ""};
     if (what.find("gone") != std::string::npos) events.gone = TaskTree::Gone{};
     if (what.find("helper") != std::string::npos) events.helper_end = 256;
+    events.beside_ended = what.find("beside") != std::string::npos;
     return events;
   }
 
@@ -53,6 +55,13 @@ TEST(TreeEvents, EndOfTheTaskAfterAnEmptyResultIsReported) {
   looks.wake();
   looks.wake();
   EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
+}
+
+TEST(TreeEvents, EndOfTheProcessBesideTheTaskIsForwardedBeforeThatOfAll) {
+  Looks looks({"beside", "task gone beside"});
+  looks.wake();
+  looks.wake();
+  EXPECT_EQ(looks.said(), (Said{"beside", "task 7", "beside", "gone"}));
 }
 
 TEST(TreeEvents, EndOfAHelperIsForwarded) {

@@ -88,7 +88,11 @@ TEST_F(Isolation, NothingInTheSpoolIsWritableForUsers) {
   ASSERT_TRUE(node.until([&] { return std::filesystem::exists(work / "spool/jobs/1.1/sock"); }));
   std::vector<std::string> paths{work / "spool"};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(work / "spool"))
-    paths.push_back(entry.path());
+    // The user's programs connect to it. It holds nothing, and its reader looks at who they are.
+    if (entry.path().filename() != "steps")
+      paths.push_back(entry.path());
+    else
+      EXPECT_TRUE(entry.is_socket());
   EXPECT_GT(paths.size(), 10u);
   EXPECT_EQ(writable(paths), std::vector<std::string>{});
   EXPECT_EQ(writable({work.path()}).size(), 1u) << "the test can tell";

@@ -286,20 +286,21 @@ TEST_F(ForkServer, ProgramThatCannotServeIsStartedForEachAttempt) {
     EXPECT_EQ(node.run(job(id, "exit 4\n")).exit.code, 4) << id;
 }
 
-// Its supervisor, on the other nodes of a job, holds the allocation only.
-TEST_F(ForkServer, NodeWithoutATaskDropsWhatWasMadeAhead) {
+// Its processes there, on the nodes of a job after the first, are those of its steps.
+TEST_F(ForkServer, NodeWithoutTheScriptUsesWhatWasMadeAheadAndRunsNothing) {
   Prepare prepare = job(1, "echo x >> marks\n");
   prepare.launch.rank = 1;
   const AttemptKey key = prepare.launch.attempt;
   node.tell(prepare);
   ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
   const auto supervisor = static_cast<pid_t>(node.supervisor_pid(key));
-  EXPECT_TRUE(children_of(supervisor).empty());
-  EXPECT_TRUE(ready_groups_of(supervisor).empty());
+  EXPECT_EQ(children_of(supervisor).size(), 1u) << "the first process of its namespace";
   node.tell(Go{key, prepare.launch.fence});
   ASSERT_TRUE(node.until_phase(key, AttemptPhase::running));
   node.tell(Kill{key, prepare.launch.fence});
   EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
+  EXPECT_EQ(node.report(key).exit, ExitStatus{});
+  EXPECT_FALSE(std::filesystem::exists(work / "marks"));
 }
 
 }  // namespace

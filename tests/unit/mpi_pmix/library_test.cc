@@ -1,4 +1,4 @@
-// Tests: host
+// Tests: pmix/host
 #include "mpi/pmix/library.h"
 
 #include <gmock/gmock.h>

@@ -30,7 +30,9 @@ class FakeTree final : public ProcessTree {
   void guard_until(BootTime until) override { guarded_until = until; }
   bool stopped_by_guardian() const override { return guardian_stopped; }
   void kill_all() override { ++kills; }
+  bool runs_steps() const override { return steps; }
 
+  bool steps = false;
   bool broken = false, can_freeze = true, frozen = false;
   bool guardian_stopped = false;
   std::optional<BootTime> guarded_until;
@@ -361,17 +363,62 @@ TEST_F(StepTest, SigcontDoesNotResumeAJobFrozenByItsLease) {
   EXPECT_TRUE(tree.signals.empty());
 }
 
-TEST_F(StepTest, WithoutATaskItHoldsTheAllocationUntilKill) {
-  settings.runs_task = false;
-  settings.time_limit = Seconds(1);
-  ASSERT_TRUE(machine().start(now));
-  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+// Nodes of a job after its first one.
+TEST_F(StepTest, WithoutTheScriptItHoldsTheAllocationUntilKill) {
+  settings.runs_script = false;
+  let_go();
+  machine().receive(StepSetLimit{Fence(50), Lsn(60), Seconds(1)}, now);
+  machine().receive(StepSignal{Fence(50), Lsn(61), SIGUSR1, true}, now);
   after(Seconds(100));
+  machine().task_ended(ExitStatus{}, "", now);
   EXPECT_FALSE(machine().finished());
-  EXPECT_EQ(tree.opened, 0);
+  EXPECT_TRUE(tree.signals.empty()) << "the script is elsewhere, and so is what ends the job";
   machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_EQ(tree.kills, 1) << "nothing there needs a grace";
+  machine().tree_gone({}, false, now);
   EXPECT_TRUE(machine().finished());
   EXPECT_EQ(exit_record().exit, ExitStatus{});
+}
+
+TEST_F(StepTest, StepsWithoutTheScriptAreEndedLikeAScript) {
+  settings.runs_script = false;
+  let_go();
+  tree.steps = true;
+  machine().receive(StepSignal{Fence(50), Lsn(61), SIGUSR1, false}, now);
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_EQ(tree.signals, (std::vector<int>{SIGUSR1, SIGCONT, SIGTERM}));
+  EXPECT_EQ(tree.kills, 0);
+  tree.steps = false;
+  machine().steps_ended(now);
+  EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(StepTest, ScriptThatEndsWhenToldToLeavesItsStepsTheirTime) {
+  let_go();
+  tree.steps = true;
+  machine().receive(StepKill{Fence(50), false}, now);
+  machine().task_ended(ExitStatus{.code = 0, .signal = SIGTERM}, "", now);
+  EXPECT_EQ(tree.kills, 0);
+  after(Seconds(29));
+  EXPECT_EQ(tree.kills, 0);
+  after(Seconds(1));
+  EXPECT_EQ(tree.kills, 1) << "but not longer than kill_wait";
+}
+
+TEST_F(StepTest, ScriptThatEndsByItselfEndsItsSteps) {
+  let_go();
+  tree.steps = true;
+  machine().task_ended(ExitStatus{}, "", now);
+  EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(StepTest, OnlyTheFirstNodeKeepsTheTimeLimit) {
+  LaunchSpec launch;
+  launch.spec = std::make_shared<const JobSpec>();
+  launch.time_limit = Seconds(60);
+  EXPECT_EQ(settings_of(launch).time_limit, Seconds(60));
+  launch.rank = 1;
+  EXPECT_EQ(settings_of(launch).time_limit, std::nullopt);
 }
 
 TEST_F(StepTest, SupervisorAtTheGateExitsIfItsRecordsAreRemoved) {

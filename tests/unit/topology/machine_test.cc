@@ -1,4 +1,4 @@
-// Tests: gpu_set, link, pcie_tree
+// Tests: gpu_set, topology/link, pcie_tree
 // NVLink domains, NUMA domains and the PCIe tree of a machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests: link
+// Tests: topology/link
 // What is read from recorded machines. A recording without a row here fails, so that it gets checked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

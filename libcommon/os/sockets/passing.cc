@@ -1,4 +1,4 @@
-#include "os/passing.h"
+#include "os/sockets/passing.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,0 +1,355 @@
+#include "aresstepd/steps/host.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+
+#include "aresstepd/become_user.h"
+#include "auth/shared_key.h"
+#include "node/environment.h"
+#include "node/records.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/private_tmp.h"
+#include "os/sockets/passing.h"
+#include "steps/socket_name.h"
+
+namespace ares::stepd {
+namespace {
+
+using steps::Frame;
+using steps::FrameKind;
+
+// Without clients and tasks for so long it ends, so that jobs of a few steps keep no process.
+constexpr int kIdleMs = 10'000;
+
+std::vector<steps::JobNode> job_nodes(const node::StepSpec& spec) {
+  const NodeLayout& layout = *spec.launch.layout;
+  std::vector<steps::JobNode> nodes;
+  for (std::size_t i = 0; i < layout.names.size(); ++i)
+    nodes.push_back({layout.names[i], i < layout.cpus.size() ? layout.cpus[i] : 0,
+                     i < layout.tasks.size() ? layout.tasks[i] : 0});
+  return nodes;
+}
+
+// Path of another program of the installation.
+std::string beside_this_program(const std::string& name) {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  const std::string own(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return own.substr(0, own.rfind('/') + 1) + name;
+}
+
+}  // namespace
+
+StepHost::StepHost(HostFacts facts, StepRecords records, os::Fd listener,
+                   std::unique_ptr<Reactor> reactor)
+    : facts_(std::move(facts)),
+      records_(std::move(records)),
+      listener_(std::move(listener)),
+      reactor_(std::move(reactor)) {}
+
+StepHost::~StepHost() = default;
+
+Result<std::unique_ptr<StepHost>> StepHost::make(HostFacts facts, StepRecords records,
+                                                 os::Fd listener) {
+  Result<std::unique_ptr<Reactor>> reactor = Reactor::make();
+  if (!reactor) return fail(reactor.error());
+  std::unique_ptr<StepHost> host(
+      new StepHost(std::move(facts), std::move(records), std::move(listener), std::move(*reactor)));
+  if (Status prepared = host->prepare(); !prepared) return fail(prepared.error());
+  return host;
+}
+
+Status StepHost::prepare() {
+  // Signals to all processes of a job reach its tasks by themselves. Only the end of the job ends this one.
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  ::sigaddset(&handled, SIGCHLD);
+  ::sigaddset(&handled, SIGTERM);
+  signals_.reset(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) return fail(os::errno_error("cannot receive signals"));
+  reactor_->watch(signals_.get(), EPOLLIN, [this](std::uint32_t) {
+    signalfd_siginfo info;
+    while (::read(signals_.get(), &info, sizeof info) == sizeof info)
+      if (info.ssi_signo == SIGTERM) ending_ = true;
+    collect_children();
+  });
+  reactor_->watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_one(); });
+
+  if (facts_.spec.launch.rank == 0)
+    manager_ = std::make_unique<steps::StepManager>(job_nodes(facts_.spec),
+                                                    static_cast<steps::StepLinks&>(*this));
+  return {};
+}
+
+Status StepHost::run() {
+  BootTime busy_at = os::boot_now();
+  for (;;) {
+    const bool idle = clients_.empty() && members_.empty() && strangers_.empty();
+    if (Status turned = reactor_->turn(idle ? kIdleMs : -1); !turned) return turned;
+    const BootTime now = os::boot_now();
+    if (!clients_.empty() || !members_.empty() || !strangers_.empty())
+      busy_at = now;
+    else if (ending_ || now - busy_at >= std::chrono::milliseconds(kIdleMs))
+      return {};
+  }
+}
+
+void StepHost::accept_one() {
+  os::Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (!socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
+  // The file's mode lets in no other user; root may look into any job.
+  if (peer.uid != 0 && peer.uid != ::geteuid()) return;
+  const int fd = socket.get();
+  strangers_[fd] = std::move(socket);
+  reactor_->watch(fd, EPOLLIN, [this, fd](std::uint32_t) { meet(fd); });
+}
+
+// The node daemon hands over the connection of another node; arun speaks for itself.
+void StepHost::meet(int fd) {
+  Result<os::Passed> first = os::receive_passed(fd);
+  if (!first && first.error().code == ErrorCode::unavailable) return;
+  reactor_->forget(fd);
+  os::Fd socket = std::move(strangers_.at(fd));
+  strangers_.erase(fd);
+  if (!first) return;
+  if (first->fd && first->text == steps::kHandedOver)
+    add_connection(std::move(first->fd), {});
+  else
+    add_connection(std::move(socket), first->text);
+}
+
+void StepHost::add_connection(os::Fd socket, std::string_view bytes) {
+  const steps::ClientId id = next_client_++;
+  FrameLink::Events events;
+  events.received = [this, id](const Frame& frame) { received(id, frame); };
+  events.closed = [this, id](const std::string&) {
+    reactor_->post([this, id] { close_connection(id); });  // not within its own call
+  };
+  // Who does not read what the tasks write makes them wait; the tasks of other steps go on.
+  events.congested = [this, id](bool congested) {
+    const auto it = clients_.find(id);
+    if (it == clients_.end()) return;
+    if (it->second.group) it->second.group->pause_output(congested);
+    if (it->second.onward) it->second.onward->pause_reading(congested);
+    for (const auto& [key, member] : members_)
+      if (manager_ && manager_->client_of(key.first) == id) pause_sources(key.first, congested);
+  };
+  clients_[id].link =
+      std::make_unique<FrameLink>(std::move(socket), *reactor_, std::move(events), bytes);
+}
+
+void StepHost::received(steps::ClientId id, const Frame& frame) {
+  const auto it = clients_.find(id);
+  if (it == clients_.end()) return;
+  Connection& connection = it->second;
+  if (frame.kind == FrameKind::launch && !connection.group && !connection.relayed)
+    connection.group = std::make_unique<TaskGroup>(
+        facts_, records_, *reactor_,
+        [link = connection.link.get()](FrameKind kind, std::uint32_t number,
+                                       std::string_view payload) {
+          link->send(kind, number, payload);
+        });
+  if (connection.group) return connection.group->receive(frame);
+  if (manager_) return manager_->from_client(id, frame);
+  relay(id, frame);
+}
+
+// arun runs on another node than the first, where the steps of the job are created.
+void StepHost::relay(steps::ClientId id, const Frame& frame) {
+  Connection& connection = clients_.at(id);
+  if (connection.onward) return connection.onward->send(frame);
+  connection.waiting.push_back(frame);
+  if (std::exchange(connection.relayed, true)) return;
+  connection.dialer =
+      dial(0, [this, id](Result<os::Fd> socket) { relay_connected(id, std::move(socket)); });
+}
+
+void StepHost::relay_connected(steps::ClientId id, Result<os::Fd> socket) {
+  const auto it = clients_.find(id);
+  if (it == clients_.end()) return;
+  Connection& connection = it->second;
+  if (!socket) {
+    connection.link->send(FrameKind::refused, 0,
+                          "cannot reach the first node of the job: " + socket.error().message);
+    return connection.link->close_when_sent();
+  }
+  FrameLink::Events events;
+  events.received = [this, id](const Frame& frame) {
+    if (const auto from = clients_.find(id); from != clients_.end()) from->second.link->send(frame);
+  };
+  events.closed = [this, id](const std::string&) { close_client(id); };
+  events.congested = [this, id](bool congested) {
+    if (const auto from = clients_.find(id); from != clients_.end())
+      from->second.link->pause_reading(congested);
+  };
+  connection.onward = std::make_unique<FrameLink>(std::move(*socket), *reactor_, std::move(events));
+  for (const Frame& frame : std::exchange(connection.waiting, {})) connection.onward->send(frame);
+}
+
+void StepHost::close_connection(steps::ClientId id) {
+  clients_.erase(id);
+  if (manager_) manager_->client_lost(id);
+}
+
+std::unique_ptr<Dialer> StepHost::dial(std::uint32_t node, Dialer::Done done) {
+  const LaunchSpec& launch = facts_.spec.launch;
+  steps::Dial dial;
+  dial.attempt = node::directory_name(launch.attempt);
+  dial.fence = launch.fence;
+  dial.from = launch.rank;
+  dial.to = node;
+  const std::string address =
+      node < launch.step_addresses.size() ? launch.step_addresses[node] : std::string();
+  return std::make_unique<Dialer>(*reactor_, address, std::move(dial), launch.step_key,
+                                  std::move(done));
+}
+
+void StepHost::pause_sources(steps::StepNumber step, bool pause) {
+  for (auto& [key, member] : members_) {
+    if (key.first != step) continue;
+    if (member.here) member.here->pause_output(pause);
+    if (member.there) member.there->pause_reading(pause);
+  }
+}
+
+void StepHost::collect_children() {
+  int status = 0;
+  rusage used{};
+  for (pid_t pid = 0; (pid = ::wait4(-1, &status, WNOHANG, &used)) > 0;) {
+    for (auto& [key, member] : members_)
+      if (member.here && member.here->ended(pid, status, used)) break;
+    for (auto& [id, connection] : clients_)
+      if (connection.group && connection.group->ended(pid, status, used)) break;
+  }
+}
+
+void StepHost::to_client(steps::ClientId client, const Frame& frame) {
+  if (const auto it = clients_.find(client); it != clients_.end()) it->second.link->send(frame);
+}
+
+void StepHost::close_client(steps::ClientId client) {
+  if (const auto it = clients_.find(client); it != clients_.end())
+    it->second.link->close_when_sent();
+}
+
+Result<steps::StepNumber> StepHost::new_number() {
+  return records_.new_number();
+}
+
+std::string StepHost::name_of(steps::StepNumber step) {
+  constexpr std::size_t kSecretBytes = 12;
+  return "ares-" + std::to_string(facts_.spec.launch.own_id.value()) + "." + std::to_string(step) +
+         "-" + auth::to_hex(auth::random_bytes(kSecretBytes));
+}
+
+void StepHost::open_node(steps::StepNumber step, std::uint32_t node) {
+  Member& member = members_[{step, node}];
+  if (node == facts_.spec.launch.rank) {
+    // Posted, because the manager must not be called from within its own calls.
+    member.here = std::make_unique<TaskGroup>(
+        facts_, records_, *reactor_,
+        [this, step, node](FrameKind kind, std::uint32_t number, std::string_view payload) {
+          reactor_->post([this, step, node, frame = Frame{kind, number, std::string(payload)}] {
+            manager_->from_node(step, node, frame);
+          });
+        });
+    return;
+  }
+  member.dialer = dial(node, [this, step, node](Result<os::Fd> socket) {
+    member_connected({step, node}, std::move(socket));
+  });
+}
+
+void StepHost::member_connected(const MemberKey& key, Result<os::Fd> socket) {
+  const auto it = members_.find(key);
+  if (it == members_.end()) return;
+  if (!socket) return member_lost(key, socket.error().message);
+  FrameLink::Events events;
+  events.received = [this, key](const Frame& frame) {
+    manager_->from_node(key.first, key.second, frame);
+  };
+  events.closed = [this, key](const std::string& why) { member_lost(key, why); };
+  it->second.there = std::make_unique<FrameLink>(std::move(*socket), *reactor_, std::move(events));
+  for (const Frame& frame : std::exchange(it->second.waiting, {})) it->second.there->send(frame);
+}
+
+// Posted, because the manager then destroys what calls this.
+void StepHost::member_lost(const MemberKey& key, const std::string& why) {
+  reactor_->post([this, key, why] { manager_->node_lost(key.first, key.second, why); });
+}
+
+void StepHost::to_node(steps::StepNumber step, std::uint32_t node, const Frame& frame) {
+  const auto it = members_.find({step, node});
+  if (it == members_.end()) return;
+  if (it->second.there) return it->second.there->send(frame);
+  if (it->second.dialer) return it->second.waiting.push_back(frame);
+  if (it->second.here)
+    reactor_->post([this, step, node, frame] {
+      const auto member = members_.find({step, node});
+      if (member != members_.end() && member->second.here) member->second.here->receive(frame);
+    });
+}
+
+void StepHost::close_node(steps::StepNumber step, std::uint32_t node) {
+  // Its destructor ends the tasks, and it may be what calls us.
+  if (const auto it = members_.find({step, node}); it != members_.end())
+    reactor_->post([member = std::make_shared<Member>(std::move(it->second))] {});
+  members_.erase({step, node});
+}
+
+int run_step_host(const std::string& directory, int listener) {
+  const auto give_up = [](const Error& error) {
+    std::fprintf(stderr, "aresstepd: no steps can run: %s\n", error.message.c_str());
+    return 1;
+  };
+  ::prctl(PR_SET_NAME, "ares-steps");
+  const Result<os::RecordDir> records = os::RecordDir::open(directory);
+  if (!records) return give_up(records.error());
+  const Result<std::string> text = records->read(node::file_name(node::Record::spec));
+  if (!text) return give_up(text.error());
+  Result<node::StepSpec> spec = node::decode_step_spec(*text);
+  if (!spec) return give_up(spec.error());
+  HostFacts facts;
+  facts.directory = directory;
+  facts.pmixd = beside_this_program("arespmixd");
+  facts.started_at = os::wall_now();
+  if (const Result<std::string> go = records->read(node::file_name(node::Record::go)); go)
+    if (const Result<node::GoRecord> record = node::decode_go(*go); record)
+      facts.started_at = record->at;
+
+  Result<StepRecords> steps = StepRecords::open(directory, "steps.state");
+  if (!steps) return give_up(steps.error());
+  if (::geteuid() == 0)
+    if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
+      (void)!::write(adjust.get(), "0", 1);
+  set_limits(spec->launch.spec->limits);
+  if (!spec->private_tmp.empty())
+    if (const Status entered = os::enter_private_tmp(spec->private_tmp); !entered)
+      return give_up(entered.error());
+  if (const Status became = become_user(*spec); !became) return give_up(became.error());
+  facts.spec = std::move(*spec);
+  Result<std::unique_ptr<StepHost>> host =
+      StepHost::make(std::move(facts), std::move(*steps), os::Fd(listener));
+  if (!host) return give_up(host.error());
+  if (const Status ran = (*host)->run(); !ran) return give_up(ran.error());
+  return 0;
+}
+
+}  // namespace ares::stepd

@@ -1,0 +1,94 @@
+// StepHost: runs the steps of one attempt on one node, as the job's user and within its control groups
+// and namespace. On the job's first node it also creates them (steps/manager.h). A process of its own,
+// which the supervisor starts at the first connection; one thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aresstepd/steps/dialer.h"
+#include "aresstepd/steps/link.h"
+#include "aresstepd/steps/reactor.h"
+#include "aresstepd/steps/step_records.h"
+#include "aresstepd/steps/task_group.h"
+#include "os/fd.h"
+#include "steps/manager.h"
+
+namespace ares::stepd {
+
+class StepHost final : private steps::StepLinks {
+ public:
+  // `listener` is a listening Unix socket, which the supervisor keeps open, too.
+  static Result<std::unique_ptr<StepHost>> make(HostFacts facts, StepRecords records,
+                                                os::Fd listener);
+  ~StepHost() override;
+
+  // Returns when there has been nothing to do for a while; the next connection starts another host.
+  Status run();
+
+ private:
+  // Who has connected: arun, or the host of another node. The first frame tells.
+  struct Connection {
+    std::unique_ptr<FrameLink> link;
+    std::unique_ptr<TaskGroup> group;   // of a step whose manager is on the other side
+    std::unique_ptr<Dialer> dialer;     // of arun on another node than the first: to that one
+    std::unique_ptr<FrameLink> onward;  // when that is connected
+    std::vector<steps::Frame> waiting;  // for it
+    bool relayed = false;
+  };
+  // A step on a node, seen from the manager.
+  struct Member {
+    std::unique_ptr<TaskGroup> here;
+    std::unique_ptr<Dialer> dialer;
+    std::unique_ptr<FrameLink> there;
+    std::vector<steps::Frame> waiting;
+  };
+  using MemberKey = std::pair<steps::StepNumber, std::uint32_t>;  // step and node of the job
+
+  StepHost(HostFacts facts, StepRecords records, os::Fd listener, std::unique_ptr<Reactor> reactor);
+  Status prepare();
+  void accept_one();
+  void meet(int socket);
+  void add_connection(os::Fd socket, std::string_view received);
+  void received(steps::ClientId id, const steps::Frame& frame);
+  void relay(steps::ClientId id, const steps::Frame& frame);
+  void relay_connected(steps::ClientId id, Result<os::Fd> socket);
+  void close_connection(steps::ClientId id);
+  std::unique_ptr<Dialer> dial(std::uint32_t node, Dialer::Done done);
+  void member_connected(const MemberKey& key, Result<os::Fd> socket);
+  void member_lost(const MemberKey& key, const std::string& why);
+  void collect_children();
+  void pause_sources(steps::StepNumber step, bool pause);
+
+  void to_client(steps::ClientId client, const steps::Frame& frame) override;
+  void close_client(steps::ClientId client) override;
+  Result<steps::StepNumber> new_number() override;
+  std::string name_of(steps::StepNumber step) override;
+  void open_node(steps::StepNumber step, std::uint32_t node) override;
+  void to_node(steps::StepNumber step, std::uint32_t node, const steps::Frame& frame) override;
+  void close_node(steps::StepNumber step, std::uint32_t node) override;
+
+  HostFacts facts_;
+  StepRecords records_;
+  os::Fd listener_;
+  std::unique_ptr<Reactor> reactor_;
+  os::Fd signals_;
+  std::unique_ptr<steps::StepManager> manager_;  // on the first node only
+  std::map<int, os::Fd> strangers_;              // that have sent nothing yet
+  std::map<steps::ClientId, Connection> clients_;
+  std::map<MemberKey, Member> members_;
+  steps::ClientId next_client_ = 1;
+  bool ending_ = false;  // the attempt was told to end
+};
+
+// Becomes the job's user and runs the host; returns the exit status of its process. `directory` is the
+// attempt's.
+int run_step_host(const std::string& directory, int listener);
+
+}  // namespace ares::stepd

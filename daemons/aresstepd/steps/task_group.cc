@@ -1,0 +1,362 @@
+#include "aresstepd/steps/task_group.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "aresstepd/steps/pmi1_service.h"
+#include "aresstepd/steps/pmix_service.h"
+#include "aresstepd/steps/task_process.h"
+#include "base/clip.h"
+#include "node/binding.h"
+#include "os/file.h"
+#include "steps/task_environment.h"
+
+namespace ares::stepd {
+namespace {
+
+using steps::FrameKind;
+
+constexpr std::size_t kRead = std::size_t{1} << 16;
+// Of a task's input that it has not read: from where arun is asked to wait, and where it may go on. What
+// is on its way arrives still; a client that sends more does not speak the protocol.
+constexpr std::size_t kFullInput = std::size_t{1} << 20;
+constexpr std::size_t kLowInput = kFullInput / 4;
+constexpr std::size_t kMostInput = std::size_t{64} << 20;
+
+constexpr const char* kPmixLibrary = "libpmix.so.2";
+
+Duration duration(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+}  // namespace
+
+TaskGroup::TaskGroup(const HostFacts& facts, StepRecords& records, Reactor& reactor, Send send)
+    : facts_(facts), records_(records), reactor_(reactor), send_(std::move(send)) {}
+
+TaskGroup::~TaskGroup() {
+  for (Task& task : tasks_) {
+    if (task.pid > 0) ::kill(-task.pid, SIGKILL);
+    close_input(task);
+    for (Stream& stream : task.streams) close_stream(stream);
+  }
+  // The library leaves files there.
+  if (!pmix_directory_.empty()) (void)os::remove_tree(pmix_directory_);
+}
+
+void TaskGroup::receive(const steps::Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::launch: prepare(frame.payload); break;
+    case FrameKind::go: start_all(); break;
+    case FrameKind::input: take_input(frame); break;
+    case FrameKind::signal: signal_all(static_cast<int>(frame.number)); break;
+    case FrameKind::window_size: set_window(frame.number); break;
+    case FrameKind::gather:
+      if (const auto exchange = steps::decode_gathered(frame.payload); exchange && mpi_)
+        mpi_->gathered(*exchange);
+      break;
+    case FrameKind::question:
+      if (const auto question = steps::decode_question(frame.payload); question && mpi_)
+        mpi_->asked(*question);
+      break;
+    case FrameKind::answer:
+      if (const auto answer = steps::decode_answer(frame.payload); answer && mpi_)
+        mpi_->answered(*answer);
+      break;
+    default: break;  // of a later release
+  }
+}
+
+void TaskGroup::prepare(const std::string& payload) {
+  if (launch_) return;
+  Result<steps::NodeLaunch> launch = steps::decode_launch(payload);
+  if (!launch) return send_(FrameKind::refused, 0, launch.error().message);
+  if (launch->layout.nodes[launch->node].index != facts_.spec.launch.rank)
+    return send_(FrameKind::refused, 0, "the step is for another node of the job");
+  launch_ = std::move(*launch);
+  if (launch_->task.mpi == steps::Mpi::none) return say_ready({});
+  if (Status prepared = prepare_mpi(); !prepared || launch_->task.mpi != steps::Mpi::pmix)
+    say_ready(prepared);
+}
+
+void TaskGroup::say_ready(const Status& prepared) {
+  if (prepared)
+    send_(FrameKind::ready, 0, {});
+  else
+    send_(FrameKind::refused, 0, prepared.error().message);
+}
+
+// With PMIx the service says when it is ready.
+Status TaskGroup::prepare_mpi() {
+  pmi::TaskMap map{launch_->layout.tasks, {}, launch_->node};
+  for (const steps::StepLayout::Node& node : launch_->layout.nodes)
+    map.ranks_by_node.push_back(node.ranks);
+  if (launch_->task.mpi == steps::Mpi::pmi1) {
+    auto service = Pmi1Service::make(std::move(map), launch_->space, reactor_, send_);
+    if (!service) return fail(service.error());
+    mpi_ = std::move(*service);
+    return {};
+  }
+  pmi::PmixSetup setup;
+  setup.library = kPmixLibrary;
+  setup.map = std::move(map);
+  // Not in the spool, which users must not be able to fill.
+  std::string pattern = "/tmp/ares-pmix-XXXXXX";
+  if (!::mkdtemp(pattern.data())) return fail(os::errno_error("cannot make a directory in /tmp"));
+  pmix_directory_ = pattern;
+  setup.directory = pmix_directory_;
+  setup.space = launch_->space;
+  for (const steps::StepLayout::Node& node : launch_->layout.nodes)
+    setup.hostnames.push_back(node.name);
+  auto service = PmixService::make(facts_.pmixd, std::move(setup), reactor_, send_,
+                                   [this](const Status& status) { say_ready(status); });
+  if (!service) return fail(service.error());
+  mpi_ = std::move(*service);
+  return {};
+}
+
+void TaskGroup::start_all() {
+  if (!launch_ || !tasks_.empty() || over_) return;
+  if (!records_.begin(launch_->step)) {
+    over_ = true;
+    return send_(FrameKind::refused, 0,
+                 "the tasks of step " + std::to_string(launch_->step) +
+                     " may have begun before, and are not run again");
+  }
+  const std::vector<std::uint32_t>& ranks = launch_->layout.nodes[launch_->node].ranks;
+  tasks_.resize(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    tasks_[i].rank = ranks[i];
+    if (Status started = start(tasks_[i], static_cast<std::uint32_t>(i)); started) {
+      watch(i, 0);
+      watch(i, 1);
+      continue;
+    } else {
+      send_(FrameKind::errors, ranks[i], "aresstepd: " + started.error().message + "\n");
+      steps::TaskEnd end;
+      end.code = 1;
+      tasks_[i].ended = true;
+      send_(FrameKind::ended, ranks[i], encode(end));
+    }
+  }
+  end_if_over();
+}
+
+Status TaskGroup::start(Task& task, std::uint32_t local) {
+  const steps::TaskSettings& settings = launch_->task;
+  const auto file = [&](const std::string& pattern) {
+    return pattern.empty()
+               ? std::string()
+               : steps::expand_task_pattern(pattern, launch_->step, task.rank, facts_.spec);
+  };
+  TaskStart start;
+  start.arguments = settings.arguments;
+  start.environment =
+      steps::task_environment(*launch_, local, facts_.spec, facts_.directory, facts_.started_at);
+  start.directory = settings.directory;
+  start.input = file(settings.input);
+  start.output = file(settings.output);
+  start.errors = file(settings.errors);
+  start.append = settings.append;
+  start.has_input = settings.has_input &&
+                    (settings.input_rank == steps::kAllRanks || settings.input_rank == task.rank);
+  start.pty = settings.pty && task.rank == 0;
+  start.window_size = settings.window_size;
+  start.umask = settings.umask;
+  start.cpus = cpus_of(local);
+  os::Fd to_mpi;
+  if (mpi_) {
+    Result<os::Fd> connected = mpi_->connect(local);
+    if (!connected) return fail(connected.error());
+    to_mpi = std::move(*connected);
+    start.passed = to_mpi.get();
+    mpi_->describe(local, start.passed, start.environment);
+  } else {
+    remove_variables(start.environment);
+  }
+  Result<StartedTask> started = start_task(std::move(start));
+  if (!started) return fail(started.error());
+  task.pid = started->pid;
+  task.streams[0] = {std::move(started->output), FrameKind::output, false};
+  task.streams[1] = {std::move(started->errors), FrameKind::errors, false};
+  if (settings.pty && task.rank == 0)
+    task.input.reset(::fcntl(task.streams[0].fd.get(), F_DUPFD_CLOEXEC, 0));
+  else
+    task.input = std::move(started->input);
+  return {};
+}
+
+// The CPUs of the step on this node; one task's part of them where they are as many as all tasks ask for.
+IntervalSet TaskGroup::cpus_of(std::uint32_t local) const {
+  const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
+  const std::vector<std::uint32_t> usable =
+      node::usable_cpus(facts_.spec.launch.share, facts_.spec.binding);
+  IntervalSet set;
+  // Whole cores or other choices of the job make the positions mean something else.
+  if (usable.size() != facts_.spec.launch.share.cpus || node.cpus.empty()) return set;
+  const std::uint32_t each = launch_->task.cpus_per_task;
+  const bool divided = launch_->task.bind && node.cpus.size() == node.ranks.size() * each;
+  const std::size_t begin = divided ? std::size_t{local} * each : 0;
+  const std::size_t end = divided ? begin + each : node.cpus.size();
+  for (std::size_t i = begin; i < end; ++i)
+    if (node.cpus[i] < usable.size()) set.insert(usable[node.cpus[i]]);
+  return set;
+}
+
+void TaskGroup::watch(std::size_t index, std::size_t which) {
+  Stream& stream = tasks_[index].streams[which];
+  if (!stream.fd) return;
+  reactor_.watch(stream.fd.get(), paused_ ? 0 : static_cast<std::uint32_t>(EPOLLIN),
+                 [this, index, which](std::uint32_t) {
+                   Task& task = tasks_[index];
+                   Stream& ready = task.streams[which];
+                   if (read_some(task, ready)) return;
+                   close_stream(ready);
+                   end_if_over();
+                 });
+  if (paused_) reactor_.change(stream.fd.get(), 0);
+}
+
+bool TaskGroup::read_some(Task& task, Stream& stream) {
+  char bytes[kRead];
+  const ssize_t n = ::read(stream.fd.get(), bytes, sizeof bytes);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;  // a terminal without programs says EIO
+  if (n == 0) return false;
+  send_(stream.kind, task.rank, {bytes, static_cast<std::size_t>(n)});
+  return true;
+}
+
+void TaskGroup::close_stream(Stream& stream) {
+  if (!stream.fd) return;
+  reactor_.forget(stream.fd.get());
+  stream.fd.reset();
+}
+
+// Reads what a task that has ended has written. Processes that it left behind may still hold the pipe.
+void TaskGroup::drain(Task& task) {
+  for (Stream& stream : task.streams) {
+    if (!stream.fd) continue;
+    char bytes[kRead];
+    for (ssize_t n; (n = ::read(stream.fd.get(), bytes, sizeof bytes)) != 0;) {
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) break;
+      send_(stream.kind, task.rank, {bytes, static_cast<std::size_t>(n)});
+    }
+    close_stream(stream);
+  }
+}
+
+bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {
+  const auto task =
+      std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.pid == pid; });
+  if (task == tasks_.end()) return false;
+  ::kill(-pid, SIGKILL);  // what it left in its session's group
+  task->pid = 0;
+  task->ended = true;
+  close_input(*task);
+  drain(*task);
+  steps::TaskEnd end;
+  if (WIFSIGNALED(wait_status))
+    end.signal = WTERMSIG(wait_status);
+  else
+    end.code = WEXITSTATUS(wait_status);
+  end.user_cpu = duration(used.ru_utime);
+  end.system_cpu = duration(used.ru_stime);
+  end.max_rss = std::int64_t{used.ru_maxrss} << 10;
+  send_(FrameKind::ended, task->rank, encode(end));
+  if (mpi_) mpi_->task_ended(task->rank);
+  end_if_over();
+  return true;
+}
+
+void TaskGroup::end_if_over() {
+  if (over_ || !std::all_of(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.ended; }))
+    return;
+  over_ = true;
+  send_(FrameKind::over, 0, {});
+}
+
+void TaskGroup::pause_output(bool pause) {
+  if (paused_ == pause) return;
+  paused_ = pause;
+  for (Task& task : tasks_)
+    for (Stream& stream : task.streams)
+      if (stream.fd)
+        reactor_.change(stream.fd.get(), pause ? 0 : static_cast<std::uint32_t>(EPOLLIN));
+}
+
+void TaskGroup::take_input(const steps::Frame& frame) {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = tasks_[i];
+    if (!task.input || (frame.number != steps::kAllRanks && frame.number != task.rank)) continue;
+    if (frame.payload.empty())
+      task.input_ends = true;
+    else if (task.to_write.size() + frame.payload.size() <= kMostInput)
+      task.to_write += frame.payload;
+    else
+      signal_all(SIGKILL);
+    write_input(i);
+  }
+}
+
+void TaskGroup::tell_if_full(Task& task) {
+  const bool full = task.to_write.size() > (task.input_full ? kLowInput : kFullInput);
+  if (full == task.input_full) return;
+  task.input_full = full;
+  send_(FrameKind::input_full, task.rank, full ? "1" : "0");
+}
+
+void TaskGroup::write_input(std::size_t index) {
+  Task& task = tasks_[index];
+  while (!task.to_write.empty()) {
+    const ssize_t n = ::write(task.input.get(), task.to_write.data(), task.to_write.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) break;
+    if (n < 0) return close_input(task);  // it has closed its input
+    task.to_write.erase(0, static_cast<std::size_t>(n));
+  }
+  tell_if_full(task);
+  if (task.to_write.empty() && task.input_ends) return close_input(task);
+  const bool wanted = !task.to_write.empty();
+  if (wanted == task.input_watched) return;
+  task.input_watched = wanted;
+  if (wanted)
+    reactor_.watch(task.input.get(), EPOLLOUT, [this, index](std::uint32_t) {
+      if (tasks_[index].input) write_input(index);
+    });
+  else
+    reactor_.forget(task.input.get());
+}
+
+void TaskGroup::close_input(Task& task) {
+  if (!task.input) return;
+  if (std::exchange(task.input_watched, false)) reactor_.forget(task.input.get());
+  task.input.reset();
+  task.to_write.clear();
+  tell_if_full(task);
+}
+
+void TaskGroup::signal_all(int signal) {
+  for (const Task& task : tasks_)
+    if (task.pid > 0) ::kill(-task.pid, signal);
+}
+
+void TaskGroup::set_window(std::uint32_t size) {
+  for (const Task& task : tasks_) {
+    if (!launch_->task.pty || task.rank != 0 || !task.streams[0].fd) continue;
+    winsize window{};
+    window.ws_col = static_cast<unsigned short>(size >> 16);
+    window.ws_row = static_cast<unsigned short>(size & 0xffff);
+    ::ioctl(task.streams[0].fd.get(), TIOCSWINSZ, &window);
+  }
+}
+
+}  // namespace ares::stepd

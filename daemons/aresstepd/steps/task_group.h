@@ -1,0 +1,101 @@
+// TaskGroup: the tasks of one step on this node. Takes the frames of the step manager and answers with
+// those of a launcher (steps/frame.h). Owned by the step host; one thread.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aresstepd/steps/mpi_service.h"
+#include "aresstepd/steps/reactor.h"
+#include "aresstepd/steps/step_records.h"
+#include "base/time.h"
+#include "node/step_spec.h"
+#include "os/fd.h"
+#include "steps/frame.h"
+#include "steps/request.h"
+
+namespace ares::stepd {
+
+// What a step host knows of its attempt.
+struct HostFacts {
+  node::StepSpec spec;
+  std::string directory;  // the attempt's
+  std::string pmixd;      // path of arespmixd
+  Time started_at{};      // when the job started
+};
+
+class TaskGroup {
+ public:
+  using Send =
+      std::function<void(steps::FrameKind, std::uint32_t number, std::string_view payload)>;
+
+  // `send` must not call back.
+  TaskGroup(const HostFacts& facts, StepRecords& records, Reactor& reactor, Send send);
+  ~TaskGroup();  // kills the tasks
+  TaskGroup(const TaskGroup&) = delete;
+  TaskGroup& operator=(const TaskGroup&) = delete;
+
+  void receive(const steps::Frame& frame);
+  // A child of this process has ended. False: it is not a task of this group.
+  bool ended(pid_t pid, int wait_status, const rusage& used);
+  // Reads nothing of what the tasks write while `pause`, so that they have to wait.
+  void pause_output(bool pause);
+  bool over() const { return over_; }
+
+ private:
+  struct Stream {
+    os::Fd fd;
+    steps::FrameKind kind{};
+    bool paused = false;
+  };
+  struct Task {
+    std::uint32_t rank = 0;
+    pid_t pid = 0;  // 0: it has ended
+    os::Fd input;
+    std::string to_write;  // of the input
+    bool input_ends = false;
+    bool input_watched = false;
+    bool input_full = false;  // and arun was told so
+    Stream streams[2];        // output, errors
+    bool ended = false;
+  };
+
+  void prepare(const std::string& payload);
+  Status prepare_mpi();
+  void say_ready(const Status& prepared);
+  void start_all();
+  Status start(Task& task, std::uint32_t local);
+  IntervalSet cpus_of(std::uint32_t local) const;
+  void watch(std::size_t task, std::size_t stream);
+  // False at its end.
+  bool read_some(Task& task, Stream& stream);
+  void drain(Task& task);
+  void close_stream(Stream& stream);
+  void take_input(const steps::Frame& frame);
+  void write_input(std::size_t task);
+  void close_input(Task& task);
+  void tell_if_full(Task& task);
+  void signal_all(int signal);
+  void set_window(std::uint32_t size);
+  void end_if_over();
+
+  const HostFacts& facts_;
+  StepRecords& records_;
+  Reactor& reactor_;
+  Send send_;
+  std::optional<steps::NodeLaunch> launch_;
+  std::string pmix_directory_;       // made for it; empty: none was
+  std::unique_ptr<MpiService> mpi_;  // none: the program is not one of MPI
+  std::vector<Task> tasks_;
+  bool paused_ = false;
+  bool over_ = false;
+};
+
+}  // namespace ares::stepd

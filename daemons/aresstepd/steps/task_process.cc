@@ -1,0 +1,162 @@
+#include "aresstepd/steps/task_process.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "os/affinity.h"
+#include "os/namespace.h"
+
+namespace ares::stepd {
+namespace {
+
+constexpr int kCannot = 1;
+constexpr int kNotExecutable = 126;
+constexpr int kNotFound = 127;
+
+struct Pipe {
+  os::Fd read, write;
+};
+
+Status make_pipe(Pipe& made) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(os::errno_error("cannot make a pipe"));
+  made.read.reset(ends[0]);
+  made.write.reset(ends[1]);
+  return {};
+}
+
+struct Terminal {
+  os::Fd master, slave;
+};
+
+void set_window(int terminal, std::uint32_t size) {
+  if (size == 0) return;
+  winsize window{};
+  window.ws_col = static_cast<unsigned short>(size >> 16);
+  window.ws_row = static_cast<unsigned short>(size & 0xffff);
+  ::ioctl(terminal, TIOCSWINSZ, &window);
+}
+
+Result<Terminal> make_terminal(std::uint32_t size) {
+  Terminal made;
+  made.master.reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  char name[64];
+  if (!made.master || ::grantpt(made.master.get()) != 0 || ::unlockpt(made.master.get()) != 0 ||
+      ::ptsname_r(made.master.get(), name, sizeof name) != 0)
+    return fail(os::errno_error("cannot make a terminal"));
+  made.slave.reset(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!made.slave) return fail(os::errno_error("cannot open the terminal"));
+  set_window(made.master.get(), size);
+  return made;
+}
+
+[[noreturn]] void give_up(const std::string& what, int error, int code) {
+  ::dprintf(2, "aresstepd: %s: %s\n", what.c_str(), std::strerror(error));
+  ::_exit(code);
+}
+
+void use_file(int target, const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
+  if (fd < 0) give_up("cannot open " + path, errno, kCannot);
+  ::dup2(fd, target);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+struct ChildEnds {
+  int input = -1, output = -1, errors = -1;
+  int terminal = -1;
+};
+
+[[noreturn]] void run(TaskStart& start, const ChildEnds& ends) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setsid();
+  if (ends.terminal >= 0) {
+    ::ioctl(ends.terminal, TIOCSCTTY, 0);
+    for (int target = 0; target < 3; ++target) ::dup2(ends.terminal, target);
+  } else {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ::dup2(ends.input >= 0 ? ends.input : null, 0);
+    ::dup2(ends.output >= 0 ? ends.output : null, 1);
+    ::dup2(ends.errors >= 0 ? ends.errors : null, 2);
+  }
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (start.passed >= 0) ::fcntl(start.passed, F_SETFD, 0);
+  os::run_on(start.cpus);
+  ::umask(start.umask & 0777);
+  if (::chdir(start.directory.c_str()) != 0) {
+    ::dprintf(2, "aresstepd: cannot change to directory %s: %s; using /tmp instead\n",
+              start.directory.c_str(), std::strerror(errno));
+    if (::chdir("/tmp") != 0) give_up("cannot change to directory /tmp", errno, kCannot);
+  }
+  const int write_flags = O_WRONLY | O_CREAT | O_APPEND | (start.append ? 0 : O_TRUNC);
+  if (!start.input.empty()) use_file(0, start.input, O_RDONLY);
+  if (!start.output.empty()) use_file(1, start.output, write_flags);
+  if (!start.errors.empty() && start.errors == start.output)
+    ::dup2(1, 2);
+  else if (!start.errors.empty())
+    use_file(2, start.errors, write_flags);
+
+  // PATH of the task, not of this process, finds the program.
+  std::vector<char*> variables = pointers(start.environment);
+  environ = variables.data();
+  const std::vector<char*> arguments = pointers(start.arguments);
+  ::execvp(arguments[0], arguments.data());
+  const int error = errno;
+  give_up("cannot execute " + start.arguments[0], error,
+          error == ENOENT ? kNotFound : kNotExecutable);
+}
+
+}  // namespace
+
+Result<StartedTask> start_task(TaskStart start) {
+  StartedTask started;
+  Pipe in, out, err;
+  Terminal terminal;
+  ChildEnds ends;
+  if (start.pty) {
+    Result<Terminal> made = make_terminal(start.window_size);
+    if (!made) return fail(made.error());
+    terminal = std::move(*made);
+    ends.terminal = terminal.slave.get();
+  } else {
+    if (start.input.empty() && start.has_input)
+      if (Status made = make_pipe(in); !made) return fail(made.error());
+    if (start.output.empty())
+      if (Status made = make_pipe(out); !made) return fail(made.error());
+    if (start.errors.empty())
+      if (Status made = make_pipe(err); !made) return fail(made.error());
+    ends = {in.read.get(), out.write.get(), err.write.get(), -1};
+  }
+  const pid_t pid = os::fork_with(0);
+  if (pid < 0) return fail(os::errno_error("cannot fork a task"));
+  if (pid == 0) run(start, ends);
+  started.pid = pid;
+  started.input = std::move(in.write);
+  started.output = start.pty ? std::move(terminal.master) : std::move(out.read);
+  started.errors = std::move(err.read);
+  for (const os::Fd* fd : {&started.input, &started.output, &started.errors})
+    if (*fd) ::fcntl(fd->get(), F_SETFL, ::fcntl(fd->get(), F_GETFL) | O_NONBLOCK);
+  return started;
+}
+
+}  // namespace ares::stepd

@@ -1,0 +1,41 @@
+// Starts one task of a step as a child of the step host, which is the job's user already. Called by
+// TaskGroup; single-threaded.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/interval_set.h"
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace ares::stepd {
+
+struct TaskStart {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;  // NAME=value
+  std::string directory;
+  std::string input, output, errors;  // files; empty: the pipes below, or nothing for the input
+  bool append = false;
+  bool has_input = false;
+  bool pty = false;
+  std::uint32_t window_size = 0;  // columns << 16 | rows, of the terminal
+  std::uint32_t umask = 022;
+  IntervalSet cpus;  // that it is bound to; empty: those of the host
+  int passed = -1;   // an open descriptor that the program inherits
+};
+
+struct StartedTask {
+  pid_t pid = 0;
+  // Our ends. With a terminal `output` is its master, for both directions. None where a file is used.
+  os::Fd input, output, errors;
+};
+
+// What the child itself cannot do, such as to execute the program, it says on the task's standard
+// error, and exits with 126 or 127 as a shell does.
+Result<StartedTask> start_task(TaskStart start);
+
+}  // namespace ares::stepd
