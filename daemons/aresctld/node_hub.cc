@@ -8,9 +8,11 @@
 
 #include "base/duration.h"
 #include "cli/values/job_ids.h"
+#include "node/records.h"
 #include "os/clock.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
+#include "steps/handshake.h"
 
 namespace ares::aresctld {
 namespace {
@@ -27,6 +29,17 @@ std::vector<std::string> remarks_in(const Heartbeat& heartbeat) {
       remarks.push_back("attempt " + cli::format_job_id(report.attempt.job) + "." +
                         std::to_string(report.attempt.attempt.value()) + ": " + report.detail);
   return remarks;
+}
+
+// "HOST:PORT" where a node that speaks from `peer` (rpc/wire/peer_address.h) takes steps. A node on a Unix
+// socket is on this machine.
+std::string step_address(std::string_view peer, std::uint16_t port) {
+  if (port == 0) return {};
+  std::string host = "127.0.0.1";
+  for (const std::string_view family : {"ipv4:", "ipv6:"})
+    if (peer.starts_with(family))
+      host = peer.substr(family.size(), peer.rfind(':') - family.size());
+  return host + ":" + std::to_string(port);
 }
 
 }  // namespace
@@ -117,7 +130,10 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
       peer.clock_ahead = *clock - os::wall_now();
       if (fault.empty()) fault = clock_fault(peer.clock_ahead);
     };
-    if (registers) note_clock(registration->clock, registration->fault);
+    if (registers) {
+      note_clock(registration->clock, registration->fault);
+      peer.step_address = step_address(session->peer(), registration->step_port);
+    }
     if (!registers && peer.session == session) {
       peer.last_message_at = clock_.now();
       if (auto* heartbeat = std::get_if<Heartbeat>(&converted->body)) {
@@ -233,6 +249,13 @@ void NodeHub::deliver(Effect effect) {
     }
     prepare->script = *script;
     prepare->environment = *environment;
+    if (prepare->launch.layout->names.size() > 1)
+      if (Status added = add_step_access(prepare->launch); !added) {
+        // As above. Nodes register again within a heartbeat after the controller has started.
+        spdlog::info("job {} waits to be launched: {}",
+                     cli::format_job_id(prepare->launch.attempt.job), added.error().message);
+        return;
+      }
   }
   // What the view shows is committed.
   const ClusterState& state = *view.state;
@@ -244,6 +267,26 @@ void NodeHub::deliver(Effect effect) {
   proto::to_api(ToNode{node->name, state.epoch, std::move(effect.body), std::move(position)},
                 &message);
   session->send(std::move(message));
+}
+
+// What the nodes of the attempt need to reach each other. unavailable: one of them has not registered with
+// this controller yet.
+Status NodeHub::add_step_access(LaunchSpec& launch) {
+  if (secret_.empty()) {
+    Result<std::string> secret = journal_.secret();
+    if (!secret) return fail(secret.error());
+    secret_ = std::move(*secret);
+  }
+  launch.step_key = steps::attempt_key(secret_, node::directory_name(launch.attempt), launch.fence,
+                                       launch.spec->uid, launch.layout->list);
+  const std::lock_guard lock(mutex_);
+  for (const std::string& name : launch.layout->names) {
+    const auto peer = peers_.find(name);
+    if (peer == peers_.end() || !peer->second.step_address)
+      return fail(ErrorCode::unavailable, "node " + name + " has not registered yet");
+    launch.step_addresses.push_back(*peer->second.step_address);
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const std::string>> NodeHub::blob(const BlobId& id) {

@@ -64,6 +64,9 @@ class NodeHub : public rpc::AttachHandler {
     std::map<AttemptKey, AttemptUse> used;
     Time used_at{};
     Duration clock_ahead{};  // of this machine's clock, when it told last
+    // Where the node takes steps of other nodes, "HOST:PORT"; empty: nowhere. None: it has not said since
+    // the controller started.
+    std::optional<std::string> step_address{};
   };
 
   // Why the node's clock is wrong; empty: it is not, or this machine's probably is.
@@ -75,6 +78,7 @@ class NodeHub : public rpc::AttachHandler {
   void accept(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name);
   void deliver(Effect effect);
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id);
+  Status add_step_access(LaunchSpec& launch);
 
   store::Journal& journal_;
   const ViewHolder& views_;
@@ -96,6 +100,7 @@ class NodeHub : public rpc::AttachHandler {
   Cached cache_;  // most recently used first
   std::map<BlobId, Cached::iterator> cached_;
   std::size_t cached_bytes_ = 0;
+  std::string secret_;  // of the cluster; sender thread only; empty: not read yet
 };
 
 }  // namespace ares::aresctld

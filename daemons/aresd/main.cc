@@ -23,6 +23,7 @@
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
 #include "aresd/reboot.h"
+#include "aresd/step_gate.h"
 #include "base/hostlist.h"
 #include "config/config.h"
 #include "exec/baremetal/baremetal.h"
@@ -252,7 +253,7 @@ ares::CpuLayout find_cpu_layout() {
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
-                 bool join, bool& by_nvml) {
+                 bool join, std::uint16_t step_port, bool& by_nvml) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
@@ -311,6 +312,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .task_prolog = config.node.task_prolog,
                    .private_tmp = config.node.private_tmp,
                    .joins = joins,
+                   .step_port = step_port,
                    .cpu_layout = layout,
                    .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
                    .gpu_names = std::move(gpu_names)};
@@ -435,8 +437,18 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
   bool by_nvml = false;
-  if (Status added =
-          add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join, by_nvml);
+  std::unique_ptr<ares::aresd::StepGate> steps;
+  if (!plugin->in_memory) {
+    auto gate = ares::aresd::StepGate::open(
+        config->node.step_port, {config->node.spool_of(names->front())},
+        [](const std::string& text) { spdlog::warn("a step of another node: {}", text); });
+    if (gate)
+      steps = std::move(*gate);
+    else
+      spdlog::warn("jobs of several nodes have no steps here: {}", gate.error().message);
+  }
+  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join,
+                               steps ? steps->port() : std::uint16_t{0}, by_nvml);
       !added)
     return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);

@@ -32,6 +32,19 @@ Type<Seconds> one_second_or_more() {
           type.print};
 }
 
+Type<std::uint16_t> step_port_type() {
+  const auto type = count_type();
+  return {"PORT",
+          [type](const Value& value) -> Result<std::uint16_t> {
+            const auto port = type.parse(value);
+            if (!port) return fail(port.error());
+            if (*port > UINT16_MAX)
+              return fail(ErrorCode::invalid_argument, "must be a port: 0 to 65535");
+            return static_cast<std::uint16_t>(*port);
+          },
+          [](const std::uint16_t& port) { return std::to_string(port); }};
+}
+
 // Below it are directories of jobs, which hide /tmp: it cannot be in one.
 Type<std::string> directory_type() {
   const auto text = text_type();
@@ -114,6 +127,10 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "Program that runs as the job's user before its script, in its directory "
                         "and environment, which it can change; see ares-prolog(7). If it fails, "
                         "the job fails."),
+      field<NodeConfig>("step_port", &NodeConfig::step_port, step_port_type(),
+                        "TCP port on which the node takes steps of jobs that began on other nodes; "
+                        "see arun(1). 0: any that is free, and the same one after a restart of "
+                        "aresd."),
       field<NodeConfig>("private_tmp", &NodeConfig::private_tmp, directory_type(),
                         "Directory in which each job gets a /tmp and a /var/tmp of its own, which "
                         "are removed when it has ended. Empty: jobs share those of the machine."),

@@ -90,6 +90,7 @@ struct NodeConfig {
   bool user_namespaces = true;                 // without root, jobs run in a user namespace
   bool private_ipc = true;                     // jobs have a /dev/shm of their own
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
+  std::uint16_t step_port = 0;                 // TCP, for steps of other nodes; 0 = any
   std::string reboot_program;                  // run by `actl reboot`; empty = none
   Seconds gpu_discovery_timeout{60};           // 1 at least
   // Absolute paths of the site's programs; empty = none.

@@ -1,0 +1,205 @@
+#include "aresd/step_gate.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "auth/shared_key.h"
+#include "node/records.h"
+#include "node/step_spec.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/sockets/local_socket.h"
+#include "os/sockets/passing.h"
+#include "steps/handshake.h"
+#include "steps/socket_name.h"
+
+namespace ares::aresd {
+namespace {
+
+constexpr std::size_t kMostPending = 256;  // that have not shown yet that they may come in
+constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr std::size_t kNonceBytes = 16;
+
+Result<std::string> read_record(const std::string& directory, node::Record record) {
+  return os::read_file(directory + "/" + std::string(node::file_name(record)));
+}
+
+// The attempt's directory, if it runs here and the caller knows its key.
+Result<std::string> find_attempt(const std::vector<std::string>& spools, const steps::Dial& dial,
+                                 const std::string& nonce, std::string& key) {
+  // A caller that has not proven what it says learns nothing about other jobs.
+  const auto refuse = [] {
+    return fail(ErrorCode::permission_denied, "no attempt of that key runs on this node");
+  };
+  if (!node::parse_directory_name(dial.attempt)) return refuse();
+  for (const std::string& spool : spools) {
+    const std::string directory = spool + "/jobs/" + dial.attempt;
+    const Result<std::string> text = read_record(directory, node::Record::spec);
+    if (!text) continue;
+    const Result<node::StepSpec> spec = node::decode_step_spec(*text);
+    if (!spec || spec->launch.rank != dial.to)
+      continue;  // several nodes of a job may be served here
+    if (spec->launch.fence != dial.fence || !steps::verify_dial(dial, nonce, spec->launch.step_key))
+      return refuse();
+    if (read_record(directory, node::Record::exit))
+      return fail(ErrorCode::failed_precondition, "the attempt has ended on this node");
+    key = spec->launch.step_key;
+    return directory;
+  }
+  return refuse();
+}
+
+// Where the port of the last time is kept.
+std::string port_file(const std::string& spool) {
+  return spool + "/step_port";
+}
+
+std::uint16_t last_port(const std::string& spool) {
+  const Result<std::string> text = os::read_file(port_file(spool));
+  std::uint16_t port = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), port);
+  return port;
+}
+
+struct Bound {
+  os::Fd listener;
+  std::uint16_t port = 0;
+};
+
+// IPv6 and IPv4 where the machine has both.
+Result<Bound> bind_to(std::uint16_t port) {
+  const auto cannot = [&] {
+    return fail(
+        os::errno_error("cannot take steps of other nodes on port " + std::to_string(port)));
+  };
+  Bound made;
+  made.listener.reset(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const bool v6 = static_cast<bool>(made.listener);
+  if (!v6) made.listener.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.listener) return cannot();
+  const int fd = made.listener.get();
+  const int yes = 1, no = 0;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = htons(port);
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_port = htons(port);
+  if (v6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  const auto* address =
+      v6 ? reinterpret_cast<const sockaddr*>(&six) : reinterpret_cast<const sockaddr*>(&four);
+  if (::bind(fd, address, v6 ? sizeof six : sizeof four) != 0 || ::listen(fd, SOMAXCONN) != 0)
+    return cannot();
+  sockaddr_in6 bound{};
+  socklen_t size = sizeof bound;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return cannot();
+  made.port = ntohs(bound.sin6_port);  // at the same place in both kinds of address
+  return made;
+}
+
+}  // namespace
+
+StepGate::StepGate(os::Fd listener, os::Fd stop, std::uint16_t port,
+                   std::vector<std::string> spools, Log log)
+    : listener_(std::move(listener)),
+      stop_(std::move(stop)),
+      port_(port),
+      spools_(std::move(spools)),
+      log_(std::move(log)),
+      thread_([this] { run(); }) {}
+
+StepGate::~StepGate() {
+  const std::uint64_t one = 1;
+  (void)!::write(stop_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+Result<std::unique_ptr<StepGate>> StepGate::open(std::uint16_t port,
+                                                 std::vector<std::string> spools, Log log) {
+  if (Status made = os::make_directories(spools.front(), 0755); !made) return fail(made.error());
+  const std::uint16_t last = port == 0 ? last_port(spools.front()) : 0;
+  Result<Bound> bound = bind_to(port != 0 ? port : last);
+  if (!bound && last != 0) bound = bind_to(0);
+  if (!bound) return fail(bound.error());
+  if (port == 0 && bound->port != last)
+    if (Status kept =
+            os::publish_file(port_file(spools.front()), std::to_string(bound->port), 0600);
+        !kept)
+      log("the port for steps is another one after a restart: " + kept.error().message);
+  os::Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop) return fail(os::errno_error("cannot make an event descriptor"));
+  return std::unique_ptr<StepGate>(new StepGate(std::move(bound->listener), std::move(stop),
+                                                bound->port, std::move(spools), std::move(log)));
+}
+
+void StepGate::run() {
+  for (;;) {
+    std::vector<pollfd> ready{{stop_.get(), POLLIN, 0},
+                              {pending_.size() < kMostPending ? listener_.get() : -1, POLLIN, 0}};
+    for (const PendingAuth& caller : pending_) ready.push_back({caller.socket.get(), POLLIN, 0});
+    if (::poll(ready.data(), ready.size(), pending_.empty() ? -1 : 1000) < 0) continue;
+    if (ready[0].revents != 0) return;
+    std::vector<PendingAuth> kept;
+    const BootTime now = os::boot_now();
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      PendingAuth& caller = pending_[i];
+      const bool stays = ready[i + 2].revents != 0 ? read_line(caller) : now < caller.until;
+      if (stays) kept.push_back(std::move(caller));
+    }
+    pending_ = std::move(kept);
+    if (ready[1].revents != 0) greet_one();
+  }
+}
+
+void StepGate::greet_one() {
+  os::Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) return;
+  PendingAuth caller{
+      std::move(socket), auth::random_bytes(kNonceBytes), {}, os::boot_now() + kPatience};
+  const std::string line = steps::greeting(caller.nonce);
+  if (::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+      static_cast<ssize_t>(line.size()))
+    pending_.push_back(std::move(caller));
+}
+
+bool StepGate::read_line(PendingAuth& caller) {
+  char bytes[steps::kLongestLine];
+  const ssize_t n = ::recv(caller.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (n <= 0) return false;
+  caller.line.append(bytes, static_cast<std::size_t>(n));
+  if (caller.line.back() != '\n') return caller.line.size() < steps::kLongestLine;
+  caller.line.pop_back();
+  if (const Status handed = hand_over(caller); !handed) {
+    const std::string line = steps::refusal_line(handed.error().message);
+    (void)::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    log_(handed.error().message);
+  }
+  return false;
+}
+
+Status StepGate::hand_over(PendingAuth& caller) {
+  const Result<steps::Dial> dial = steps::read_dial(caller.line);
+  if (!dial) return fail(dial.error());
+  std::string key;
+  const Result<std::string> directory = find_attempt(spools_, *dial, caller.nonce, key);
+  if (!directory) return fail(directory.error());
+  // The supervisor starts a step host when it may; until then the connection waits.
+  Result<os::Fd> host = os::connect_in(*directory, steps::kSocketName);
+  if (!host) return fail(host.error());
+  const std::string line = steps::answer_line(*dial, caller.nonce, key);
+  if (::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(line.size()))
+    return fail(os::errno_error("cannot answer a step host"));
+  return os::pass(host->get(), steps::kHandedOver, caller.socket.get());
+}
+
+}  // namespace ares::aresd
