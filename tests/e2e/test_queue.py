@@ -1,5 +1,5 @@
 # Tests: aqueue/columns, aqueue/why, cells, columns_identity, columns_places, columns_resources
-# Tests: frame, query_estimate, query_rows, repeat
+# Tests: options/frame, query_estimate, query_rows, repeat
 """aqueue and acancel as users and scripts call them."""
 
 import getpass

@@ -1,0 +1,391 @@
+#include "arun/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "base/hostlist.h"
+#include "base/printable.h"
+#include "steps/task_environment.h"
+
+namespace ares::arun {
+namespace {
+
+using cli::set_flag;
+using cli::set_text;
+
+constexpr std::uint32_t kMost = 1'000'000;
+constexpr std::size_t kMostNodes = 100'000;
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || number > kMost)
+    return std::nullopt;
+  return number;
+}
+
+std::function<Status(const std::string&)> set_count(std::function<void(std::uint32_t)> set,
+                                                    const char* name) {
+  return [set = std::move(set), name](const std::string& text) -> Status {
+    const auto number = number_of(text);
+    if (!number || *number == 0)
+      return fail(ErrorCode::invalid_argument,
+                  std::string(name) + " must be a number from 1: " + quote(text));
+    set(*number);
+    return {};
+  };
+}
+
+// "2" or "2-4": the most of a range, which a step of a job that has less cannot get.
+std::function<Status(const std::string&)> set_nodes(std::optional<std::uint32_t>& nodes) {
+  return [&nodes](const std::string& text) -> Status {
+    const std::size_t dash = text.find('-');
+    const auto first = number_of(text.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : number_of(text.substr(dash + 1));
+    if (!first || !last || *first == 0 || *last < *first)
+      return fail(ErrorCode::invalid_argument,
+                  "--nodes must be a number or a range as 2-4: " + quote(text));
+    nodes = *first;
+    return {};
+  };
+}
+
+const char* value_of(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& variable : environment)
+    if (variable.starts_with(name + "=")) return variable.c_str() + name.size() + 1;
+  return nullptr;
+}
+
+std::optional<std::uint32_t> number_from(const std::vector<std::string>& environment,
+                                         const std::string& name) {
+  const char* const value = value_of(environment, name);
+  return value ? number_of(value) : std::nullopt;
+}
+
+Result<std::vector<std::string>> exported(const std::string& names,
+                                          const std::vector<std::string>& environment) {
+  if (names.empty() || names == "ALL") return environment;
+  std::vector<std::string> result;
+  std::vector<std::string> wanted;
+  for (std::string_view rest = names; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    wanted.emplace_back(item);
+  }
+  const bool all = std::find(wanted.begin(), wanted.end(), "ALL") != wanted.end();
+  for (const std::string& variable : environment) {
+    const std::string name = variable.substr(0, variable.find('='));
+    // Those that describe the job stay, as for a job that exports nothing.
+    if (all || name.starts_with("ARES_") || name.starts_with("SLURM_") || name == "PATH" ||
+        name == "HOME" || name == "USER" || name == "LOGNAME" || name == "SHELL" ||
+        std::find(wanted.begin(), wanted.end(), name) != wanted.end())
+      result.push_back(variable);
+  }
+  for (const std::string& item : wanted)
+    if (item.find('=') != std::string::npos) result.push_back(item);
+  return result;
+}
+
+// Whether each task, or each node, has a file of its own.
+bool differs_by_task(const std::string& pattern) {
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+    if (pattern[i] != '%') continue;
+    std::size_t end = i + 1;
+    while (end < pattern.size() && pattern[end] >= '0' && pattern[end] <= '9') ++end;
+    if (end < pattern.size() && (pattern[end] == 't' || pattern[end] == 'n' || pattern[end] == 'N'))
+      return true;
+    i = end;
+  }
+  return false;
+}
+
+struct Kept {
+  std::string file;
+  std::optional<std::uint32_t> rank;
+  bool none = false;
+};
+
+// `in_task` gets the pattern if the tasks open the file.
+Kept sort_output(const std::string& given, std::string& in_task) {
+  Kept kept;
+  if (given.empty() || given == "all") return kept;
+  if (given == "none") {
+    kept.none = true;
+  } else if (const auto rank = number_of(given)) {
+    kept.rank = rank;
+  } else if (differs_by_task(given)) {
+    in_task = given;
+  } else {
+    kept.file = given;
+  }
+  return kept;
+}
+
+Status choose_distribution(Wanted& wanted) {
+  const std::string first = wanted.distribution.substr(0, wanted.distribution.find_first_of(":,"));
+  if (first.empty() || first == "block" || first == "*") return {};
+  if (first == "cyclic") {
+    wanted.request.spread = steps::Spread::cyclic;
+    return {};
+  }
+  return fail(ErrorCode::invalid_argument,
+              "--distribution=" + wanted.distribution + ": a step knows block and cyclic");
+}
+
+Status choose_mpi(Wanted& wanted) {
+  steps::Mpi& mpi = wanted.request.task.mpi;
+  if (wanted.mpi == "none")
+    mpi = steps::Mpi::none;
+  else if (wanted.mpi.empty() || wanted.mpi == "pmi1")
+    mpi = steps::Mpi::pmi1;
+  else if (wanted.mpi.starts_with("pmix"))  // pmix_v4 of Slurm, too
+    mpi = steps::Mpi::pmix;
+  else
+    return fail(
+        ErrorCode::invalid_argument,
+        "--mpi=" + wanted.mpi + ": it is pmi1 (MPICH and its relatives), pmix (Open MPI) or none");
+  return {};
+}
+
+}  // namespace
+
+cli::OptionTable options(Wanted& w) {
+  cli::OptionTable table;
+  steps::StepRequest& request = w.request;
+  steps::TaskSettings& task = request.task;
+  table.environment_prefix = "ARUN_";
+  table.stop_at_operand = true;
+  table.options = {
+      {'n', "ntasks", "N",
+       "Run N tasks. Default: as many as the job has, or one on each node with --nodes.",
+       set_count([&w](std::uint32_t n) { w.tasks = n; }, "--ntasks")},
+      {'N', "nodes", "N", "Run on N nodes of the job.", set_nodes(w.nodes)},
+      {'c', "cpus-per-task", "N", "CPUs of each task. Default: as the job's.",
+       set_count([&task](std::uint32_t n) { task.cpus_per_task = n; }, "--cpus-per-task")},
+      {0, "ntasks-per-node", "N", "At most N tasks on a node.",
+       set_count([&request](std::uint32_t n) { request.tasks_per_node = n; }, "--ntasks-per-node")},
+      {'w', "nodelist", "NODES", "Run on these nodes of the job only.", set_text(w.node_list)},
+      {'x', "exclude", "NODES", "Run on no node of these.", set_text(w.excluded)},
+      {'m', "distribution", "WAY",
+       "block: ranks that follow each other share a node; cyclic: they go round the nodes.",
+       set_text(w.distribution)},
+      {0,
+       "exact",
+       "",
+       "Take only the CPUs that the tasks ask for, so that steps can run beside each other. "
+       "Without "
+       "it a step takes all CPUs of the job on its nodes.",
+       set_flag(request.exact),
+       {},
+       {"overlap"}},
+      {0, "exclusive", "", "The same as --exact.", set_flag(request.exact)},
+      {0, "overlap", "", "Share the CPUs with other steps, and wait for none.",
+       set_flag(request.overlap)},
+      {'O', "overcommit", "", "Permit more tasks than CPUs.", set_flag(request.overcommit)},
+      {'I', "immediate", "[S]", "Fail instead of waiting for other steps.",
+       set_flag(request.immediate)},
+      {'l', "label", "", "Begin each line with the rank of its task.", set_flag(w.label)},
+      {'u', "unbuffered", "", "Nothing is held back in any case.",
+       [](const std::string&) -> Status { return {}; }},
+      {0, "pty", "", "Give task 0 a terminal, as large as yours.", set_flag(w.pty)},
+      {'i', "input", "FILE",
+       "Input of the tasks: a file that each of them opens, all: yours goes to all tasks "
+       "(default), a rank: yours goes to that task, none.",
+       set_text(w.input)},
+      {'o', "output", "FILE",
+       "Output of the tasks: a file, all: yours (default), a rank: only of that task, none. With "
+       "%t, "
+       "%n or %N in its name each task, or node, writes its own file.",
+       set_text(w.output)},
+      {'e', "error", "FILE", "The same for standard error. Default: as --output for files.",
+       set_text(w.errors)},
+      {0, "open-mode", "MODE", "append or truncate (default) files of --output and --error.",
+       set_text(w.open_mode)},
+      {'K', "kill-on-bad-exit", "[0|1]", "End the step when a task fails.",
+       [&w](const std::string& text) -> Status {
+         if (!text.empty() && text != "0" && text != "1")
+           return fail(ErrorCode::invalid_argument, "--kill-on-bad-exit is 0 or 1: " + quote(text));
+         w.request.kill_on_bad_exit = text != "0";
+         return {};
+       }},
+      {'q', "quit-on-interrupt", "", "Ctrl-C ends the step at once.",
+       set_flag(w.quit_on_interrupt)},
+      {'Q', "quiet", "", "Do not tell how tasks failed.", set_flag(w.quiet)},
+      {'D', "chdir", "DIR", "Directory of the tasks. Default: the current one.",
+       set_text(w.directory)},
+      {0, "export", "NAMES",
+       "Variables for the tasks: ALL (default), NONE, or names and NAME=value separated by commas. "
+       "Those that describe the job are always there.",
+       set_text(w.export_names)},
+      {'J', "job-name", "NAME", "Name of the step.", set_text(request.name)},
+      {0, "jobid", "JOB", "The job this runs in, for scripts that name it.", set_text(w.job)},
+      {0, "cpu-bind", "WAY",
+       "none: tasks may use all CPUs of the step. Otherwise each task is bound to its own CPUs, "
+       "where "
+       "the step has just as many as its tasks ask for.",
+       set_text(w.cpu_bind)},
+      {0, "mpi", "TYPE",
+       "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
+       "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
+       set_text(w.mpi)}};
+  table.unsupported = {{'W', "wait"},
+                       {0, "multi-prog", false},
+                       {0, "bcast", false},
+                       {0, "gpus"},
+                       {0, "gres"},
+                       {0, "gpus-per-task"},
+                       {0, "gpus-per-node"},
+                       {0, "gpu-bind"},
+                       {0, "mem"},
+                       {0, "mem-per-cpu"},
+                       {0, "mem-bind"},
+                       {'t', "time"},
+                       {'p', "partition"},
+                       {'A', "account"},
+                       {0, "qos"},
+                       {'r', "relative"},
+                       {0, "het-group"},
+                       {0, "x11", false},
+                       {0, "task-prolog"},
+                       {0, "task-epilog"},
+                       {0, "prolog"},
+                       {0, "epilog"},
+                       {'E', "preserve-env", false}};
+  cli::add_common_options(table, w.common);
+  return table;
+}
+
+cli::Manual manual() {
+  std::vector<std::string> variables;
+  for (const node::Variable& variable : steps::task_variables())
+    variables.push_back(std::string(variable.name) + ": " + std::string(variable.meaning) + ".");
+  variables.push_back(
+      "Each that begins with ARES_ is also set with SLURM_. The others of the job are those of the "
+      "script, see asub(1); on other nodes those of that node.");
+  return {
+      .name = "arun",
+      .summary = "run a program as the tasks of a step of a job",
+      .synopsis = {"[OPTIONS] PROGRAM [ARGUMENTS]"},
+      .description =
+          {"Within a job, runs PROGRAM as one or more tasks on the job's nodes and waits for their "
+           "end. The tasks together are a step; steps of a job are numbered from 0.",
+           "What the tasks write comes out of arun, and what arun reads goes to the tasks. A "
+           "reader "
+           "that stops reading makes the tasks of its step wait when they write, and no other "
+           "step.",
+           "A step without --exact takes all CPUs of the job on its nodes, so a second one waits "
+           "for "
+           "its end. To run steps beside each other say --exact with --ntasks and --cpus-per-task, "
+           "or "
+           "--overlap.",
+           "No task begins unless all nodes of the step can begin theirs, and none begins twice: a "
+           "step whose node or whose arun is lost ends."},
+      .sections = {{"VARIABLES OF A TASK", variables},
+                   {"SIGNALS",
+                    {"Ctrl-C says which tasks run; a second one within a second sends them SIGINT, "
+                     "a third ends "
+                     "the step. Without a terminal, and with --quit-on-interrupt, the first one is "
+                     "sent to the "
+                     "tasks. SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on.",
+                     "A signal that the whole job gets reaches the tasks by itself, and arun does "
+                     "not pass it "
+                     "on."}}},
+      .examples = {{"arun hostname", "One task for each task of the job."},
+                   {"arun -n4 -c2 --exact ./solver &", "One of several steps at the same time."},
+                   {"arun -l -N2 --ntasks-per-node=1 nvidia-smi -L", "Once on each of two nodes."},
+                   {"arun --overlap --pty bash", "A shell beside what runs."}},
+      .exit_status =
+          {{"N", "The highest exit code of the tasks; 128 + the signal that ended one."},
+           {"1",
+            "The step could not be run, or its node was lost; a line on standard error says why."}},
+      .see_also = {"asub(1)", "ares-node(7)"}};
+}
+
+Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
+                         const std::vector<std::string>& operands) {
+  steps::StepRequest& request = w.request;
+  if (operands.empty())
+    return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
+  request.task.arguments = operands;
+  if (const char* const own = value_of(environment, "ARES_JOB_ID");
+      !w.job.empty() && (!own || w.job != own))
+    return fail(ErrorCode::invalid_argument,
+                "--jobid=" + w.job + ": steps are run from within their job, which is " +
+                    (own ? std::string(own) : "none here") + "; use asub");
+  // What the job was submitted with, unless the options say something else about the same.
+  const bool laid_out = w.nodes || request.tasks_per_node != 0;
+  request.tasks = w.tasks    ? *w.tasks
+                  : laid_out ? 0
+                             : number_from(environment, "ARES_NTASKS").value_or(1);
+  request.nodes = w.nodes ? *w.nodes
+                  : w.tasks || !w.node_list.empty()
+                      ? 0
+                      : number_from(environment, "ARES_NNODES").value_or(0);
+  if (request.task.cpus_per_task == 0)
+    request.task.cpus_per_task =
+        std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));
+  for (auto& [text, names] :
+       {std::pair<const std::string&, std::vector<std::string>&>{w.node_list, request.wanted_nodes},
+        {w.excluded, request.excluded_nodes}}) {
+    if (text.empty()) continue;
+    Result<std::vector<std::string>> list = expand_hostlist(text, kMostNodes);
+    if (!list) return fail(list.error());
+    names = std::move(*list);
+  }
+  if (Status chosen = choose_distribution(w); !chosen) return fail(chosen.error());
+  if (Status chosen = choose_mpi(w); !chosen) return fail(chosen.error());
+  if (!w.open_mode.empty() && w.open_mode != "append" && w.open_mode != "truncate")
+    return fail(ErrorCode::invalid_argument,
+                "--open-mode is append or truncate: " + quote(w.open_mode));
+  request.task.append = w.open_mode == "append";
+  request.task.bind = w.cpu_bind.find("none") == std::string::npos;
+  Result<std::vector<std::string>> variables = exported(w.export_names, environment);
+  if (!variables) return fail(variables.error());
+  request.task.environment = std::move(*variables);
+
+  Streams streams;
+  const Kept output = sort_output(w.output, request.task.output);
+  const Kept errors = sort_output(w.errors.empty() ? w.output : w.errors, request.task.errors);
+  streams.output = output.file;
+  streams.output_rank = output.rank;
+  streams.no_output = output.none;
+  streams.errors = errors.file;
+  streams.errors_rank = errors.rank;
+  streams.no_errors = errors.none;
+  streams.sends_input = w.input != "none";
+  if (const auto rank = number_of(w.input))
+    request.task.input_rank = *rank;
+  else if (!w.input.empty() && w.input != "all" && w.input != "none") {
+    request.task.input = w.input;
+    streams.sends_input = false;
+  }
+  request.task.pty = w.pty;
+  return streams;
+}
+
+Result<Streams> complete_remote_shell(Wanted& w, const std::vector<std::string>& environment,
+                                      const std::vector<std::string>& words) {
+  Streams streams;
+  streams.sends_input = true;
+  std::size_t at = 0;
+  for (; at < words.size() && words[at].starts_with('-'); ++at) {
+    if (words[at] == "-n") streams.sends_input = false;
+    if (words[at] == "-l" || words[at] == "-p" || words[at] == "-o") ++at;  // they have a value
+  }
+  if (at + 1 >= words.size())
+    return fail(ErrorCode::invalid_argument, "usage: ares-rsh [-n] HOST COMMAND...");
+  steps::StepRequest& request = w.request;
+  request.wanted_nodes = {words[at]};
+  request.tasks = 1;
+  request.overlap = request.overcommit = true;
+  std::string command;
+  while (++at < words.size()) command += (command.empty() ? "" : " ") + words[at];
+  request.task.arguments = {"/bin/sh", "-c", command};
+  request.task.environment = environment;
+  request.task.bind = false;
+  w.quiet = true;  // the caller tells what failed
+  return streams;
+}
+
+}  // namespace ares::arun

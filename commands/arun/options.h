@@ -1,0 +1,52 @@
+// The options of arun. Owned by main(); plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/options/common_options.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
+#include "steps/request.h"
+
+namespace ares::arun {
+
+struct Wanted {
+  steps::StepRequest request;
+  std::string input, output, errors;  // as given; empty: those of arun
+  std::string export_names;           // of --export
+  std::string node_list, excluded;
+  std::string open_mode, mpi, cpu_bind, distribution, directory, job;
+  std::optional<std::uint32_t> tasks, nodes;
+  bool label = false;
+  bool pty = false;
+  bool quit_on_interrupt = false;
+  bool quiet = false;
+  bool no_kill_on_bad_exit = false;
+  cli::CommonOptions common;
+};
+
+cli::OptionTable options(Wanted& wanted);
+cli::Manual manual();
+
+// Where the tasks' streams come from and go to, in arun itself.
+struct Streams {
+  bool sends_input = false;
+  std::string output, errors;                // files that arun writes; empty: its own streams
+  std::optional<std::uint32_t> output_rank;  // the only task whose output is kept
+  bool no_output = false;
+  std::optional<std::uint32_t> errors_rank;
+  bool no_errors = false;
+};
+
+// Fills in what the options leave open from the environment of the job, and sorts the files into those
+// that tasks open on their nodes and those of arun. `environment` has NAME=value.
+Result<Streams> complete(Wanted& wanted, const std::vector<std::string>& environment,
+                         const std::vector<std::string>& operands);
+
+// The same for `ares-rsh [OPTIONS] HOST COMMAND...`: the words of the command are joined for sh -c, as rsh
+// and ssh do. Their options that have no meaning within a job are passed over.
+Result<Streams> complete_remote_shell(Wanted& wanted, const std::vector<std::string>& environment,
+                                      const std::vector<std::string>& words);
+
+}  // namespace ares::arun
