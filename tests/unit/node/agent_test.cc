@@ -1,4 +1,4 @@
-// Tests: executor
+// Tests: executor, agent_attempts
 #include "node/agent.h"
 
 #include <gtest/gtest.h>
