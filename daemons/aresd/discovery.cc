@@ -78,8 +78,8 @@ Result<gres::FoundMachine> discover_here(const std::string& source) {
               "unknown source " + source + "; there are auto, nvml, amd, pci and files");
 }
 
-Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout) {
-  return is_file(source) ? read(source) : discover_in_child(source, timeout);
+Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout, int cancel) {
+  return is_file(source) ? read(source) : discover_in_child(source, timeout, {}, cancel);
 }
 
 Result<std::optional<gres::Offer>> find_gpus(const config::ConfiguredNode& node, Seconds timeout,

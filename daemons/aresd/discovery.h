@@ -20,8 +20,8 @@ namespace ares::aresd {
 Result<gres::FoundMachine> discover_here(const std::string& source);
 
 // The same in another process if a driver is involved (aresd/discovery_child.h); a file is read
-// here.
-Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout);
+// here. `cancel` becomes readable when the other process is to be given up.
+Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout, int cancel = -1);
 
 // What a line of the log says, and whether it concerns the operator.
 using DiscoveryLog = std::function<void(const std::string& text, bool concerns_operator)>;

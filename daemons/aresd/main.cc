@@ -16,6 +16,7 @@
 #include "aresd/confirm.h"
 #include "aresd/discovery.h"
 #include "aresd/gpu_devices.h"
+#include "aresd/gpu_look.h"
 #include "aresd/gpu_numa.h"
 #include "aresd/gpu_watch.h"
 #include "aresd/health_check.h"
@@ -247,12 +248,42 @@ ares::CpuLayout find_cpu_layout() {
   return layout.value_or(ares::CpuLayout());
 }
 
+// What watches the GPUs of the machine.
+struct GpuWatchers {
+  bool by_nvml = false;                        // they were found by NVIDIA's library
+  std::unique_ptr<ares::aresd::GpuLook> look;  // null: GPUs are not looked at before jobs get them
+};
+
+std::unique_ptr<ares::aresd::GpuLook> make_gpu_look(ares::aresd::NodeHost& host,
+                                                    const ares::config::NodeConfig& node,
+                                                    const std::string& source,
+                                                    const std::optional<ares::gres::Offer>& found) {
+  if (!node.check_gpus || !found || found->gpus.empty() || !ares::aresd::is_looked_at(source))
+    return nullptr;
+  ares::aresd::GpuLookSetup setup{.source = source,
+                                  .timeout = node.gpu_discovery_timeout,
+                                  .gpus = {},
+                                  .idle_memory = node.gpu_idle_memory,
+                                  .system_programs = node.gpu_system_programs};
+  for (const ares::gres::OfferedGpu& gpu : found->gpus) setup.gpus.emplace(gpu.gpu.index, gpu.name);
+  return std::make_unique<ares::aresd::GpuLook>(
+      std::move(setup), [&host, before = std::string()](ares::node::GpuLook look) mutable {
+        std::string text = look ? "" : "the state of GPUs cannot be read: " + look.error().message;
+        if (look)
+          for (const auto& [gpu, why] : *look)
+            text += (text.empty() ? "GPU " : "; GPU ") + std::to_string(gpu.value()) +
+                    " is not clean: " + why;
+        if (!text.empty() && text != before) spdlog::warn("{}", text);
+        before = std::move(text);
+        host.put(ares::aresd::NodeHost::GpusLookedAt{std::move(look)});
+      });
+}
+
 // Adds every node of the list to the host. The nodes send through `link`, which is still null here.
-// `by_nvml`: whether GPUs were found by NVIDIA's library.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
-                 bool join, bool& by_nvml) {
+                 bool join, GpuWatchers& gpus) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
@@ -273,7 +304,9 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                       text);
         });
     if (!found) return fail(found.error());
-    by_nvml = by_nvml || (*found && (*found)->source == "nvml" && !plugin.in_memory);
+    gpus.by_nvml = gpus.by_nvml || (*found && (*found)->source == "nvml" && !plugin.in_memory);
+    if (!plugin.in_memory)
+      gpus.look = make_gpu_look(host, config.node, configured->gpu_discovery, *found);
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine, *found);
     if (!inventory) return fail(inventory.error());
     inventory->cpu_layout = ares::SharedText(format_cpu_layout(layout));
@@ -314,6 +347,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .cpu_layout = layout,
                    .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
                    .gpu_names = std::move(gpu_names)};
+    if (gpus.look) setup.agent.look_at_gpus = [&look = *gpus.look] { look.ask(); };
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {
         spdlog::warn("{}: the controller orders a reboot: {}", name, program);
@@ -434,9 +468,8 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  bool by_nvml = false;
-  if (Status added =
-          add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join, by_nvml);
+  GpuWatchers gpus;
+  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join, gpus);
       !added)
     return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
@@ -469,7 +502,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     (*host)->stop();
   });
   std::optional<ares::aresd::GpuWatch> watch;
-  if (by_nvml) {
+  if (gpus.by_nvml) {
     auto started = ares::aresd::GpuWatch::start([](const std::string& text, bool look_again) {
       spdlog::warn("{}", text);
       if (look_again) ::kill(::getpid(), SIGHUP);
@@ -496,6 +529,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   (*host)->run();
   spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   health_check.reset();
+  gpus.look.reset();
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
   return {};

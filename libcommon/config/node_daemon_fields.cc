@@ -131,6 +131,17 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         one_second_or_more(),
                         "How long aresd waits for the discovery of GPUs, which can hang in a "
                         "driver. Then it starts without them."),
+      field<NodeConfig>("check_gpus", &NodeConfig::check_gpus, boolean_type(),
+                        "Whether GPUs that gpu_discovery found by nvml or amd are looked at after "
+                        "a job, and again before the next one gets them if that is longer ago "
+                        "than a minute. While a process uses a GPU that no job has, or much of its "
+                        "memory is in use, the node is drained, and no job is started there."),
+      field<NodeConfig>("gpu_idle_memory", &NodeConfig::gpu_idle_memory, memory_type(),
+                        "How much of the memory of a GPU may be in use while no job has it; what "
+                        "the driver keeps for itself does not count."),
+      field<NodeConfig>("gpu_system_programs", &NodeConfig::gpu_system_programs, text_list_type(),
+                        "Names of programs that may use GPUs which no job has, such as a daemon "
+                        "that shares or watches them."),
       field<NodeConfig>("reboot_program", &NodeConfig::reboot_program, program_type(),
                         "What actl reboot runs on the node, as root, without arguments and without "
                         "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),

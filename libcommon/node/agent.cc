@@ -11,7 +11,11 @@ constexpr std::size_t kUnansweredBeforeRegister = 3;
 }  // namespace
 
 NodeAgent::NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplink)
-    : setup_(std::move(setup)), spool_(spool), users_(users), uplink_(uplink) {}
+    : setup_(std::move(setup)),
+      spool_(spool),
+      users_(users),
+      uplink_(uplink),
+      idle_gpus_({}, BootTime()) {}
 
 // --- start --------------------------------------------------------------------------------------
 
@@ -37,6 +41,10 @@ Status NodeAgent::recover(Executor& executor, Moment now) {
     auto it = known.find(key);
     restore_attempt(key, it == known.end() ? nullptr : &it->second, now);
   }
+  std::vector<GpuIndex> gpus;
+  for (const Gpu& gpu : setup_.inventory.gpus) gpus.push_back(gpu.index);
+  idle_gpus_ = IdleGpus(gpus, now.boot);
+  look_at_gpus(now);
   return {};
 }
 
@@ -85,12 +93,15 @@ void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* know
   }
   note_position(Epoch(), Lsn(entry.intent.fence.value()));
   const bool restart = entry.report.phase == AttemptPhase::accepted;
+  const bool ended = has_ended(entry.report.phase);
   attempts_.insert_or_assign(key, std::move(entry));
-  if (!restart) return;
+  if (ended) return;
   std::unique_ptr<AttemptDir> dir = spool_.open(key);
   Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
   Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
-  if (step) launch(*step, now);
+  if (!step) return;
+  attempts_.at(key).gpus = step->launch.share.gpus;
+  if (restart) launch(*step, now);
 }
 
 // --- the session --------------------------------------------------------------------------------
@@ -120,6 +131,7 @@ void NodeAgent::disconnected() {
   connected_ = welcomed_ = false;
   sent_.clear();
   heartbeat_at_.reset();
+  held_.clear();  // the controller sends them again
 }
 
 void NodeAgent::receive(const ToNode& message, Moment now) {
@@ -133,6 +145,7 @@ void NodeAgent::receive(const ToNode& message, Moment now) {
 }
 
 void NodeAgent::tick(Moment now) {
+  look_at_gpus(now);
   if (!connected_ || !heartbeat_at_ || now.boot < *heartbeat_at_) return;
   if (welcomed_ && sent_.size() < kUnansweredBeforeRegister)
     heartbeat(now);
@@ -141,7 +154,10 @@ void NodeAgent::tick(Moment now) {
 }
 
 std::optional<BootTime> NodeAgent::next_deadline() const {
-  return connected_ ? heartbeat_at_ : std::nullopt;
+  const std::optional<BootTime> beat = connected_ ? heartbeat_at_ : std::nullopt;
+  const std::optional<BootTime> look =
+      setup_.look_at_gpus ? idle_gpus_.next_deadline() : std::nullopt;
+  return beat && look ? std::min(*beat, *look) : beat ? beat : look;
 }
 
 void NodeAgent::handle(const Welcome& message, Moment now) {
@@ -190,6 +206,7 @@ std::string NodeAgent::fault() const {
   for (const auto& [key, entry] : attempts_)
     if (!has_ended(entry.report.phase) && !entry.report.node_problem.empty())
       return entry.report.node_problem;
+  if (std::string unclean = idle_gpus_.fault(); !unclean.empty()) return unclean;
   return spool_.fault();
 }
 

@@ -13,6 +13,7 @@
 #include "model/cluster/cpu_layout.h"
 #include "model/engine/node_message.h"
 #include "node/executor.h"
+#include "node/idle_gpus.h"
 #include "node/moment.h"
 #include "node/records.h"
 #include "node/step_spec.h"
@@ -44,6 +45,8 @@ struct AgentSetup {
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
   std::optional<SiteProgram> prolog{}, epilog{};  // that run around each attempt
   std::string task_prolog{};
+  std::optional<SiteProgram> task_epilog{};
+  std::string pam_service{};
   std::string private_tmp{};  // directory for the /tmp of each job; empty: it is not private
   bool joins = false;         // the controller need not know the node
   // Runs the site's reboot program. An error is what operators should know. Null: there is none.
@@ -52,6 +55,9 @@ struct AgentSetup {
   std::map<GpuIndex, IntervalSet> gpu_numa_nodes{};  // nearest to each GPU, as far as known
   // By which name the driver's libraries know each GPU: "MIG-...". Without a name it is the index.
   std::map<GpuIndex, std::string> gpu_names{};
+  // Begins to look whether the GPUs are clean; NodeAgent::gpus_looked_at() follows, not from within
+  // the call. Null: jobs get them without a look.
+  std::function<void()> look_at_gpus{};
 };
 
 class NodeAgent final : public ExecutorEvents {
@@ -70,6 +76,7 @@ class NodeAgent final : public ExecutorEvents {
   // Why the node can run no jobs, found by a health check; empty: it can. The controller is told at
   // once.
   void set_health(std::string unhealthy, Moment now);
+  void gpus_looked_at(const GpuLook& look, Moment now);
 
   void attempt_changed(const AttemptReport& report, Moment now) override;
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
@@ -90,6 +97,7 @@ class NodeAgent final : public ExecutorEvents {
     bool kill_requested = false;
     std::optional<Go> go_requested;        // sent to a leased attempt while no lease was live
     std::optional<LaunchRefused> refusal;  // repeated for a repeated Prepare
+    std::vector<GpuIndex> gpus{};
   };
 
   void handle(const Prepare& message, Moment now);
@@ -123,6 +131,8 @@ class NodeAgent final : public ExecutorEvents {
   void progress(const AttemptReport& report);
   void heartbeat(Moment now);
   std::string fault() const;  // why no job should start here
+  bool waits_for_gpus(const Prepare& message, Moment now);
+  void look_at_gpus(Moment now);  // if it is time
   void send(FromNodeBody body);
 
   AgentSetup setup_;
@@ -148,6 +158,8 @@ class NodeAgent final : public ExecutorEvents {
   std::optional<BootTime> heartbeat_at_;
   bool reboot_ordered_ = false;
   std::string reboot_failed_;  // why
+  IdleGpus idle_gpus_;
+  std::map<AttemptKey, Prepare> held_;  // until their GPUs have been looked at
 };
 
 }  // namespace ares::node

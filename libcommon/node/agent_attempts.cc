@@ -1,6 +1,8 @@
 // Attempts on the node: launches, commands to them, and what the executor tells of them. The session with
 // the controller is in agent.cc.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "node/agent.h"
 
@@ -44,6 +46,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
+  if (waits_for_gpus(message, now)) return;
   raise_position(Lsn(fence.value()));  // on disk with the attempt's records
 
   Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
@@ -63,9 +66,48 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   Entry entry;
   entry.intent = intent;
   entry.report = bare_report(key, fence, AttemptPhase::accepted);
+  entry.gpus = launch_spec.share.gpus;
   attempts_.insert_or_assign(key, std::move(entry));
+  look_at_gpus(now);
   launch(step, now);
 }
+
+// --- clean GPUs ---------------------------------------------------------------------------------
+
+void NodeAgent::look_at_gpus(Moment now) {
+  if (!setup_.look_at_gpus) return;
+  std::set<GpuIndex> taken;
+  for (const auto& [key, entry] : attempts_)
+    if (!has_ended(entry.report.phase)) taken.insert(entry.gpus.begin(), entry.gpus.end());
+  idle_gpus_.set_taken(taken, now.boot);
+  if (idle_gpus_.start_look(now.boot)) setup_.look_at_gpus();
+}
+
+// A held launch has left no trace on the node: a Kill that comes meanwhile precedes it, as it does if it
+// overtakes it on the way.
+bool NodeAgent::waits_for_gpus(const Prepare& message, Moment now) {
+  if (!setup_.look_at_gpus) return false;
+  const LaunchSpec& launch = message.launch;
+  switch (idle_gpus_.of(launch.share.gpus, now.boot)) {
+    case IdleGpus::Verdict::clean: return false;
+    case IdleGpus::Verdict::unknown: held_.insert_or_assign(launch.attempt, message); break;
+    case IdleGpus::Verdict::unclean:
+      refuse(launch.attempt, launch.fence, true, idle_gpus_.fault(), now);
+      break;
+  }
+  look_at_gpus(now);
+  return true;
+}
+
+void NodeAgent::gpus_looked_at(const GpuLook& look, Moment now) {
+  const std::string before = fault();
+  idle_gpus_.looked(look, now.boot);
+  if (fault() != before && connected_ && welcomed_) heartbeat(now);
+  for (const auto& [key, message] : std::exchange(held_, {})) handle(message, now);
+  look_at_gpus(now);
+}
+
+// --- parts of a launch --------------------------------------------------------------------------
 
 StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   StepSpec step{launch, std::move(user), !setup_.inventory.gpus.empty()};
@@ -76,6 +118,8 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   step.prolog = setup_.prolog;
   step.epilog = setup_.epilog;
   step.task_prolog = setup_.task_prolog;
+  step.task_epilog = setup_.task_epilog;
+  step.pam_service = setup_.pam_service;
   if (!setup_.private_tmp.empty())
     step.private_tmp = setup_.private_tmp + "/" + directory_name(launch.attempt);
   const std::vector<GpuIndex>& own = launch.share.gpus;
@@ -229,6 +273,7 @@ void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
   entry->report = report;
   progress(report);
   if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
+  look_at_gpus(now);
 }
 
 void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
@@ -238,6 +283,7 @@ void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_faul
   executor_->release(key, now);
   (void)spool_.remove(key);
   refuse(key, fence, node_fault, cause, now);
+  look_at_gpus(now);
 }
 
 void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,

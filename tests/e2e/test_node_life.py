@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+import nvml
 from cluster import BIN, Cluster, until
 
 CONFIG = """
@@ -26,7 +27,7 @@ policy:
   resume_timeout: {resume}
   dynamic_nodes: [{{names: "d[1-3]", partitions: [main], most: 2}}]
 nodes:
-  - {{name: "n[1-4]", cpus: 4, memory: 4000M}}
+  - {{name: "n[1-4]", cpus: 4, memory: 4000M{gpus}}}
 partitions:
   - {{name: main, nodes: "n[1-4]", default: true, default_memory_per_cpu: 100M}}
 node: {{reboot_program: "{program}"}}
@@ -60,8 +61,8 @@ int clock_gettime(clockid_t id, struct timespec *at) {
 def make():
     made = []
 
-    def build(retry=600, resume=600, program="/bin/true"):
-        made.append(Cluster("--no-supervise", config=CONFIG.format(retry=retry, resume=resume, program=program)))
+    def build(retry=600, resume=600, program="/bin/true", gpus=""):
+        made.append(Cluster("--no-supervise", config=CONFIG.format(retry=retry, resume=resume, program=program, gpus=gpus)))
         return made[-1]
 
     yield build
@@ -81,8 +82,8 @@ def wait_node(cluster, name, state, seconds=30):
     return until(look, seconds)
 
 
-def submit_many(cluster):
-    return cluster.submit(f"--array=1-{JOBS}", "-o", "/dev/null", "--wrap", "true")
+def submit_many(cluster, *words):
+    return cluster.submit(f"--array=1-{JOBS}", "-o", "/dev/null", *words, "--wrap", "true")
 
 
 def check_all_completed(cluster, array, seconds=180):
@@ -214,6 +215,46 @@ def test_a_node_with_a_wrong_clock_hurts_no_job_and_is_back_when_it_is_right(mak
         offset.write_text("0")
         wait_node(cluster, "n4", "IDLE")
         cluster.completed(cluster.wrap("true", "-w", "n4"))
+
+
+def test_a_node_whose_gpu_has_leftover_memory_hurts_no_job_and_is_back_when_it_is_clean(make, tmp_path, monkeypatch):
+    def machine(folder, used=0, processes=()):
+        folder.mkdir(exist_ok=True)
+        gpus = [{"index": i, "name": "NVIDIA A100-SXM4-40GB", "uuid": f"GPU-{i}", "memory_bytes": 40 << 30} for i in range(2)]
+        gpus[1].update(memory_used_bytes=used, processes=list(processes))
+        return nvml.environment(folder, {"format": 1, "gpus": gpus, "links": [["X", "NV12"], ["NV12", "X"]]})
+
+    for key, value in machine(tmp_path / "good").items():
+        monkeypatch.setenv(key, value)
+    cluster = make(gpus=", gpu_discovery: nvml")
+    stop_daemon(cluster, "n3")
+    wait_node(cluster, "n3", "IDLE*")
+    stub = machine(tmp_path / "bad", used=30 << 30)["ARES_NVML_STUB"]
+    with own_daemon(cluster, "n3", ARES_NVML_STUB=stub):
+        array = submit_many(cluster, "--gres=gpu:1")
+        bad = wait_node(cluster, "n3", "DRAINED")
+        assert bad["reason"] == "GPU 1 is not clean: more than 1G of its memory is in use (gpu_idle_memory)", bad
+        check_all_completed(cluster, array)
+        machine(tmp_path / "bad")
+        wait_node(cluster, "n3", "IDLE")
+
+        # What a job leaves behind is no failure of it; the next one starts when the GPU is clean.
+        leaves = cluster.wrap(f"until [ -e {cluster.work}/go ]; do sleep 0.05; done", "-w", "n3", "--gres=gpu:2")
+        cluster.wait_state(leaves, "RUNNING")
+        foreign = subprocess.Popen(["sleep", "1000"])
+        try:
+            machine(tmp_path / "bad", processes=[foreign.pid])
+            (cluster.work / "go").touch()
+            cluster.completed(leaves)
+            bad = wait_node(cluster, "n3", "DRAINED")
+            assert bad["reason"] == f"GPU 1 is not clean: process {foreign.pid} (sleep) of uid {os.geteuid()} uses it", bad
+            waits = cluster.wrap("true", "-w", "n3", "--gres=gpu:2")
+            cluster.wait_reason(waits, "ReqNodeNotAvail")
+        finally:
+            foreign.kill()
+            foreign.wait()
+        cluster.completed(waits)
+        assert node(cluster, "n3")["state"] == "IDLE"
 
 
 # --- drain -------------------------------------------------------------------------------------------------------------
