@@ -24,6 +24,7 @@
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
 #include "aresd/reboot.h"
+#include "aresd/reserved.h"
 #include "base/hostlist.h"
 #include "config/config.h"
 #include "exec/baremetal/baremetal.h"
@@ -285,7 +286,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
                  bool join, GpuWatchers& gpus) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
-  const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
+  const ares::CpuLayout machine_layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
   for (const std::string& name : names) {
@@ -309,7 +310,12 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
       gpus.look = make_gpu_look(host, config.node, configured->gpu_discovery, *found);
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine, *found);
     if (!inventory) return fail(inventory.error());
+    const ares::IntervalSet& reserved = configured->reserved_cpus;
+    const ares::CpuLayout layout =
+        ares::aresd::without_reserved(machine_layout, reserved, inventory->cpus);
     inventory->cpu_layout = ares::SharedText(format_cpu_layout(layout));
+    if (!reserved.empty())
+      spdlog::info("{}: CPUs {} are set aside for the system", name, format_interval_set(reserved));
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::GpuDevices devices;
@@ -345,6 +351,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                    .private_tmp = config.node.private_tmp,
                    .joins = joins,
                    .cpu_layout = layout,
+                   .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
                    .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
                    .gpu_names = std::move(gpu_names)};
     if (gpus.look) setup.agent.look_at_gpus = [&look = *gpus.look] { look.ask(); };

@@ -51,7 +51,8 @@ struct AgentSetup {
   bool joins = false;         // the controller need not know the node
   // Runs the site's reboot program. An error is what operators should know. Null: there is none.
   std::function<Status()> reboot{};
-  CpuLayout cpu_layout{};                            // of the machine; empty = not known
+  CpuLayout cpu_layout{};      // of the machine, less what is set aside; empty = not known
+  IntervalSet offered_cpus{};  // empty: none are set aside for the system
   std::map<GpuIndex, IntervalSet> gpu_numa_nodes{};  // nearest to each GPU, as far as known
   // By which name the driver's libraries know each GPU: "MIG-...". Without a name it is the index.
   std::map<GpuIndex, std::string> gpu_names{};

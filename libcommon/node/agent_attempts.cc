@@ -127,6 +127,8 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
     if (std::find(own.begin(), own.end(), gpu) == own.end())
       step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
   step.binding = bind_step(launch, setup_.cpu_layout, setup_.gpu_numa_nodes);
+  // Of a job whose CPUs the controller did not choose. Its number of CPUs limits its time on them.
+  if (launch.share.cpu_ids.empty()) step.binding.usable_cpus = setup_.offered_cpus;
   step.visible_gpus = visible_gpus(own);
   return step;
 }

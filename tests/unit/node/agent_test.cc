@@ -58,6 +58,21 @@ TEST(Agent, GpusOfAConfinedJobAreNumberedFromZero) {
   }
 }
 
+TEST(Agent, AJobWithoutChosenCpusGetsNoneThatAreSetAside) {
+  World world;
+  world.offered_cpus.insert(2, 5);
+  world.restart_daemon();
+  world.welcome();
+  Prepare prepare = make_prepare(world);
+  prepare.launch.share.cpu_ids.clear();
+  world.tell(prepare);
+  const Result<StepSpec> spec =
+      decode_step_spec(world.disk.directories.at(kKey)->records.at(Record::spec));
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(usable_cpus(spec->launch.share, spec->binding),
+            (std::vector<std::uint32_t>{2, 3, 4, 5}));
+}
+
 // A node with two GPUs, whose looks the test answers.
 struct LookedAt {
   LookedAt() {
