@@ -8,6 +8,12 @@ namespace {
 // A controller that marked the node down ignores its heartbeats, although the session lives.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
+// Unix seconds.
+std::uint64_t incarnation_by_clock(Moment now) {
+  const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, seconds));
+}
+
 }  // namespace
 
 NodeAgent::NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplink)
@@ -58,16 +64,27 @@ Status NodeAgent::read_identity(Moment now) {
     ++identity_.incarnation;
   } else {
     if (text.error().code != ErrorCode::not_found) return fail(text.error());
-    // A new spool must not reuse incarnations: start at Unix seconds; Welcome may raise it further.
-    const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
+    // A new spool must not reuse incarnations; Welcome may raise it further.
     identity_ = {.uuid = setup_.fresh_uuid,
                  .boot_id = {},
-                 .incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(1, seconds)),
+                 .incarnation = incarnation_by_clock(now),
                  .highest_epoch = {},
                  .highest_lsn = {}};
   }
   identity_.boot_id = setup_.boot_id;
-  return spool_.write_identity(encode(identity_));
+  const Status saved = spool_.write_identity(encode(identity_));
+  if (saved) return {};
+  // The controller has to hear why the node is not in service. Another boot that cannot write either
+  // must not use the same incarnation.
+  identity_.incarnation = std::max(identity_.incarnation, incarnation_by_clock(now));
+  unsaved_ = "cannot write to the node's spool: " + saved.error().message;
+  return {};
+}
+
+bool NodeAgent::save_identity() {
+  const bool saved = static_cast<bool>(spool_.write_identity(encode(identity_)));
+  if (saved) unsaved_.clear();
+  return saved;
 }
 
 void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now) {
@@ -146,6 +163,7 @@ void NodeAgent::receive(const ToNode& message, Moment now) {
 
 void NodeAgent::tick(Moment now) {
   look_at_gpus(now);
+  if (!unsaved_.empty()) save_identity();
   if (!connected_ || !heartbeat_at_ || now.boot < *heartbeat_at_) return;
   if (welcomed_ && sent_.size() < kUnansweredBeforeRegister)
     heartbeat(now);
@@ -207,7 +225,8 @@ std::string NodeAgent::fault() const {
     if (!has_ended(entry.report.phase) && !entry.report.node_problem.empty())
       return entry.report.node_problem;
   if (std::string unclean = idle_gpus_.fault(); !unclean.empty()) return unclean;
-  return spool_.fault();
+  std::string full = spool_.fault();
+  return full.empty() ? unsaved_ : full;
 }
 
 void NodeAgent::set_health(std::string unhealthy, Moment now) {
@@ -255,7 +274,7 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   if (epoch <= identity_.highest_epoch) return;
   identity_.highest_epoch = epoch;
   // Best effort: this only detects a controller with an old database. A full disk must not stop jobs.
-  (void)spool_.write_identity(encode(identity_));
+  (void)save_identity();
 }
 
 // The controller has compared the position that this node registered with, so a history that is not
@@ -267,7 +286,7 @@ void NodeAgent::note_position(const JournalPosition& position) {
   known = position;
   identity_.highest_lsn = std::max(identity_.highest_lsn, position.lsn);
   // Also of jobs that never reach this node. Best effort, as above.
-  (void)spool_.write_identity(encode(identity_));
+  (void)save_identity();
 }
 
 // The position of a message is one that was committed. False: a later one is known.
@@ -281,7 +300,7 @@ bool NodeAgent::raise_position(Lsn lsn) {
 
 // A database without the command is older, and what the command did would stay.
 void NodeAgent::note_command(Lsn lsn) {
-  if (raise_position(lsn)) (void)spool_.write_identity(encode(identity_));
+  if (raise_position(lsn)) (void)save_identity();
 }
 
 }  // namespace ares::node

@@ -114,6 +114,7 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const Reboot& message, Moment now);
 
   Status read_identity(Moment now);
+  bool save_identity();
   void restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now);
   void resend_answer(Entry& entry, Moment now);
   StepSpec step_of(const LaunchSpec& launch, UserIdentity user) const;
@@ -143,6 +144,7 @@ class NodeAgent final : public ExecutorEvents {
   Executor* executor_ = nullptr;
 
   NodeIdentity identity_;
+  std::string unsaved_;  // why the incarnation of this boot is not in the spool; empty: it is
   std::map<AttemptKey, Entry> attempts_;
   std::map<AttemptKey, Fence> forgotten_;
   std::deque<AttemptKey> forgotten_order_;

@@ -46,6 +46,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
+  if (!unsaved_.empty() && !save_identity()) return refuse(key, fence, true, unsaved_, now);
   if (waits_for_gpus(message, now)) return;
   raise_position(Lsn(fence.value()));  // on disk with the attempt's records
 

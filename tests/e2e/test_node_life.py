@@ -195,6 +195,39 @@ def test_a_node_with_a_full_disk_hurts_no_job_and_is_back_when_there_is_space(ma
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
+@pytest.mark.parametrize("spool_is_new", [False, True], ids=["its own spool after a reboot", "a new spool"])
+def test_a_daemon_that_starts_on_a_full_disk_says_so_and_is_in_service_when_there_is_space(make, spool_is_new):
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    cluster = make()
+    stop_daemon(cluster, "n3")
+    wait_node(cluster, "n3", "IDLE*")
+    place = spool(cluster, "n3")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m,mode=755", "tmpfs", str(place)], check=False).returncode != 0:
+        pytest.skip("no right to mount a small file system")
+    try:
+        if not spool_is_new:
+            with own_daemon(cluster, "n3"):
+                wait_node(cluster, "n3", "IDLE")
+        with open(place / "fill", "wb", buffering=0) as out, contextlib.suppress(OSError):
+            while True:
+                out.write(bytes(1 << 12))
+        with own_daemon(cluster, "n3", before=another_boot(cluster, "n3")):
+            bad = wait_node(cluster, "n3", "DRAINED")
+            assert bad["reason"] == f"the disk of the spool is full: {place}", bad
+            check_all_completed(cluster, submit_many(cluster))
+        # Another boot finds it still full.
+        registered = node(cluster, "n3")["registered_at"]
+        with own_daemon(cluster, "n3", before=another_boot(cluster, "n3")):
+            until(lambda: node(cluster, "n3")["registered_at"] > registered)
+            assert wait_node(cluster, "n3", "DRAINED")["reason"] == f"the disk of the spool is full: {place}"
+            (place / "fill").unlink()
+            wait_node(cluster, "n3", "IDLE")
+            cluster.completed(cluster.wrap("true", "-w", "n3"))
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
 def test_a_node_with_a_wrong_clock_hurts_no_job_and_is_back_when_it_is_right(make):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:

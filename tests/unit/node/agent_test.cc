@@ -73,6 +73,43 @@ TEST(Agent, AJobWithoutChosenCpusGetsNoneThatAreSetAside) {
             (std::vector<std::uint32_t>{2, 3, 4, 5}));
 }
 
+// Regression: the daemon exited, and the controller saw a node that does not answer.
+TEST(Agent, ANodeThatStartsWithAFullSpoolSaysSoAndTakesNoJob) {
+  World world;
+  world.welcome();
+  const std::uint64_t before = world.agent().incarnation();
+  world.advance(std::chrono::seconds(100));
+  world.disk.no_identity = world.disk.full = true;
+  world.lose_power();
+  ASSERT_TRUE(world.recovered);
+  const Register first = sent<Register>(world).back();
+  EXPECT_GT(first.incarnation, before);
+  EXPECT_EQ(first.fault, "cannot write to the node's spool: No space left on device");
+  world.welcome();
+  world.disk.full = false;  // a launch alone would find place
+  world.tell(make_prepare(world));
+  world.settle();
+  ASSERT_EQ(sent<LaunchRefused>(world).size(), 1u);
+  EXPECT_TRUE(sent<LaunchRefused>(world)[0].node_fault);
+
+  world.now.wall += std::chrono::seconds(1);
+  world.lose_power();
+  const Register second = sent<Register>(world).back();
+  EXPECT_GT(second.incarnation, first.incarnation) << "it could not be remembered";
+  world.welcome();
+  world.disk.no_identity = false;
+  world.advance(std::chrono::seconds(10));
+  EXPECT_EQ(sent<Heartbeat>(world).back().fault, "");
+  Prepare prepare = make_prepare(world);
+  prepare.launch.fence = Fence(60);
+  prepare.launch.attempt.attempt = AttemptNo{2};
+  world.tell(prepare);
+  world.settle();
+  EXPECT_EQ(world.phase(prepare.launch.attempt), AttemptPhase::ready);
+  world.restart_daemon();
+  EXPECT_EQ(sent<Register>(world).back().incarnation, second.incarnation) << "it was saved";
+}
+
 // A node with two GPUs, whose looks the test answers.
 struct LookedAt {
   LookedAt() {
