@@ -336,24 +336,26 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                   "{}: jobs are held to: {}; see ISOLATION in aresd(8)", name, enforced);
     auto gpu_names = ares::aresd::gpu_names(*found, enforced.ends_with(kDevices.substr(1)));
     ares::aresd::HostedNodeSetup setup;
-    setup.agent = {.name = name,
-                   .inventory = *inventory,
-                   .can_freeze = plugin.can_freeze,
-                   .version = ARES_VERSION,
-                   .boot_id = *boot_id,
-                   .fresh_uuid = *uuid,
-                   .enforced = std::move(enforced),
-                   .max_processes_per_cpu = config.node.max_processes_per_cpu,
-                   .gpu_devices = std::move(devices.of),
-                   .prolog = site_program(config.node.prolog, config.node.prolog_timeout),
-                   .epilog = site_program(config.node.epilog, config.node.epilog_timeout),
-                   .task_prolog = config.node.task_prolog,
-                   .private_tmp = config.node.private_tmp,
-                   .joins = joins,
-                   .cpu_layout = layout,
-                   .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
-                   .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
-                   .gpu_names = std::move(gpu_names)};
+    setup.agent = {
+        .name = name,
+        .inventory = *inventory,
+        .can_freeze = plugin.can_freeze,
+        .version = ARES_VERSION,
+        .boot_id = *boot_id,
+        .fresh_uuid = *uuid,
+        .enforced = std::move(enforced),
+        .max_processes_per_cpu = config.node.max_processes_per_cpu,
+        .gpu_devices = std::move(devices.of),
+        .prolog = site_program(config.node.prolog, config.node.prolog_timeout),
+        .epilog = site_program(config.node.epilog, config.node.epilog_timeout),
+        .task_prolog = config.node.task_prolog,
+        .task_epilog = site_program(config.node.task_epilog, config.node.task_epilog_timeout),
+        .private_tmp = config.node.private_tmp,
+        .joins = joins,
+        .cpu_layout = layout,
+        .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
+        .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
+        .gpu_names = std::move(gpu_names)};
     if (gpus.look) setup.agent.look_at_gpus = [&look = *gpus.look] { look.ask(); };
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {

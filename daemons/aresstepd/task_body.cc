@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "aresstepd/bind_task.h"
+#include "aresstepd/task_epilog.h"
 #include "aresstepd/task_prolog.h"
 #include "base/clip.h"
 #include "base/time.h"
@@ -175,6 +176,9 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
   if (!spec.task_prolog.empty())
     if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)
       return {kCannot, ran.error().message};
+  if (spec.task_epilog)
+    if (const Status in_child = continue_as_child(*spec.task_epilog, variables); !in_child)
+      return {kCannot, in_child.error().message};
   ::execve(script.c_str(), pointers(arguments).data(), pointers(variables).data());
 
   const int error = errno;

@@ -114,6 +114,12 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "Program that runs as the job's user before its script, in its directory "
                         "and environment, which it can change; see ares-prolog(7). If it fails, "
                         "the job fails."),
+      field<NodeConfig>("task_epilog", &NodeConfig::task_epilog, program_type(),
+                        "Program that runs as the job's user after its script, in its directory "
+                        "and environment. A failure is written to the job's standard error and "
+                        "has no other effect."),
+      field<NodeConfig>("task_epilog_timeout", &NodeConfig::task_epilog_timeout,
+                        one_second_or_more(), "Time for the task epilog; it is then killed."),
       field<NodeConfig>("private_tmp", &NodeConfig::private_tmp, directory_type(),
                         "Directory in which each job gets a /tmp and a /var/tmp of its own, which "
                         "are removed when it has ended. Empty: jobs share those of the machine."),

@@ -14,8 +14,10 @@
 
 namespace ares::os {
 
-// Found by following the parents of each process in /proc.
-std::set<pid_t> descendants() {
+namespace {
+
+// Of each process in /proc, without zombies.
+std::map<pid_t, pid_t> parents_of_all() {
   std::map<pid_t, pid_t> parents;
   Result<std::vector<std::string>> entries = list_directory("/proc");
   if (!entries) return {};
@@ -32,6 +34,14 @@ std::set<pid_t> descendants() {
       continue;
     parents[pid] = parent;
   }
+  return parents;
+}
+
+}  // namespace
+
+// Found by following the parents of each process.
+std::set<pid_t> descendants() {
+  const std::map<pid_t, pid_t> parents = parents_of_all();
   const pid_t self = ::getpid();
   std::set<pid_t> result;
   for (const auto& [pid, parent] : parents) {
@@ -63,9 +73,19 @@ std::string describe_processes(const std::set<pid_t>& pids, pid_t except) {
   return text;
 }
 
-void signal_descendants(int signal, pid_t except) {
+void signal_descendants(int signal, pid_t task) {
+  const pid_t script = task > 0 ? script_of(task) : 0;
   for (const pid_t pid : descendants())
-    if (pid != except) ::kill(pid, signal);
+    if (pid != task && pid != script) ::kill(pid, signal);
+}
+
+pid_t script_of(pid_t task) {
+  const std::string own = "/proc/" + std::to_string(task);
+  const Result<std::string> name = read_file(own + "/comm");
+  if (!name || *name != std::string(kWaitsForScript) + "\n") return task;
+  for (const auto& [pid, parent] : parents_of_all())
+    if (parent == task) return pid;
+  return task;
 }
 
 }  // namespace ares::os
