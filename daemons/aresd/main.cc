@@ -285,6 +285,9 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
                  bool join, GpuWatchers& gpus) {
+  if (!config.node.pam_service.empty() && !plugin.in_memory && ::geteuid() != 0)
+    return fail(ErrorCode::failed_precondition,
+                "node.pam_service in " + config.path + " needs an aresd that runs as root");
   const ares::Inventory machine = ares::aresd::machine_inventory();
   const ares::CpuLayout machine_layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
@@ -350,6 +353,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
         .epilog = site_program(config.node.epilog, config.node.epilog_timeout),
         .task_prolog = config.node.task_prolog,
         .task_epilog = site_program(config.node.task_epilog, config.node.task_epilog_timeout),
+        .pam_service = plugin.in_memory ? std::string() : config.node.pam_service,
         .private_tmp = config.node.private_tmp,
         .joins = joins,
         .cpu_layout = layout,

@@ -51,6 +51,19 @@ Type<std::string> directory_type() {
           text.print};
 }
 
+Type<std::string> pam_service_type() {
+  const auto text = text_type();
+  return {"NAME",
+          [text](const Value& value) -> Result<std::string> {
+            auto name = text.parse(value);
+            if (name && (name->find('/') != std::string::npos || name->starts_with('.')))
+              return fail(ErrorCode::invalid_argument,
+                          quote(*name) + " is not the name of a file in /etc/pam.d");
+            return name;
+          },
+          text.print};
+}
+
 }  // namespace
 
 std::vector<Field<MockConfig>> mock_fields() {
@@ -120,6 +133,11 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "has no other effect."),
       field<NodeConfig>("task_epilog_timeout", &NodeConfig::task_epilog_timeout,
                         one_second_or_more(), "Time for the task epilog; it is then killed."),
+      field<NodeConfig>("pam_service", &NodeConfig::pam_service, pam_service_type(),
+                        "Service of PAM, a file in /etc/pam.d, by which each job has a session of "
+                        "its user: its account is checked, and modules can set variables and "
+                        "limits of resources. It needs an aresd that is root. See PAM in "
+                        "ares-node(7). Empty: jobs have none."),
       field<NodeConfig>("private_tmp", &NodeConfig::private_tmp, directory_type(),
                         "Directory in which each job gets a /tmp and a /var/tmp of its own, which "
                         "are removed when it has ended. Empty: jobs share those of the machine."),

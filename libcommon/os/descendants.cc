@@ -80,11 +80,19 @@ void signal_descendants(int signal, pid_t task) {
 }
 
 pid_t script_of(pid_t task) {
-  const std::string own = "/proc/" + std::to_string(task);
-  const Result<std::string> name = read_file(own + "/comm");
-  if (!name || *name != std::string(kWaitsForScript) + "\n") return task;
-  for (const auto& [pid, parent] : parents_of_all())
-    if (parent == task) return pid;
+  const auto is_named = [](pid_t pid, const char* name) {
+    const Result<std::string> comm = read_file("/proc/" + std::to_string(pid) + "/comm");
+    return comm && *comm == std::string(name) + "\n";
+  };
+  if (!is_named(task, kWaitsForScript)) return task;
+  const std::map<pid_t, pid_t> parents = parents_of_all();
+  do {
+    pid_t child = 0;
+    for (const auto& [pid, parent] : parents)
+      if (parent == task && !is_named(pid, kHoldsSession)) child = pid;
+    if (child == 0) break;
+    task = child;
+  } while (is_named(task, kWaitsForScript));
   return task;
 }
 

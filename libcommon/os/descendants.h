@@ -18,11 +18,12 @@ std::string describe_processes(const std::set<pid_t>& pids, pid_t except = 0);
 // its script.
 void signal_descendants(int signal, pid_t task = 0);
 
-// The name of a first process of a job that does not run the batch script itself: its only child does,
-// because a program follows the script.
+// The name of a first process of a job that does not run the batch script itself but waits for a child
+// that does, because something follows the script. That child may do the same.
 inline constexpr const char* kWaitsForScript = "ares-task";
-// The process that runs the script of this first process: itself, or that child. It does not exist any
-// more if neither does.
+// The name of another child of such a process.
+inline constexpr const char* kHoldsSession = "ares-pam";
+// The process that runs the script of this first process: itself, or such a child.
 pid_t script_of(pid_t task);
 
 }  // namespace ares::os

@@ -1,5 +1,7 @@
 #include "aresstepd/task_epilog.h"
 
+#include "aresstepd/script_child.h"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -38,7 +40,8 @@ class TaskEpilog : public testing::Test {
   int end_with(const node::SiteProgram& epilog, Script script) const {
     const pid_t task = ::fork();
     if (task == 0) {
-      if (!continue_as_child(epilog, {"FOLDER=" + folder, "PATH=/usr/bin:/bin"})) ::_exit(99);
+      const std::vector<std::string> variables{"FOLDER=" + folder, "PATH=/usr/bin:/bin"};
+      if (!continue_as_child([&] { (void)run_task_epilog(epilog, variables); })) ::_exit(99);
       script();
       ::_exit(98);
     }
