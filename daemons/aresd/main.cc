@@ -14,11 +14,11 @@
 #include <spdlog/spdlog.h>
 
 #include "aresd/confirm.h"
-#include "aresd/discovery.h"
-#include "aresd/gpu_devices.h"
-#include "aresd/gpu_look.h"
-#include "aresd/gpu_numa.h"
-#include "aresd/gpu_watch.h"
+#include "aresd/gpus/discovery.h"
+#include "aresd/gpus/gpu_devices.h"
+#include "aresd/gpus/gpu_look.h"
+#include "aresd/gpus/gpu_numa.h"
+#include "aresd/gpus/gpu_watch.h"
 #include "aresd/health_check.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"

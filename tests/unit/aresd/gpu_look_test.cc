@@ -1,4 +1,4 @@
-#include "aresd/gpu_look.h"
+#include "aresd/gpus/gpu_look.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
-#include "aresd/discovery.h"
+#include "aresd/gpus/discovery.h"
 
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "aresd/discovery_child.h"
+#include "aresd/gpus/discovery_child.h"
 #include "core/topology/parsed_topology.h"
 #include "gres/amd/amd.h"
 #include "gres/found/json.h"

@@ -1,4 +1,4 @@
-#include "aresd/gpu_look.h"
+#include "aresd/gpus/gpu_look.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "aresd/discovery.h"
+#include "aresd/gpus/discovery.h"
 #include "base/printable.h"
 #include "os/file.h"
 

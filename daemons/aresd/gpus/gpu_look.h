@@ -1,5 +1,5 @@
 // GpuLook: looks whether the GPUs of a node are clean, in a thread of its own, when it is asked to. The
-// driver's library runs in another process (aresd/discovery_child.h). Owned by main(); its destructor ends
+// driver's library runs in another process (aresd/gpus/discovery_child.h). Owned by main(); its destructor ends
 // both.
 #pragma once
 

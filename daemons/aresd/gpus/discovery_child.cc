@@ -1,4 +1,4 @@
-#include "aresd/discovery_child.h"
+#include "aresd/gpus/discovery_child.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "aresd/driver_process.h"
+#include "aresd/gpus/driver_process.h"
 #include "base/printable.h"
 #include "gres/found/json.h"
 
