@@ -1,5 +1,5 @@
-// aresd: the node daemon. Connects nodes to the controller; runs until a signal. Jobs outlive it.
-#include <getopt.h>
+// aresd: the node daemon. Connects nodes to the controller; runs until a
+// signal. Jobs outlive it.
 #include <unistd.h>
 
 #include <atomic>
@@ -7,12 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <thread>
 
 #include <spdlog/spdlog.h>
 
+#include "aresd/arguments.h"
+#include "aresd/chosen_plugin.h"
 #include "aresd/confirm.h"
 #include "aresd/gpus/discovery.h"
 #include "aresd/gpus/gpu_devices.h"
@@ -27,18 +28,11 @@
 #include "aresd/reserved.h"
 #include "base/hostlist.h"
 #include "config/config.h"
-#include "exec/baremetal/baremetal.h"
-#include "exec/mock/mock.h"
 #include "log/log.h"
-#include "node/text_fields.h"
 #include "os/clock.h"
-#include "os/enforced.h"
-#include "os/job_slice.h"
 #include "os/namespace.h"
 #include "os/priority.h"
-#include "os/private_tmp.h"
 #include "os/topology/machine_layout.h"
-#include "plugin/loader.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 #include "rpc/client/node_link.h"
@@ -49,180 +43,12 @@ using ares::ErrorCode;
 using ares::fail;
 using ares::Result;
 using ares::Status;
+using ares::aresd::Arguments;
+using ares::aresd::Plugin;
 
 // Where every limit is enforced; see os/enforced.h.
 constexpr std::string_view kAllLimits = "cpus,memory,processes,devices";
 constexpr std::string_view kDevices = ",devices";
-
-struct Arguments {
-  std::string config;
-  std::string nodes;
-  std::string confirm_ended;  // an attempt
-  bool join = false;          // the node need not be configured
-  std::string discover;       // a source: prints the GPUs that it finds
-  std::string discover_here;  // the same in this process
-  bool watch_gpus_here = false;
-};
-
-Result<Arguments> parse_arguments(int argc, char** argv) {
-  constexpr option kOptions[] = {{"config", required_argument, nullptr, 'c'},
-                                 {"node", required_argument, nullptr, 'n'},
-                                 {"confirm-ended", required_argument, nullptr, 'e'},
-                                 {"join", no_argument, nullptr, 'j'},
-                                 {"discover", optional_argument, nullptr, 'd'},
-                                 {"watch-gpus-here", no_argument, nullptr, 'W'},
-                                 {"discover-here", required_argument, nullptr, 'D'},
-                                 {"help", no_argument, nullptr, 'h'},
-                                 {"version", no_argument, nullptr, 'V'},
-                                 {nullptr, 0, nullptr, 0}};
-  Arguments arguments;
-  for (int c; (c = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
-    switch (c) {
-      case 'c': arguments.config = optarg; break;
-      case 'n': arguments.nodes = optarg; break;
-      case 'e': arguments.confirm_ended = optarg; break;
-      case 'j': arguments.join = true; break;
-      case 'd': arguments.discover = optarg ? optarg : "auto"; break;
-      case 'W': arguments.watch_gpus_here = true; break;
-      case 'D': arguments.discover_here = optarg; break;
-      case 'h':
-        std::puts(
-            "usage: aresd [--config FILE] [--node NAMES] [--join]\n"
-            "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
-            "       aresd --discover[=auto|nvml|amd|pci|FILE]\n"
-            "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
-            "n[1-1000],\n"
-            "only where ares.yaml says `exec: mock`. --join: the nodes need not be in ares.yaml, "
-            "if a\n"
-            "rule of policy.dynamic_nodes has their names. --confirm-ended: all processes of an "
-            "attempt "
-            "whose\n"
-            "supervisor was killed have ended; the node could not tell. --discover: prints the "
-            "GPUs "
-            "of this\n"
-            "machine as JSON. See aresd(8), ares-gpu-discovery(7).");
-        std::exit(0);
-      case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
-      default: return fail(ErrorCode::invalid_argument, "see aresd --help");
-    }
-  }
-  if (optind < argc)
-    return fail(ErrorCode::invalid_argument, std::string("unexpected argument ") + argv[optind]);
-  if (arguments.nodes.empty()) {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    arguments.nodes = std::string(host).substr(0, std::string_view(host).find('.'));
-  }
-  return arguments;
-}
-
-// The exec plugin that ares.yaml names, and its options.
-struct Plugin {
-  std::optional<ares::plugin::LoadedExecPlugin> loaded;
-  const ares_exec_plugin* table = nullptr;
-  std::string options;
-  bool can_freeze = false;
-  std::string why_no_namespaces;  // empty: it makes them, or was told not to
-  bool private_ipc = false;       // it tries to give each job a /dev/shm of its own
-  std::string why_shared_ipc;     // why it cannot
-  bool in_memory = false;
-  std::string enforced;      // what the kernel holds its jobs to; empty = not known
-  ares::os::JobSlice slice;  // no places: it is the plugin's business
-  double loss_rate = 0;      // fraction of messages lost in each direction
-};
-
-int permille(double rate) {
-  return static_cast<int>(rate * 1000 + 0.5);
-}
-
-// The control groups of jobs, with what earlier supervisors left in them removed.
-ares::os::JobSlice prepare_slice() {
-  const Result<ares::os::Hierarchies> own = ares::os::Hierarchies::of_this_process();
-  if (!own) return {};
-  ares::os::JobSlice slice = ares::os::JobSlice::make(*own, ::getpid());
-  slice.remove_leftovers();
-  return slice;
-}
-
-// Groups that jobs share with this process, by the reason.
-void log_shared_groups(const ares::os::JobSlice& slice) {
-  std::map<std::string, std::string> groups;
-  for (const auto& place : slice.places()) {
-    std::string& list = groups[place.stays];
-    list += (list.empty() ? "" : " ") + place.hierarchy.own;
-  }
-  for (const auto& [reason, list] : groups)
-    if (!reason.empty())
-      spdlog::warn(
-          "jobs stay in control groups of aresd and end with them: {} ({}); see CONTROL GROUPS in "
-          "ares-node(7)",
-          list, reason);
-}
-
-// `config`: for --config of a command that this process advises; empty = the default file.
-Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::string& config) {
-  Plugin plugin;
-  ares::node::FieldWriter options;
-  if (node.exec == "baremetal") {
-    plugin.table = ares::exec::baremetal_plugin();
-    std::string stepd = node.stepd;
-    if (stepd.empty())
-      stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
-    options.put("stepd", stepd);
-    if (!node.user_namespaces) options.put("user_namespaces", "no");
-    if (!node.private_ipc) options.put("private_ipc", "no");
-    if (!config.empty()) options.put("config", config);
-    if (!node.private_tmp.empty()) options.put("private_tmp", node.private_tmp);
-    const ares::os::NamespaceKind kind = ares::os::namespace_kind();
-    if (node.user_namespaces || kind == ares::os::NamespaceKind::privileged) {
-      const Status possible = ares::os::can_make_namespace(kind);
-      plugin.can_freeze = possible.has_value();
-      if (!possible) plugin.why_no_namespaces = possible.error().message;
-      plugin.private_ipc = possible && node.private_ipc;
-    }
-    if (plugin.private_ipc)
-      if (const Status possible = ares::os::can_make_own_ipc(kind); !possible)
-        plugin.why_shared_ipc = possible.error().message;
-    plugin.slice = prepare_slice();
-    plugin.enforced = ares::os::enforced_limits(plugin.slice.hierarchies());
-  } else if (node.exec == "mock") {
-    plugin.table = ares::exec::mock_plugin();
-    plugin.can_freeze = plugin.table->can_freeze() != 0;
-    plugin.in_memory = true;
-    options.put("start_delay_ms", node.mock.start_delay.count())
-        .put("run_time_ms", node.mock.run_time.count())
-        .put("fail_permille", permille(node.mock.fail_rate))
-        .put("launch_fail_permille", permille(node.mock.launch_fail_rate))
-        .put("slow_permille", permille(node.mock.slow_rate))
-        .put("slow_delay_ms", node.mock.slow_delay.count());
-    plugin.loss_rate = node.mock.loss_rate;
-  } else {
-    auto loaded = ares::plugin::load_exec_plugin(node.exec);
-    if (!loaded) return fail(loaded.error());
-    plugin.table = loaded->plugin;
-    plugin.can_freeze = plugin.table->can_freeze() != 0;
-    plugin.loaded = std::move(*loaded);
-  }
-  plugin.options = options.take();
-  return plugin;
-}
-
-// Whether jobs can have a /tmp of their own, if ares.yaml says so.
-Status can_hide_tmp(const ares::config::Config& config, const Plugin& plugin,
-                    const std::string& spool) {
-  if (config.node.private_tmp.empty() || plugin.in_memory) return {};
-  if (!plugin.why_no_namespaces.empty())
-    return fail(ErrorCode::failed_precondition,
-                "node.private_tmp in " + config.path +
-                    " needs namespaces, which this node cannot make: " + plugin.why_no_namespaces);
-  if (ares::os::hidden_by_private_tmp(spool))
-    return fail(ErrorCode::invalid_argument,
-                "node.spool is " + spool +
-                    ", which jobs cannot see: each has a /tmp of its own; choose another "
-                    "directory, or leave out node.private_tmp in " +
-                    config.path);
-  return {};
-}
 
 std::optional<ares::node::SiteProgram> site_program(const std::string& path,
                                                     ares::Seconds timeout) {
@@ -280,7 +106,8 @@ std::unique_ptr<ares::aresd::GpuLook> make_gpu_look(ares::aresd::NodeHost& host,
       });
 }
 
-// Adds every node of the list to the host. The nodes send through `link`, which is still null here.
+// Adds every node of the list to the host. The nodes send through `link`, which
+// is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
@@ -328,7 +155,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     std::string enforced = plugin.enforced;
     if (!enforced.empty() && devices.of.size() < inventory->gpus.size()) {
       spdlog::warn(
-          "{}: the device files of its GPUs are not known; jobs are not kept from GPUs of "
+          "{}: the device files of its GPUs are not known; jobs are "
+          "not kept from GPUs of "
           "others, see ISOLATION in aresd(8)",
           name);
       if (enforced.ends_with(kDevices)) enforced.resize(enforced.size() - kDevices.size());
@@ -374,10 +202,12 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (plugin.private_ipc && ares::os::hidden_by_own_ipc(setup.spool))
       return fail(ErrorCode::invalid_argument,
                   "node.spool is " + setup.spool +
-                      ", which jobs cannot see: each has a /dev/shm of its own; choose another "
+                      ", which jobs cannot see: each has a /dev/shm of its "
+                      "own; choose another "
                       "directory, or set node.private_ipc: false in " +
                       config.path);
-    if (Status possible = can_hide_tmp(config, plugin, setup.spool); !possible) return possible;
+    if (Status possible = ares::aresd::can_hide_tmp(config, plugin, setup.spool); !possible)
+      return possible;
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
         [&link, &loss](const ares::FromNode& message) {
@@ -428,14 +258,16 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
       });
 }
 
-// Whether HUP may start this program again: it would end with a configuration that cannot be read.
+// Whether HUP may start this program again: it would end with a configuration
+// that cannot be read.
 bool can_start_again(const Arguments& arguments) {
   const auto config = ares::config::load(ares::config::default_path(arguments.config));
   if (!config) spdlog::error("HUP is ignored: {}", config.error().message);
   return config.has_value();
 }
 
-// `again`: it stops in order to read the configuration and look for its GPUs anew.
+// `again`: it stops in order to read the configuration and look for its GPUs
+// anew.
 Status run(const Arguments& arguments, std::atomic<bool>& again) {
   if (arguments.watch_gpus_here) return ares::aresd::print_gpu_errors();
   if (!arguments.discover_here.empty())
@@ -458,16 +290,18 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     return ares::aresd::confirm_ended(config->node.spool_of(names->front()),
                                       arguments.confirm_ended);
   const bool default_config = arguments.config.empty() && !std::getenv("ARES_CONF");
-  Result<Plugin> plugin = choose_plugin(
+  Result<Plugin> plugin = ares::aresd::choose_plugin(
       config->node, default_config ? "" : std::filesystem::absolute(config->path).string());
   if (!plugin) return fail(plugin.error());
   if (names->size() != 1 && !plugin->in_memory)
     return fail(ErrorCode::invalid_argument,
-                "one aresd serves one node unless ares.yaml says `exec: mock`; start one for each "
+                "one aresd serves one node unless ares.yaml says `exec: mock`; "
+                "start one for each "
                 "of " +
                     arguments.nodes);
 
-  // Before any thread, so that all inherit the mask. One thread waits for these signals.
+  // Before any thread, so that all inherit the mask. One thread waits for these
+  // signals.
   sigset_t handled;
   ::sigemptyset(&handled);
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&handled, signal);
@@ -492,14 +326,17 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
                plugin->table->name);
   if (!plugin->why_no_namespaces.empty())
     spdlog::warn(
-        "jobs on this node run without pid namespaces and leases, see NAMESPACES in aresd(8): {}",
+        "jobs on this node run without pid namespaces and leases, see "
+        "NAMESPACES in aresd(8): {}",
         plugin->why_no_namespaces);
   else if (!plugin->can_freeze)
     spdlog::info("jobs on this node run without leases, see NAMESPACES in aresd(8)");
   if (!plugin->why_shared_ipc.empty())
-    spdlog::warn("what jobs leave in shared memory stays, see NAMESPACES in aresd(8): {}",
-                 plugin->why_shared_ipc);
-  log_shared_groups(plugin->slice);
+    spdlog::warn(
+        "what jobs leave in shared memory stays, see NAMESPACES in "
+        "aresd(8): {}",
+        plugin->why_shared_ipc);
+  ares::aresd::log_shared_groups(plugin->slice);
 
   std::jthread signals([&handled, &host, &arguments, &again] {
     int signal = 0;
@@ -551,7 +388,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Result<Arguments> arguments = parse_arguments(argc, argv);
+  Result<Arguments> arguments = ares::aresd::parse_arguments(argc, argv);
   std::atomic<bool> again = false;
   Status status = arguments ? run(*arguments, again) : fail(arguments.error());
   if (status && again) {
