@@ -1,5 +1,5 @@
-// What ares-adopt does: whether a user has a running job on this node, by the records in the spool, and
-// putting a process into the control groups of that job. Used by main() and tests; one thread.
+// What ares-adopt does: whether a user has a running job on this node, by the records in the spool,
+// and putting a process into the control groups of that job. Used by main() and tests; one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -26,9 +26,9 @@ struct RunningJob {
 std::vector<RunningJob> running_jobs(const node::Spool& spool, std::string_view user,
                                      std::string_view boot_id);
 
-// Puts the process, which may be any, into the control groups of the latest of these jobs that takes it.
-// It then ends with the job. permission_denied: the user has no job here. failed_precondition: no job of
-// the user can take it, and why.
+// Puts the process, which may be any, into the control groups of the latest of these jobs that
+// takes it. It then ends with the job. permission_denied: the user has no job here.
+// failed_precondition: no job of the user can take it, and why.
 Status adopt(const node::Spool& spool, std::string_view user, std::string_view boot_id,
              pid_t process);
 

@@ -1,5 +1,6 @@
-// The PAM session around a job, held by another process (daemons/pam), because this program is static and
-// cannot load libpam. Opened in the job's first process while it is root; single-threaded.
+// The PAM session around a job, held by another process (daemons/pam), because this program is
+// static and cannot load libpam. Opened in the job's first process while it is root;
+// single-threaded.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// For a first process of a job that has something to do after the script: it waits for the script in a
-// child. Single-threaded.
+// For a first process of a job that has something to do after the script: it waits for the script
+// in a child. Single-threaded.
 #pragma once
 
 #include <sys/types.h>
@@ -12,9 +12,9 @@
 
 namespace ares::stepd {
 
-// Returns in a child of this process, which is to execute the script. This process waits for it with all
-// signals blocked, calls `after`, and ends as the child did. Signals for the script find the child; see
-// os::script_of(). An error: nothing was done.
+// Returns in a child of this process, which is to execute the script. This process waits for it
+// with all signals blocked, calls `after`, and ends as the child did. Signals for the script find
+// the child; see os::script_of(). An error: nothing was done.
 Status continue_as_child(const std::function<void()>& after);
 
 // The wait status of the child; none if it has not ended by then. Precondition: CHLD is blocked.

@@ -8,8 +8,8 @@
 
 namespace ares::stepd {
 
-// Runs the epilog with these variables and waits for its end, with all signals blocked. Empty, or what
-// went wrong.
+// Runs the epilog with these variables and waits for its end, with all signals blocked. Empty, or
+// what went wrong.
 std::string run_task_epilog(const node::SiteProgram& epilog, std::vector<std::string> variables);
 
 }  // namespace ares::stepd

@@ -1,6 +1,6 @@
-// ares-pam SERVICE USER: holds a PAM session open for a job, started by the job's first process. Standard
-// output gets "ok" and the variables of the session, each ended by NUL, or why there is none. The session
-// is closed at the end of standard input.
+// ares-pam SERVICE USER: holds a PAM session open for a job, started by the job's first process.
+// Standard output gets "ok" and the variables of the session, each ended by NUL, or why there is
+// none. The session is closed at the end of standard input.
 #include <unistd.h>
 
 #include <cerrno>

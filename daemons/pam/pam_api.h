@@ -1,5 +1,5 @@
-// The part of libpam that ares-pam calls: types, numbers and entry points as the Open Group and Linux-PAM
-// document them, declared here because its headers are not needed to build anything else.
+// The part of libpam that ares-pam calls: types, numbers and entry points as the Open Group and
+// Linux-PAM document them, declared here because its headers are not needed to build anything else.
 // Plain declarations.
 #pragma once
 

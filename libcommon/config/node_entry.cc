@@ -1,5 +1,5 @@
-// Between lines of `nodes` in ares.yaml and the nodes that they describe. A line says what the machine
-// has; the inventory of the node is what jobs can have of it.
+// Between lines of `nodes` in ares.yaml and the nodes that they describe. A line says what the
+// machine has; the inventory of the node is what jobs can have of it.
 #include "config/tables.h"
 
 namespace ares::config {

@@ -16,8 +16,8 @@
 
 namespace ares::node {
 
-// Why GPUs are not clean, without their numbers: "process 4711 (python3) uses it". GPUs that are not
-// named are clean. An error: the state of the GPUs cannot be found out.
+// Why GPUs are not clean, without their numbers: "process 4711 (python3) uses it". GPUs that are
+// not named are clean. An error: the state of the GPUs cannot be found out.
 using GpuLook = Result<std::map<GpuIndex, std::string>>;
 
 class IdleGpus {

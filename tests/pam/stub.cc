@@ -1,7 +1,7 @@
-// A libpam.so.0 for tests. It writes what is called to the file $ARES_PAM_STUB, and refuses the account or
-// the session of users whose names are in that file with ".account" or ".session". It sets variables, and a
-// limit of open files. Prototypes are written down here once more, so that a mistake in pam_api.h is not
-// made on both sides.
+// A libpam.so.0 for tests. It writes what is called to the file $ARES_PAM_STUB, and refuses the
+// account or the session of users whose names are in that file with ".account" or ".session". It
+// sets variables, and a limit of open files. Prototypes are written down here once more, so that a
+// mistake in pam_api.h is not made on both sides.
 #include <sys/resource.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// GpuLook: looks whether the GPUs of a node are clean, in a thread of its own, when it is asked to. The
-// driver's library runs in another process (aresd/gpus/discovery_child.h). Owned by main(); its destructor ends
-// both.
+// GpuLook: looks whether the GPUs of a node are clean, in a thread of its own, when it is asked to.
+// The driver's library runs in another process (aresd/gpus/discovery_child.h). Owned by main(); its
+// destructor ends both.
 #pragma once
 
 #include <functional>
