@@ -16,6 +16,13 @@ using Apply = std::function<Status(const std::string&)>;
 using SpecText = void (api::JobSpec::*)(const std::string&);
 using SpecCount = void (api::JobSpec::*)(std::uint32_t);
 
+constexpr const char* kContainers =
+    "outside Kubernetes jobs have no containers; run one in the script, with apptainer, enroot or "
+    "podman";
+constexpr const char* kX11 =
+    "a batch job has no display to forward; while it runs, log in to its node with ssh -X, see "
+    "ares-adopt(8)";
+
 // Options of Slurm's sbatch that are not implemented. They are refused by name.
 std::vector<cli::Unsupported> unsupported() {
   return {
@@ -27,12 +34,12 @@ std::vector<cli::Unsupported> unsupported() {
       {'M', "clusters"},
       {0, "cluster"},
       {0, "consolidate-segments", false},
-      {0, "container"},
-      {0, "container-id"},
-      {0, "container-image"},
-      {0, "container-mounts"},
-      {0, "container-name"},
-      {0, "container-workdir"},
+      {0, "container", true, kContainers},
+      {0, "container-id", true, kContainers},
+      {0, "container-image", true, kContainers},
+      {0, "container-mounts", true, kContainers},
+      {0, "container-name", true, kContainers},
+      {0, "container-workdir", true, kContainers},
       {0, "contiguous", false},
       {'S', "core-spec"},
       {0, "cores-per-socket"},
@@ -78,7 +85,7 @@ std::vector<cli::Unsupported> unsupported() {
       {'u', "usage", false},
       {0, "use-min-nodes", false},
       {0, "wait-all-nodes"},
-      {0, "x11", false},
+      {0, "x11", false, kX11},
   };
 }
 

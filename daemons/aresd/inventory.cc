@@ -30,8 +30,19 @@ Inventory machine_inventory() {
 Result<Inventory> node_inventory(const config::ConfiguredNode& configured, const Inventory& machine,
                                  const std::optional<gres::Offer>& found) {
   Inventory inventory = configured.inventory;
-  if (inventory.cpus == 0) inventory.cpus = machine.cpus;
-  if (inventory.memory.value() == 0) inventory.memory = machine.memory;
+  const auto reserved = static_cast<std::uint32_t>(configured.reserved_cpus.count());
+  if (inventory.cpus == 0) {
+    if (reserved > 0 && reserved >= machine.cpus)
+      return fail(ErrorCode::invalid_argument, "reserved_cpus leaves none of " +
+                                                   std::to_string(machine.cpus) + " CPUs for jobs");
+    inventory.cpus = machine.cpus - reserved;
+  }
+  if (inventory.memory.value() == 0) {
+    if (configured.reserved_memory.value() > 0 && configured.reserved_memory >= machine.memory)
+      return fail(ErrorCode::invalid_argument, "reserved_memory leaves nothing of " +
+                                                   format_memory(machine.memory) + " for jobs");
+    inventory.memory = machine.memory - configured.reserved_memory;
+  }
   if (found) {
     inventory.gpus.clear();
     for (const gres::OfferedGpu& offered : found->gpus) inventory.gpus.push_back(offered.gpu);

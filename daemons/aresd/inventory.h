@@ -15,7 +15,7 @@ namespace ares::aresd {
 Inventory machine_inventory();
 
 // The inventory that the node registers: values of the configuration where given, else the machine's.
-// GPUs are those of `found` if it has a value (aresd/discovery.h).
+// GPUs are those of `found` if it has a value (aresd/gpus/discovery.h).
 // Returns invalid_argument with file, line and column for a GPU topology that cannot be parsed.
 Result<Inventory> node_inventory(const config::ConfiguredNode& configured, const Inventory& machine,
                                  const std::optional<gres::Offer>& found = {});

@@ -1,5 +1,5 @@
-// aresd: the node daemon. Connects nodes to the controller; runs until a signal. Jobs outlive it.
-#include <getopt.h>
+// aresd: the node daemon. Connects nodes to the controller; runs until a
+// signal. Jobs outlive it.
 #include <unistd.h>
 
 #include <atomic>
@@ -7,37 +7,33 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <thread>
 
 #include <spdlog/spdlog.h>
 
+#include "aresd/arguments.h"
+#include "aresd/chosen_plugin.h"
 #include "aresd/confirm.h"
-#include "aresd/discovery.h"
-#include "aresd/gpu_devices.h"
-#include "aresd/gpu_numa.h"
-#include "aresd/gpu_watch.h"
+#include "aresd/gpus/discovery.h"
+#include "aresd/gpus/gpu_devices.h"
+#include "aresd/gpus/gpu_look.h"
+#include "aresd/gpus/gpu_numa.h"
+#include "aresd/gpus/gpu_watch.h"
 #include "aresd/health_check.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
 #include "aresd/reboot.h"
+#include "aresd/reserved.h"
 #include "aresd/step_gate.h"
 #include "base/hostlist.h"
 #include "config/config.h"
-#include "exec/baremetal/baremetal.h"
-#include "exec/mock/mock.h"
 #include "log/log.h"
-#include "node/text_fields.h"
 #include "os/clock.h"
-#include "os/enforced.h"
-#include "os/job_slice.h"
 #include "os/namespace.h"
 #include "os/priority.h"
-#include "os/private_tmp.h"
 #include "os/topology/machine_layout.h"
-#include "plugin/loader.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 #include "rpc/client/node_link.h"
@@ -48,180 +44,12 @@ using ares::ErrorCode;
 using ares::fail;
 using ares::Result;
 using ares::Status;
+using ares::aresd::Arguments;
+using ares::aresd::Plugin;
 
 // Where every limit is enforced; see os/enforced.h.
 constexpr std::string_view kAllLimits = "cpus,memory,processes,devices";
 constexpr std::string_view kDevices = ",devices";
-
-struct Arguments {
-  std::string config;
-  std::string nodes;
-  std::string confirm_ended;  // an attempt
-  bool join = false;          // the node need not be configured
-  std::string discover;       // a source: prints the GPUs that it finds
-  std::string discover_here;  // the same in this process
-  bool watch_gpus_here = false;
-};
-
-Result<Arguments> parse_arguments(int argc, char** argv) {
-  constexpr option kOptions[] = {{"config", required_argument, nullptr, 'c'},
-                                 {"node", required_argument, nullptr, 'n'},
-                                 {"confirm-ended", required_argument, nullptr, 'e'},
-                                 {"join", no_argument, nullptr, 'j'},
-                                 {"discover", optional_argument, nullptr, 'd'},
-                                 {"watch-gpus-here", no_argument, nullptr, 'W'},
-                                 {"discover-here", required_argument, nullptr, 'D'},
-                                 {"help", no_argument, nullptr, 'h'},
-                                 {"version", no_argument, nullptr, 'V'},
-                                 {nullptr, 0, nullptr, 0}};
-  Arguments arguments;
-  for (int c; (c = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
-    switch (c) {
-      case 'c': arguments.config = optarg; break;
-      case 'n': arguments.nodes = optarg; break;
-      case 'e': arguments.confirm_ended = optarg; break;
-      case 'j': arguments.join = true; break;
-      case 'd': arguments.discover = optarg ? optarg : "auto"; break;
-      case 'W': arguments.watch_gpus_here = true; break;
-      case 'D': arguments.discover_here = optarg; break;
-      case 'h':
-        std::puts(
-            "usage: aresd [--config FILE] [--node NAMES] [--join]\n"
-            "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
-            "       aresd --discover[=auto|nvml|amd|pci|FILE]\n"
-            "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
-            "n[1-1000],\n"
-            "only where ares.yaml says `exec: mock`. --join: the nodes need not be in ares.yaml, "
-            "if a\n"
-            "rule of policy.dynamic_nodes has their names. --confirm-ended: all processes of an "
-            "attempt "
-            "whose\n"
-            "supervisor was killed have ended; the node could not tell. --discover: prints the "
-            "GPUs "
-            "of this\n"
-            "machine as JSON. See aresd(8), ares-gpu-discovery(7).");
-        std::exit(0);
-      case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
-      default: return fail(ErrorCode::invalid_argument, "see aresd --help");
-    }
-  }
-  if (optind < argc)
-    return fail(ErrorCode::invalid_argument, std::string("unexpected argument ") + argv[optind]);
-  if (arguments.nodes.empty()) {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    arguments.nodes = std::string(host).substr(0, std::string_view(host).find('.'));
-  }
-  return arguments;
-}
-
-// The exec plugin that ares.yaml names, and its options.
-struct Plugin {
-  std::optional<ares::plugin::LoadedExecPlugin> loaded;
-  const ares_exec_plugin* table = nullptr;
-  std::string options;
-  bool can_freeze = false;
-  std::string why_no_namespaces;  // empty: it makes them, or was told not to
-  bool private_ipc = false;       // it tries to give each job a /dev/shm of its own
-  std::string why_shared_ipc;     // why it cannot
-  bool in_memory = false;
-  std::string enforced;      // what the kernel holds its jobs to; empty = not known
-  ares::os::JobSlice slice;  // no places: it is the plugin's business
-  double loss_rate = 0;      // fraction of messages lost in each direction
-};
-
-int permille(double rate) {
-  return static_cast<int>(rate * 1000 + 0.5);
-}
-
-// The control groups of jobs, with what earlier supervisors left in them removed.
-ares::os::JobSlice prepare_slice() {
-  const Result<ares::os::Hierarchies> own = ares::os::Hierarchies::of_this_process();
-  if (!own) return {};
-  ares::os::JobSlice slice = ares::os::JobSlice::make(*own, ::getpid());
-  slice.remove_leftovers();
-  return slice;
-}
-
-// Groups that jobs share with this process, by the reason.
-void log_shared_groups(const ares::os::JobSlice& slice) {
-  std::map<std::string, std::string> groups;
-  for (const auto& place : slice.places()) {
-    std::string& list = groups[place.stays];
-    list += (list.empty() ? "" : " ") + place.hierarchy.own;
-  }
-  for (const auto& [reason, list] : groups)
-    if (!reason.empty())
-      spdlog::warn(
-          "jobs stay in control groups of aresd and end with them: {} ({}); see CONTROL GROUPS in "
-          "ares-node(7)",
-          list, reason);
-}
-
-// `config`: for --config of a command that this process advises; empty = the default file.
-Result<Plugin> choose_plugin(const ares::config::NodeConfig& node, const std::string& config) {
-  Plugin plugin;
-  ares::node::FieldWriter options;
-  if (node.exec == "baremetal") {
-    plugin.table = ares::exec::baremetal_plugin();
-    std::string stepd = node.stepd;
-    if (stepd.empty())
-      stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
-    options.put("stepd", stepd);
-    if (!node.user_namespaces) options.put("user_namespaces", "no");
-    if (!node.private_ipc) options.put("private_ipc", "no");
-    if (!config.empty()) options.put("config", config);
-    if (!node.private_tmp.empty()) options.put("private_tmp", node.private_tmp);
-    const ares::os::NamespaceKind kind = ares::os::namespace_kind();
-    if (node.user_namespaces || kind == ares::os::NamespaceKind::privileged) {
-      const Status possible = ares::os::can_make_namespace(kind);
-      plugin.can_freeze = possible.has_value();
-      if (!possible) plugin.why_no_namespaces = possible.error().message;
-      plugin.private_ipc = possible && node.private_ipc;
-    }
-    if (plugin.private_ipc)
-      if (const Status possible = ares::os::can_make_own_ipc(kind); !possible)
-        plugin.why_shared_ipc = possible.error().message;
-    plugin.slice = prepare_slice();
-    plugin.enforced = ares::os::enforced_limits(plugin.slice.hierarchies());
-  } else if (node.exec == "mock") {
-    plugin.table = ares::exec::mock_plugin();
-    plugin.can_freeze = plugin.table->can_freeze() != 0;
-    plugin.in_memory = true;
-    options.put("start_delay_ms", node.mock.start_delay.count())
-        .put("run_time_ms", node.mock.run_time.count())
-        .put("fail_permille", permille(node.mock.fail_rate))
-        .put("launch_fail_permille", permille(node.mock.launch_fail_rate))
-        .put("slow_permille", permille(node.mock.slow_rate))
-        .put("slow_delay_ms", node.mock.slow_delay.count());
-    plugin.loss_rate = node.mock.loss_rate;
-  } else {
-    auto loaded = ares::plugin::load_exec_plugin(node.exec);
-    if (!loaded) return fail(loaded.error());
-    plugin.table = loaded->plugin;
-    plugin.can_freeze = plugin.table->can_freeze() != 0;
-    plugin.loaded = std::move(*loaded);
-  }
-  plugin.options = options.take();
-  return plugin;
-}
-
-// Whether jobs can have a /tmp of their own, if ares.yaml says so.
-Status can_hide_tmp(const ares::config::Config& config, const Plugin& plugin,
-                    const std::string& spool) {
-  if (config.node.private_tmp.empty() || plugin.in_memory) return {};
-  if (!plugin.why_no_namespaces.empty())
-    return fail(ErrorCode::failed_precondition,
-                "node.private_tmp in " + config.path +
-                    " needs namespaces, which this node cannot make: " + plugin.why_no_namespaces);
-  if (ares::os::hidden_by_private_tmp(spool))
-    return fail(ErrorCode::invalid_argument,
-                "node.spool is " + spool +
-                    ", which jobs cannot see: each has a /tmp of its own; choose another "
-                    "directory, or leave out node.private_tmp in " +
-                    config.path);
-  return {};
-}
 
 std::optional<ares::node::SiteProgram> site_program(const std::string& path,
                                                     ares::Seconds timeout) {
@@ -248,14 +76,48 @@ ares::CpuLayout find_cpu_layout() {
   return layout.value_or(ares::CpuLayout());
 }
 
-// Adds every node of the list to the host. The nodes send through `link`, which is still null here.
-// `by_nvml`: whether GPUs were found by NVIDIA's library.
+// What watches the GPUs of the machine.
+struct GpuWatchers {
+  bool by_nvml = false;                        // they were found by NVIDIA's library
+  std::unique_ptr<ares::aresd::GpuLook> look;  // null: GPUs are not looked at before jobs get them
+};
+
+std::unique_ptr<ares::aresd::GpuLook> make_gpu_look(ares::aresd::NodeHost& host,
+                                                    const ares::config::NodeConfig& node,
+                                                    const std::string& source,
+                                                    const std::optional<ares::gres::Offer>& found) {
+  if (!node.check_gpus || !found || found->gpus.empty() || !ares::aresd::is_looked_at(source))
+    return nullptr;
+  ares::aresd::GpuLookSetup setup{.source = source,
+                                  .timeout = node.gpu_discovery_timeout,
+                                  .gpus = {},
+                                  .idle_memory = node.gpu_idle_memory,
+                                  .system_programs = node.gpu_system_programs};
+  for (const ares::gres::OfferedGpu& gpu : found->gpus) setup.gpus.emplace(gpu.gpu.index, gpu.name);
+  return std::make_unique<ares::aresd::GpuLook>(
+      std::move(setup), [&host, before = std::string()](ares::node::GpuLook look) mutable {
+        std::string text = look ? "" : "the state of GPUs cannot be read: " + look.error().message;
+        if (look)
+          for (const auto& [gpu, why] : *look)
+            text += (text.empty() ? "GPU " : "; GPU ") + std::to_string(gpu.value()) +
+                    " is not clean: " + why;
+        if (!text.empty() && text != before) spdlog::warn("{}", text);
+        before = std::move(text);
+        host.put(ares::aresd::NodeHost::GpusLookedAt{std::move(look)});
+      });
+}
+
+// Adds every node of the list to the host. The nodes send through `link`, which
+// is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
-                 bool join, std::uint16_t step_port, bool& by_nvml) {
+                 bool join, std::uint16_t step_port, GpuWatchers& gpus) {
+  if (!config.node.pam_service.empty() && !plugin.in_memory && ::geteuid() != 0)
+    return fail(ErrorCode::failed_precondition,
+                "node.pam_service in " + config.path + " needs an aresd that runs as root");
   const ares::Inventory machine = ares::aresd::machine_inventory();
-  const ares::CpuLayout layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
+  const ares::CpuLayout machine_layout = plugin.in_memory ? ares::CpuLayout() : find_cpu_layout();
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
   for (const std::string& name : names) {
@@ -274,10 +136,17 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                       text);
         });
     if (!found) return fail(found.error());
-    by_nvml = by_nvml || (*found && (*found)->source == "nvml" && !plugin.in_memory);
+    gpus.by_nvml = gpus.by_nvml || (*found && (*found)->source == "nvml" && !plugin.in_memory);
+    if (!plugin.in_memory)
+      gpus.look = make_gpu_look(host, config.node, configured->gpu_discovery, *found);
     Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine, *found);
     if (!inventory) return fail(inventory.error());
+    const ares::IntervalSet& reserved = configured->reserved_cpus;
+    const ares::CpuLayout layout =
+        ares::aresd::without_reserved(machine_layout, reserved, inventory->cpus);
     inventory->cpu_layout = ares::SharedText(format_cpu_layout(layout));
+    if (!reserved.empty())
+      spdlog::info("{}: CPUs {} are set aside for the system", name, format_interval_set(reserved));
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::GpuDevices devices;
@@ -287,7 +156,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     std::string enforced = plugin.enforced;
     if (!enforced.empty() && devices.of.size() < inventory->gpus.size()) {
       spdlog::warn(
-          "{}: the device files of its GPUs are not known; jobs are not kept from GPUs of "
+          "{}: the device files of its GPUs are not known; jobs are "
+          "not kept from GPUs of "
           "others, see ISOLATION in aresd(8)",
           name);
       if (enforced.ends_with(kDevices)) enforced.resize(enforced.size() - kDevices.size());
@@ -298,24 +168,29 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                   "{}: jobs are held to: {}; see ISOLATION in aresd(8)", name, enforced);
     auto gpu_names = ares::aresd::gpu_names(*found, enforced.ends_with(kDevices.substr(1)));
     ares::aresd::HostedNodeSetup setup;
-    setup.agent = {.name = name,
-                   .inventory = *inventory,
-                   .can_freeze = plugin.can_freeze,
-                   .version = ARES_VERSION,
-                   .boot_id = *boot_id,
-                   .fresh_uuid = *uuid,
-                   .enforced = std::move(enforced),
-                   .max_processes_per_cpu = config.node.max_processes_per_cpu,
-                   .gpu_devices = std::move(devices.of),
-                   .prolog = site_program(config.node.prolog, config.node.prolog_timeout),
-                   .epilog = site_program(config.node.epilog, config.node.epilog_timeout),
-                   .task_prolog = config.node.task_prolog,
-                   .private_tmp = config.node.private_tmp,
-                   .joins = joins,
-                   .step_port = step_port,
-                   .cpu_layout = layout,
-                   .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
-                   .gpu_names = std::move(gpu_names)};
+    setup.agent = {
+        .name = name,
+        .inventory = *inventory,
+        .can_freeze = plugin.can_freeze,
+        .version = ARES_VERSION,
+        .boot_id = *boot_id,
+        .fresh_uuid = *uuid,
+        .enforced = std::move(enforced),
+        .max_processes_per_cpu = config.node.max_processes_per_cpu,
+        .gpu_devices = std::move(devices.of),
+        .prolog = site_program(config.node.prolog, config.node.prolog_timeout),
+        .epilog = site_program(config.node.epilog, config.node.epilog_timeout),
+        .task_prolog = config.node.task_prolog,
+        .task_epilog = site_program(config.node.task_epilog, config.node.task_epilog_timeout),
+        .pam_service = plugin.in_memory ? std::string() : config.node.pam_service,
+        .private_tmp = config.node.private_tmp,
+        .joins = joins,
+        .step_port = step_port,
+        .cpu_layout = layout,
+        .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
+        .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
+        .gpu_names = std::move(gpu_names)};
+    if (gpus.look) setup.agent.look_at_gpus = [&look = *gpus.look] { look.ask(); };
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {
         spdlog::warn("{}: the controller orders a reboot: {}", name, program);
@@ -329,10 +204,12 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (plugin.private_ipc && ares::os::hidden_by_own_ipc(setup.spool))
       return fail(ErrorCode::invalid_argument,
                   "node.spool is " + setup.spool +
-                      ", which jobs cannot see: each has a /dev/shm of its own; choose another "
+                      ", which jobs cannot see: each has a /dev/shm of its "
+                      "own; choose another "
                       "directory, or set node.private_ipc: false in " +
                       config.path);
-    if (Status possible = can_hide_tmp(config, plugin, setup.spool); !possible) return possible;
+    if (Status possible = ares::aresd::can_hide_tmp(config, plugin, setup.spool); !possible)
+      return possible;
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
         [&link, &loss](const ares::FromNode& message) {
@@ -383,14 +260,29 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
       });
 }
 
-// Whether HUP may start this program again: it would end with a configuration that cannot be read.
+// Whether HUP may start this program again: it would end with a configuration
+// that cannot be read.
 bool can_start_again(const Arguments& arguments) {
   const auto config = ares::config::load(ares::config::default_path(arguments.config));
   if (!config) spdlog::error("HUP is ignored: {}", config.error().message);
   return config.has_value();
 }
 
-// `again`: it stops in order to read the configuration and look for its GPUs anew.
+// None where no steps of other nodes can run.
+std::unique_ptr<ares::aresd::StepGate> open_step_gate(const ares::config::Config& config,
+                                                      const Plugin& plugin,
+                                                      const std::string& node) {
+  if (plugin.in_memory) return nullptr;
+  auto gate = ares::aresd::StepGate::open(
+      config.node.step_port, {config.node.spool_of(node)},
+      [](const std::string& text) { spdlog::warn("a step of another node: {}", text); });
+  if (gate) return std::move(*gate);
+  spdlog::warn("jobs of several nodes have no steps here: {}", gate.error().message);
+  return nullptr;
+}
+
+// `again`: it stops in order to read the configuration and look for its GPUs
+// anew.
 Status run(const Arguments& arguments, std::atomic<bool>& again) {
   if (arguments.watch_gpus_here) return ares::aresd::print_gpu_errors();
   if (!arguments.discover_here.empty())
@@ -413,16 +305,18 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     return ares::aresd::confirm_ended(config->node.spool_of(names->front()),
                                       arguments.confirm_ended);
   const bool default_config = arguments.config.empty() && !std::getenv("ARES_CONF");
-  Result<Plugin> plugin = choose_plugin(
+  Result<Plugin> plugin = ares::aresd::choose_plugin(
       config->node, default_config ? "" : std::filesystem::absolute(config->path).string());
   if (!plugin) return fail(plugin.error());
   if (names->size() != 1 && !plugin->in_memory)
     return fail(ErrorCode::invalid_argument,
-                "one aresd serves one node unless ares.yaml says `exec: mock`; start one for each "
+                "one aresd serves one node unless ares.yaml says `exec: mock`; "
+                "start one for each "
                 "of " +
                     arguments.nodes);
 
-  // Before any thread, so that all inherit the mask. One thread waits for these signals.
+  // Before any thread, so that all inherit the mask. One thread waits for these
+  // signals.
   sigset_t handled;
   ::sigemptyset(&handled);
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&handled, signal);
@@ -436,19 +330,10 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  bool by_nvml = false;
-  std::unique_ptr<ares::aresd::StepGate> steps;
-  if (!plugin->in_memory) {
-    auto gate = ares::aresd::StepGate::open(
-        config->node.step_port, {config->node.spool_of(names->front())},
-        [](const std::string& text) { spdlog::warn("a step of another node: {}", text); });
-    if (gate)
-      steps = std::move(*gate);
-    else
-      spdlog::warn("jobs of several nodes have no steps here: {}", gate.error().message);
-  }
+  std::unique_ptr<ares::aresd::StepGate> steps = open_step_gate(*config, *plugin, names->front());
+  GpuWatchers gpus;
   if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join,
-                               steps ? steps->port() : std::uint16_t{0}, by_nvml);
+                               steps ? steps->port() : std::uint16_t{0}, gpus);
       !added)
     return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
@@ -458,14 +343,17 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
                plugin->table->name);
   if (!plugin->why_no_namespaces.empty())
     spdlog::warn(
-        "jobs on this node run without pid namespaces and leases, see NAMESPACES in aresd(8): {}",
+        "jobs on this node run without pid namespaces and leases, see "
+        "NAMESPACES in aresd(8): {}",
         plugin->why_no_namespaces);
   else if (!plugin->can_freeze)
     spdlog::info("jobs on this node run without leases, see NAMESPACES in aresd(8)");
   if (!plugin->why_shared_ipc.empty())
-    spdlog::warn("what jobs leave in shared memory stays, see NAMESPACES in aresd(8): {}",
-                 plugin->why_shared_ipc);
-  log_shared_groups(plugin->slice);
+    spdlog::warn(
+        "what jobs leave in shared memory stays, see NAMESPACES in "
+        "aresd(8): {}",
+        plugin->why_shared_ipc);
+  ares::aresd::log_shared_groups(plugin->slice);
 
   std::jthread signals([&handled, &host, &arguments, &again] {
     int signal = 0;
@@ -481,7 +369,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     (*host)->stop();
   });
   std::optional<ares::aresd::GpuWatch> watch;
-  if (by_nvml) {
+  if (gpus.by_nvml) {
     auto started = ares::aresd::GpuWatch::start([](const std::string& text, bool look_again) {
       spdlog::warn("{}", text);
       if (look_again) ::kill(::getpid(), SIGHUP);
@@ -508,6 +396,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   (*host)->run();
   spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   health_check.reset();
+  gpus.look.reset();
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
   return {};
@@ -516,7 +405,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Result<Arguments> arguments = parse_arguments(argc, argv);
+  Result<Arguments> arguments = ares::aresd::parse_arguments(argc, argv);
   std::atomic<bool> again = false;
   Status status = arguments ? run(*arguments, again) : fail(arguments.error());
   if (status && again) {

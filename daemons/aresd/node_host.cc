@@ -115,6 +115,7 @@ void NodeHost::handle(std::size_t index, const Input& input) {
     void operator()(Connected) const { to.connected(now()); }
     void operator()(Disconnected) const { to.disconnected(); }
     void operator()(const ToNode& message) const { to.receive(message, now()); }
+    void operator()(const GpusLookedAt& seen) const { to.gpus_looked_at(seen.look, now()); }
     void operator()(const Health& health) const { to.set_health(health.unhealthy, now()); }
   };
   std::visit(Handler{agent}, input);

@@ -25,7 +25,10 @@ class NodeHost {
   struct Health {
     std::string unhealthy;  // NodeAgent::set_health()
   };
-  using Input = std::variant<Connected, Disconnected, ToNode, Health>;
+  struct GpusLookedAt {
+    node::GpuLook look;  // NodeAgent::gpus_looked_at()
+  };
+  using Input = std::variant<Connected, Disconnected, ToNode, Health, GpusLookedAt>;
 
   static Result<std::unique_ptr<NodeHost>> make();
 

@@ -13,6 +13,9 @@
 
 #include "aresstepd/become_user.h"
 #include "aresstepd/bind_task.h"
+#include "aresstepd/pam_session.h"
+#include "aresstepd/script_child.h"
+#include "aresstepd/task_epilog.h"
 #include "aresstepd/task_prolog.h"
 #include "base/clip.h"
 #include "base/time.h"
@@ -120,6 +123,19 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (;;) ::pause();
 }
 
+// Continues in a child of this process, which closes the session after it.
+MaybeFailure open_session(const node::StepSpec& spec, std::vector<std::string>& variables) {
+  if (spec.pam_service.empty()) return std::nullopt;
+  Result<PamSession> session = PamSession::open(spec.pam_service, spec.user.name);
+  if (!session) return Failure{kCannot, session.error().message};
+  session->take_limits();
+  if (const Status in_child = continue_as_child([&] { session->close(); }); !in_child)
+    return Failure{kCannot, in_child.error().message};
+  session->disown();
+  variables = session->environment();
+  return std::nullopt;
+}
+
 // `environment` is the submitted one, NUL-separated.
 Failure run_script(const node::StepSpec& spec, const std::string& directory,
                    const std::string& environment, Time now) {
@@ -129,6 +145,8 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
   if (auto failure = make_executable(script, spec)) return *failure;
+  std::vector<std::string> of_session;
+  if (auto failure = open_session(spec, of_session)) return *failure;
   std::string complaints = bind_task(spec);
   if (node::has_host_file(spec.launch))
     if (const Status written =
@@ -153,9 +171,17 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
   std::vector<std::string> arguments{script};
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
   std::vector<std::string> variables = node::job_environment(spec, environment, directory, now);
+  set_variables(variables, of_session);
   if (!spec.task_prolog.empty())
     if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)
       return {kCannot, ran.error().message};
+  if (spec.task_epilog)
+    if (const Status in_child = continue_as_child([&] {
+          const std::string wrong = run_task_epilog(*spec.task_epilog, variables);
+          if (!wrong.empty()) ::dprintf(2, "aresstepd: the task epilog %s\n", wrong.c_str());
+        });
+        !in_child)
+      return {kCannot, in_child.error().message};
   ::execve(script.c_str(), pointers(arguments).data(), pointers(variables).data());
 
   const int error = errno;

@@ -54,16 +54,6 @@ class Diff {
   std::vector<Change> out;
 };
 
-NodeEntry entry_of(const ConfiguredNode& node) {
-  return {{},
-          node.inventory.cpus,
-          node.inventory.memory,
-          {node.inventory.gpus, node.gpu_topology},
-          node.inventory.features,
-          node.gpu_devices,
-          node.gpu_discovery};
-}
-
 // Groups the names of nodes by their change, in the order of the first node.
 class NodeChanges {
  public:

@@ -64,6 +64,19 @@ Type<std::string> directory_type() {
           text.print};
 }
 
+Type<std::string> pam_service_type() {
+  const auto text = text_type();
+  return {"NAME",
+          [text](const Value& value) -> Result<std::string> {
+            auto name = text.parse(value);
+            if (name && (name->find('/') != std::string::npos || name->starts_with('.')))
+              return fail(ErrorCode::invalid_argument,
+                          quote(*name) + " is not the name of a file in /etc/pam.d");
+            return name;
+          },
+          text.print};
+}
+
 }  // namespace
 
 std::vector<Field<MockConfig>> mock_fields() {
@@ -131,6 +144,17 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "TCP port on which the node takes steps of jobs that began on other nodes; "
                         "see arun(1). 0: any that is free, and the same one after a restart of "
                         "aresd."),
+      field<NodeConfig>("task_epilog", &NodeConfig::task_epilog, program_type(),
+                        "Program that runs as the job's user after its script, in its directory "
+                        "and environment. A failure is written to the job's standard error and "
+                        "has no other effect."),
+      field<NodeConfig>("task_epilog_timeout", &NodeConfig::task_epilog_timeout,
+                        one_second_or_more(), "Time for the task epilog; it is then killed."),
+      field<NodeConfig>("pam_service", &NodeConfig::pam_service, pam_service_type(),
+                        "Service of PAM, a file in /etc/pam.d, by which each job has a session of "
+                        "its user: its account is checked, and modules can set variables and "
+                        "limits of resources. It needs an aresd that is root. See PAM in "
+                        "ares-node(7). Empty: jobs have none."),
       field<NodeConfig>("private_tmp", &NodeConfig::private_tmp, directory_type(),
                         "Directory in which each job gets a /tmp and a /var/tmp of its own, which "
                         "are removed when it has ended. Empty: jobs share those of the machine."),
@@ -148,6 +172,17 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         one_second_or_more(),
                         "How long aresd waits for the discovery of GPUs, which can hang in a "
                         "driver. Then it starts without them."),
+      field<NodeConfig>("check_gpus", &NodeConfig::check_gpus, boolean_type(),
+                        "Whether GPUs that gpu_discovery found by nvml or amd are looked at after "
+                        "a job, and again before the next one gets them if that is longer ago "
+                        "than a minute. While a process uses a GPU that no job has, or much of its "
+                        "memory is in use, the node is drained, and no job is started there."),
+      field<NodeConfig>("gpu_idle_memory", &NodeConfig::gpu_idle_memory, memory_type(),
+                        "How much of the memory of a GPU may be in use while no job has it; what "
+                        "the driver keeps for itself does not count."),
+      field<NodeConfig>("gpu_system_programs", &NodeConfig::gpu_system_programs, text_list_type(),
+                        "Names of programs that may use GPUs which no job has, such as a daemon "
+                        "that shares or watches them."),
       field<NodeConfig>("reboot_program", &NodeConfig::reboot_program, program_type(),
                         "What actl reboot runs on the node, as root, without arguments and without "
                         "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),

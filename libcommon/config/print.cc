@@ -27,18 +27,14 @@ std::string print_nodes(const std::vector<ConfiguredNode>& nodes) {
   std::string out;
   const auto fields = node_fields();
   for (std::size_t i = 0; i < nodes.size();) {
-    NodeEntry entry{{},
-                    nodes[i].inventory.cpus,
-                    nodes[i].inventory.memory,
-                    {nodes[i].inventory.gpus, nodes[i].gpu_topology},
-                    nodes[i].inventory.features,
-                    nodes[i].gpu_devices,
-                    nodes[i].gpu_discovery};
+    NodeEntry entry = entry_of(nodes[i]);
     std::size_t end = i;
     for (; end < nodes.size() && nodes[end].inventory == nodes[i].inventory &&
            nodes[end].gpu_topology == nodes[i].gpu_topology &&
            nodes[end].gpu_devices == nodes[i].gpu_devices &&
-           nodes[end].gpu_discovery == nodes[i].gpu_discovery;
+           nodes[end].gpu_discovery == nodes[i].gpu_discovery &&
+           nodes[end].reserved_cpus == nodes[i].reserved_cpus &&
+           nodes[end].reserved_memory == nodes[i].reserved_memory;
          ++end)
       entry.names.push_back(nodes[end].name);
     out += "  - " + print_flow(entry, fields) + "\n";

@@ -65,15 +65,13 @@ CheckResult read_nodes(const Value& list, Config& config) {
       return problem(line,
                      "gpu_discovery: gpus takes the GPUs from a file already; leave one of "
                      "them out");
+    if (const std::string wrong = wrong_reservation(entry); !wrong.empty())
+      return problem(line, wrong);
     for (const std::string& name : entry.names) {
       if (name == kAll) return problem(line, "name: ALL is not a node's name");
       if (!seen.insert(name).second)
         return problem(line, "node " + quote(name) + " is described a second time");
-      config.nodes.push_back({name,
-                              {entry.cpus, entry.memory, entry.gpus.gpus, entry.features},
-                              entry.gpus.topology,
-                              entry.gpu_devices,
-                              entry.gpu_discovery});
+      config.nodes.push_back(node_of(entry, name));
     }
     return {};
   });

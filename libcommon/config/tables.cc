@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "config/backfill_type.h"
 #include "config/types.h"
+#include "model/cluster/cpu_layout.h"
 
 namespace ares::config {
 namespace {
@@ -86,6 +87,19 @@ Type<ClusterId> cluster_id_type() {
             return port.parse(value).map([](std::uint16_t id) { return ClusterId(id); });
           },
           [](const ClusterId& id) { return std::to_string(id.value()); }};
+}
+
+Type<IntervalSet> cpu_list_type() {
+  const auto text = text_type();
+  return {"CPU LIST",
+          [text](const Value& value) -> Result<IntervalSet> {
+            const auto given = text.parse(value);
+            if (!given) return fail(given.error());
+            return parse_interval_set(*given, kMaxCpuNumber);
+          },
+          [](const IntervalSet& set) {
+            return set.empty() ? std::string() : quote_yaml(format_interval_set(set));
+          }};
 }
 
 // "off" is read as "", and "" is not printed.
@@ -294,9 +308,11 @@ std::vector<Field<NodeEntry>> node_fields() {
       required(field<NodeEntry>("name", &NodeEntry::names, host_list_type(),
                                 "One name or a host list: n[1-4].")),
       field<NodeEntry>("cpus", &NodeEntry::cpus, unless_zero(count_type()),
-                       "CPUs to hand out. When not given, as many as the node registers with."),
+                       "CPUs to hand out, with reserved_cpus. When not given, as many as the node "
+                       "registers with."),
       field<NodeEntry>("memory", &NodeEntry::memory, unless_zero(memory_type()),
-                       "Memory to hand out. When not given, as much as the node registers with."),
+                       "Memory to hand out, with reserved_memory. When not given, as much as the "
+                       "node registers with."),
       field<NodeEntry>("gpus", &NodeEntry::gpus, gpus_type(),
                        "GPUs in the order of their indices; or a file on the node, with what "
                        "nvidia-smi topo -m prints there, from which "
@@ -316,6 +332,12 @@ std::vector<Field<NodeEntry>> node_fields() {
                        "is not compared with the machine. With both, gpus says which GPUs the node "
                        "offers and under which types; it is drained if some of them are not found. "
                        "See ares-gpu-discovery(7)."),
+      field<NodeEntry>("reserved_cpus", &NodeEntry::reserved_cpus, cpu_list_type(),
+                       "CPUs that are set aside for the system, by the numbers of the kernel: "
+                       "\"0-1,32-33\". No job gets them; aresd and other daemons are not bound. "
+                       "See ares-node(7)."),
+      field<NodeEntry>("reserved_memory", &NodeEntry::reserved_memory, unless_zero(memory_type()),
+                       "Memory that is set aside for the system: no job gets it."),
   };
 }
 

@@ -25,7 +25,16 @@ struct NodeEntry {
   std::vector<std::string> features;
   std::vector<std::string> gpu_devices;
   std::string gpu_discovery;
+  IntervalSet reserved_cpus{};
+  Bytes reserved_memory{};
 };
+
+// A line for that node alone, without its name.
+NodeEntry entry_of(const ConfiguredNode& node);
+// A node of the line.
+ConfiguredNode node_of(const NodeEntry& entry, const std::string& name);
+// What is wrong with the CPUs and the memory that the line sets aside; empty: nothing.
+std::string wrong_reservation(const NodeEntry& entry);
 
 std::vector<Field<Config>> cluster_fields();  // at the top of the file
 std::vector<Field<Config>> controller_fields();

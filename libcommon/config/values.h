@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "model/cluster/node.h"
@@ -71,6 +72,9 @@ struct ConfiguredNode {
   // How aresd finds the GPUs of the machine: "auto", "nvml", "amd", "pci" or the absolute path of a
   // file; empty = it does not look for them.
   std::string gpu_discovery{};
+  // Set aside for the system: `inventory` does not contain them.
+  IntervalSet reserved_cpus{};
+  Bytes reserved_memory{};
 };
 
 struct MockConfig {
@@ -93,10 +97,15 @@ struct NodeConfig {
   std::uint16_t step_port = 0;                 // TCP, for steps of other nodes; 0 = any
   std::string reboot_program;                  // run by `actl reboot`; empty = none
   Seconds gpu_discovery_timeout{60};           // 1 at least
+  bool check_gpus = true;                      // before a job gets them
+  Bytes gpu_idle_memory = Bytes::gib(1);       // in use on a GPU that no job has, at most
+  // Names of programs that may use GPUs which no job has.
+  std::vector<std::string> gpu_system_programs{"nvidia-cuda-mps-server"};
   // Absolute paths of the site's programs; empty = none.
-  std::string prolog, epilog, task_prolog, health_check;
+  std::string prolog, epilog, task_prolog, task_epilog, health_check;
   std::string private_tmp;  // directory for the /tmp of each job; empty: it is not private
-  Seconds prolog_timeout{120}, epilog_timeout{120};
+  std::string pam_service;  // of the PAM session around each job; empty = none
+  Seconds prolog_timeout{120}, epilog_timeout{120}, task_epilog_timeout{60};
   Seconds health_check_interval{60}, health_check_timeout{60};
   MockConfig mock;
 

@@ -5,21 +5,23 @@
 namespace ares::node {
 namespace {
 
-constexpr std::size_t kForgottenKept = 20'000;
 // A controller that marked the node down ignores its heartbeats, although the session lives.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
-constexpr const char* kEndedBefore = "its end was reported and acknowledged before";
-
-bool jobs_fault(ErrorCode code) {
-  return code == ErrorCode::not_found || code == ErrorCode::permission_denied ||
-         code == ErrorCode::invalid_argument;
+// Unix seconds.
+std::uint64_t incarnation_by_clock(Moment now) {
+  const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, seconds));
 }
 
 }  // namespace
 
 NodeAgent::NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplink)
-    : setup_(std::move(setup)), spool_(spool), users_(users), uplink_(uplink) {}
+    : setup_(std::move(setup)),
+      spool_(spool),
+      users_(users),
+      uplink_(uplink),
+      idle_gpus_({}, BootTime()) {}
 
 // --- start --------------------------------------------------------------------------------------
 
@@ -45,6 +47,10 @@ Status NodeAgent::recover(Executor& executor, Moment now) {
     auto it = known.find(key);
     restore_attempt(key, it == known.end() ? nullptr : &it->second, now);
   }
+  std::vector<GpuIndex> gpus;
+  for (const Gpu& gpu : setup_.inventory.gpus) gpus.push_back(gpu.index);
+  idle_gpus_ = IdleGpus(gpus, now.boot);
+  look_at_gpus(now);
   return {};
 }
 
@@ -58,16 +64,27 @@ Status NodeAgent::read_identity(Moment now) {
     ++identity_.incarnation;
   } else {
     if (text.error().code != ErrorCode::not_found) return fail(text.error());
-    // A new spool must not reuse incarnations: start at Unix seconds; Welcome may raise it further.
-    const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
+    // A new spool must not reuse incarnations; Welcome may raise it further.
     identity_ = {.uuid = setup_.fresh_uuid,
                  .boot_id = {},
-                 .incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(1, seconds)),
+                 .incarnation = incarnation_by_clock(now),
                  .highest_epoch = {},
                  .highest_lsn = {}};
   }
   identity_.boot_id = setup_.boot_id;
-  return spool_.write_identity(encode(identity_));
+  const Status saved = spool_.write_identity(encode(identity_));
+  if (saved) return {};
+  // The controller has to hear why the node is not in service. Another boot that cannot write either
+  // must not use the same incarnation.
+  identity_.incarnation = std::max(identity_.incarnation, incarnation_by_clock(now));
+  unsaved_ = "cannot write to the node's spool: " + saved.error().message;
+  return {};
+}
+
+bool NodeAgent::save_identity() {
+  const bool saved = static_cast<bool>(spool_.write_identity(encode(identity_)));
+  if (saved) unsaved_.clear();
+  return saved;
 }
 
 void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now) {
@@ -93,12 +110,15 @@ void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* know
   }
   note_position(Epoch(), Lsn(entry.intent.fence.value()));
   const bool restart = entry.report.phase == AttemptPhase::accepted;
+  const bool ended = has_ended(entry.report.phase);
   attempts_.insert_or_assign(key, std::move(entry));
-  if (!restart) return;
+  if (ended) return;
   std::unique_ptr<AttemptDir> dir = spool_.open(key);
   Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
   Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
-  if (step) launch(*step, now);
+  if (!step) return;
+  attempts_.at(key).gpus = step->launch.share.gpus;
+  if (restart) launch(*step, now);
 }
 
 // --- the session --------------------------------------------------------------------------------
@@ -129,6 +149,7 @@ void NodeAgent::disconnected() {
   connected_ = welcomed_ = false;
   sent_.clear();
   heartbeat_at_.reset();
+  held_.clear();  // the controller sends them again
 }
 
 void NodeAgent::receive(const ToNode& message, Moment now) {
@@ -142,6 +163,8 @@ void NodeAgent::receive(const ToNode& message, Moment now) {
 }
 
 void NodeAgent::tick(Moment now) {
+  look_at_gpus(now);
+  if (!unsaved_.empty()) save_identity();
   if (!connected_ || !heartbeat_at_ || now.boot < *heartbeat_at_) return;
   if (welcomed_ && sent_.size() < kUnansweredBeforeRegister)
     heartbeat(now);
@@ -150,7 +173,10 @@ void NodeAgent::tick(Moment now) {
 }
 
 std::optional<BootTime> NodeAgent::next_deadline() const {
-  return connected_ ? heartbeat_at_ : std::nullopt;
+  const std::optional<BootTime> beat = connected_ ? heartbeat_at_ : std::nullopt;
+  const std::optional<BootTime> look =
+      setup_.look_at_gpus ? idle_gpus_.next_deadline() : std::nullopt;
+  return beat && look ? std::min(*beat, *look) : beat ? beat : look;
 }
 
 void NodeAgent::handle(const Welcome& message, Moment now) {
@@ -199,7 +225,9 @@ std::string NodeAgent::fault() const {
   for (const auto& [key, entry] : attempts_)
     if (!has_ended(entry.report.phase) && !entry.report.node_problem.empty())
       return entry.report.node_problem;
-  return spool_.fault();
+  if (std::string unclean = idle_gpus_.fault(); !unclean.empty()) return unclean;
+  std::string full = spool_.fault();
+  return full.empty() ? unsaved_ : full;
 }
 
 void NodeAgent::set_health(std::string unhealthy, Moment now) {
@@ -247,7 +275,7 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   if (epoch <= identity_.highest_epoch) return;
   identity_.highest_epoch = epoch;
   // Best effort: this only detects a controller with an old database. A full disk must not stop jobs.
-  (void)spool_.write_identity(encode(identity_));
+  (void)save_identity();
 }
 
 // The controller has compared the position that this node registered with, so a history that is not
@@ -259,7 +287,7 @@ void NodeAgent::note_position(const JournalPosition& position) {
   known = position;
   identity_.highest_lsn = std::max(identity_.highest_lsn, position.lsn);
   // Also of jobs that never reach this node. Best effort, as above.
-  (void)spool_.write_identity(encode(identity_));
+  (void)save_identity();
 }
 
 // The position of a message is one that was committed. False: a later one is known.
@@ -273,250 +301,7 @@ bool NodeAgent::raise_position(Lsn lsn) {
 
 // A database without the command is older, and what the command did would stay.
 void NodeAgent::note_command(Lsn lsn) {
-  if (raise_position(lsn)) (void)spool_.write_identity(encode(identity_));
-}
-
-// --- attempts -----------------------------------------------------------------------------------
-
-NodeAgent::Entry* NodeAgent::current(const AttemptKey& key, Fence fence) {
-  auto it = attempts_.find(key);
-  return it == attempts_.end() || it->second.intent.fence != fence ? nullptr : &it->second;
-}
-
-void NodeAgent::handle(const Prepare& message, Moment now) {
-  const LaunchSpec& launch_spec = message.launch;
-  const AttemptKey& key = launch_spec.attempt;
-  const Fence fence = launch_spec.fence;
-  if (auto it = attempts_.find(key); it != attempts_.end()) {
-    if (it->second.intent.fence == fence) resend_answer(it->second, now);
-    return;  // another fence is an older launch's or a restored database's: no answer
-  }
-  auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
-  if (const auto ended = forgotten_.find(key); ended != forgotten_.end()) {
-    // Its own fence: the controller prepares an attempt that has run, because an older database was
-    // restored.
-    if (ended->second == fence)
-      return progress(bare_report(key, fence, AttemptPhase::lost, kEndedBefore));
-    return decline("the attempt has ended on this node already");
-  }
-  if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome has yet to arrive
-  if (launch_spec.share.incarnation < identity_.incarnation)
-    return decline("it was meant for the node before its restart");
-  if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
-  raise_position(Lsn(fence.value()));  // on disk with the attempt's records
-
-  Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
-  if (!user) return refuse(key, fence, !jobs_fault(user.error().code), user.error().message, now);
-  if (launch_spec.rank == 0 && !message.script)
-    return refuse(key, fence, true, "the controller sent no batch script", now);
-
-  const StepSpec step = step_of(launch_spec, std::move(*user));
-  const IntentRecord intent{
-      key,     fence, identity_.incarnation, setup_.boot_id, launch_spec.rank, launch_spec.leased,
-      now.wall};
-  if (Status written = write_records(message, step, intent); !written) {
-    (void)spool_.remove(key);
-    return refuse(key, fence, true, "cannot write to the node's spool: " + written.error().message,
-                  now);
-  }
-  Entry entry;
-  entry.intent = intent;
-  entry.report = bare_report(key, fence, AttemptPhase::accepted);
-  attempts_.insert_or_assign(key, std::move(entry));
-  launch(step, now);
-}
-
-StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
-  StepSpec step{launch, std::move(user), !setup_.inventory.gpus.empty()};
-  // Without memory in the allocation nothing was reserved, but the node has no more than this.
-  step.memory_limit =
-      launch.share.memory.value() > 0 ? launch.share.memory : setup_.inventory.memory;
-  step.max_processes = setup_.max_processes_per_cpu * std::max(launch.share.cpus, 1u);
-  step.prolog = setup_.prolog;
-  step.epilog = setup_.epilog;
-  step.task_prolog = setup_.task_prolog;
-  if (!setup_.private_tmp.empty())
-    step.private_tmp = setup_.private_tmp + "/" + directory_name(launch.attempt);
-  const std::vector<GpuIndex>& own = launch.share.gpus;
-  for (const auto& [gpu, devices] : setup_.gpu_devices)
-    if (std::find(own.begin(), own.end(), gpu) == own.end())
-      step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
-  step.binding = bind_step(launch, setup_.cpu_layout, setup_.gpu_numa_nodes);
-  step.visible_gpus = visible_gpus(own);
-  return step;
-}
-
-// What the driver's libraries call the job's GPUs; empty: as the node numbers them. Libraries number the
-// GPUs whose device files they can open: where the kernel keeps a job from those of others, from 0.
-std::vector<std::string> NodeAgent::visible_gpus(const std::vector<GpuIndex>& own) const {
-  const bool confined = setup_.enforced.find("devices") != std::string::npos;
-  if (setup_.gpu_names.empty() && !confined) return {};
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    const auto name = setup_.gpu_names.find(own[i]);
-    names.push_back(name != setup_.gpu_names.end() ? name->second
-                                                   : std::to_string(confined ? i : own[i].value()));
-  }
-  return names;
-}
-
-void NodeAgent::resend_answer(Entry& entry, Moment now) {
-  if (entry.refusal) return send(*entry.refusal);
-  progress(entry.report);
-  if (entry.report.phase != AttemptPhase::accepted || entry.kill_requested) return;
-  std::unique_ptr<AttemptDir> dir = spool_.open(entry.intent.attempt);
-  Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
-  Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
-  if (step)
-    launch(*step, now);
-  else
-    launch_failed(entry.intent.attempt, entry.intent.fence, true, step.error().message, now);
-}
-
-Status NodeAgent::write_records(const Prepare& message, const StepSpec& step,
-                                const IntentRecord& intent) {
-  // A directory without an entry is an incomplete launch: it has no intent, so no supervisor.
-  if (Status removed = spool_.remove(intent.attempt); !removed) return removed;
-  Result<std::unique_ptr<AttemptDir>> dir = spool_.create(intent.attempt);
-  if (!dir) return fail(dir.error());
-  if (Status s = (*dir)->create(Record::spec, encode(step)); !s) return s;
-  if (intent.rank == 0) {
-    if (Status s = (*dir)->create(Record::script, *message.script); !s) return s;
-    const std::string_view environment =
-        message.environment ? std::string_view(*message.environment) : std::string_view();
-    if (Status s = (*dir)->create(Record::environment, environment); !s) return s;
-  }
-  return (*dir)->create(Record::intent, encode(intent));
-}
-
-void NodeAgent::launch(const StepSpec& step, Moment now) {
-  Status tried = executor_->launch(step, now);
-  if (tried) return;
-  launch_failed(step.launch.attempt, step.launch.fence, !jobs_fault(tried.error().code),
-                tried.error().message, now);
-}
-
-// The controller starts an attempt only after the previous one has ended or was fenced. An earlier
-// attempt that is still here was fenced; it is killed at once so that it cannot run beside this one.
-bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
-  std::vector<Kill> kills;
-  for (auto& [key, entry] : attempts_) {
-    if (key.job != newer.attempt.job) continue;
-    if (entry.intent.fence > newer.fence) return false;
-    if (!has_ended(entry.report.phase)) kills.push_back({key, entry.intent.fence, true});
-  }
-  for (const Kill& kill : kills) {
-    attempts_.at(kill.attempt).kill_requested = true;
-    executor_->kill(kill, now);
-  }
-  return true;
-}
-
-void NodeAgent::handle(const Go& message, Moment now) {
-  // Only an attempt that was ready here is told to start: one that is not here any more has ended,
-  // and the controller has lost that.
-  if (!attempts_.contains(message.attempt))
-    return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
-  Entry* entry = current(message.attempt, message.fence);
-  if (!entry) return;
-  if (entry->report.phase != AttemptPhase::ready || entry->kill_requested)
-    return progress(entry->report);
-  entry->go_requested = message;
-  executor_->go(message, entry->intent.leased ? lease_until_ : std::nullopt, now);
-}
-
-void NodeAgent::handle(const Kill& message, Moment now) {
-  auto it = attempts_.find(message.attempt);
-  if (it == attempts_.end()) {
-    if (forgotten_.contains(message.attempt))
-      return progress(
-          bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
-    mark_cancelled(message.attempt, message.fence, "cancelled before it reached the node", now);
-    return progress(attempts_.at(message.attempt).report);
-  }
-  Entry& entry = it->second;
-  if (message.fence < entry.intent.fence) return;
-  if (has_ended(entry.report.phase)) return progress(entry.report);
-  entry.kill_requested = true;
-  executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately, message.grace},
-                  now);
-}
-
-void NodeAgent::handle(const Signal& message, Moment now) {
-  note_command(message.lsn);
-  Entry* entry = current(message.attempt, message.fence);
-  if (entry && !has_ended(entry->report.phase)) executor_->signal(message, now);
-}
-
-void NodeAgent::handle(const SetLimit& message, Moment now) {
-  note_command(message.lsn);
-  Entry* entry = current(message.attempt, message.fence);
-  if (entry && !has_ended(entry->report.phase)) executor_->set_limit(message, now);
-}
-
-void NodeAgent::handle(const SetSuspended& message, Moment now) {
-  note_command(message.lsn);
-  Entry* entry = current(message.attempt, message.fence);
-  if (entry && !has_ended(entry->report.phase)) executor_->set_suspended(message, now);
-}
-
-void NodeAgent::handle(const Forget& message, Moment now) {
-  Entry* entry = current(message.attempt, message.fence);
-  if (!entry || !has_ended(entry->report.phase)) return;
-  // Recorded before the removal: otherwise a delayed Prepare would find neither and run it again. If
-  // the disk is full, the attempt stays and is reported as ended until the controller repeats Forget.
-  if (!spool_.remember_forgotten(message.attempt, message.fence)) return;
-  forgotten_.insert_or_assign(message.attempt, message.fence);
-  forgotten_order_.push_back(message.attempt);
-  if (forgotten_order_.size() > kForgottenKept) {
-    forgotten_.erase(forgotten_order_.front());
-    forgotten_order_.pop_front();
-  }
-  executor_->release(message.attempt, now);
-  (void)spool_.remove(message.attempt);  // on failure: next start, by the list
-  attempts_.erase(message.attempt);
-}
-
-// --- events of the executor -----------------------------------------------------------------
-
-void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
-  Entry* entry = current(report.attempt, report.fence);
-  if (!entry || has_ended(entry->report.phase) || entry->report == report) return;
-  if (report.phase < entry->report.phase) return;  // an older report that arrives late
-  const bool was_stuck = !has_ended(entry->report.phase) && !entry->report.node_problem.empty();
-  const bool is_stuck = !has_ended(report.phase) && !report.node_problem.empty();
-  entry->report = report;
-  progress(report);
-  if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
-}
-
-void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
-                              const std::string& cause, Moment now) {
-  Entry* entry = current(key, fence);
-  if (!entry || entry->report.phase != AttemptPhase::accepted) return;
-  executor_->release(key, now);
-  (void)spool_.remove(key);
-  refuse(key, fence, node_fault, cause, now);
-}
-
-void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
-                       const std::string& cause, Moment now) {
-  mark_cancelled(key, fence, cause, now);
-  Entry& entry = attempts_.at(key);
-  entry.refusal = LaunchRefused{key, fence, node_fault, cause};
-  send(*entry.refusal);
-}
-
-// Records the cancellation, on disk if there is space: later messages find that it never ran.
-void NodeAgent::mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why,
-                               Moment now) {
-  if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))
-    (void)(*dir)->create(Record::cancelled, encode(CancelledRecord{fence, now.wall, why}));
-  Entry entry;
-  entry.intent.attempt = key;
-  entry.intent.fence = fence;
-  entry.report = bare_report(key, fence, AttemptPhase::never_ran, why);
-  attempts_.insert_or_assign(key, std::move(entry));
+  if (raise_position(lsn)) (void)save_identity();
 }
 
 }  // namespace ares::node

@@ -13,6 +13,7 @@
 #include "model/cluster/cpu_layout.h"
 #include "model/engine/node_message.h"
 #include "node/executor.h"
+#include "node/idle_gpus.h"
 #include "node/moment.h"
 #include "node/records.h"
 #include "node/step_spec.h"
@@ -44,15 +45,21 @@ struct AgentSetup {
   std::map<GpuIndex, std::vector<std::string>> gpu_devices{};
   std::optional<SiteProgram> prolog{}, epilog{};  // that run around each attempt
   std::string task_prolog{};
+  std::optional<SiteProgram> task_epilog{};
+  std::string pam_service{};
   std::string private_tmp{};    // directory for the /tmp of each job; empty: it is not private
   bool joins = false;           // the controller need not know the node
   std::uint16_t step_port = 0;  // TCP, where it takes steps of other nodes; 0 = it takes none
   // Runs the site's reboot program. An error is what operators should know. Null: there is none.
   std::function<Status()> reboot{};
-  CpuLayout cpu_layout{};                            // of the machine; empty = not known
+  CpuLayout cpu_layout{};      // of the machine, less what is set aside; empty = not known
+  IntervalSet offered_cpus{};  // empty: none are set aside for the system
   std::map<GpuIndex, IntervalSet> gpu_numa_nodes{};  // nearest to each GPU, as far as known
   // By which name the driver's libraries know each GPU: "MIG-...". Without a name it is the index.
   std::map<GpuIndex, std::string> gpu_names{};
+  // Begins to look whether the GPUs are clean; NodeAgent::gpus_looked_at() follows, not from within
+  // the call. Null: jobs get them without a look.
+  std::function<void()> look_at_gpus{};
 };
 
 class NodeAgent final : public ExecutorEvents {
@@ -71,6 +78,7 @@ class NodeAgent final : public ExecutorEvents {
   // Why the node can run no jobs, found by a health check; empty: it can. The controller is told at
   // once.
   void set_health(std::string unhealthy, Moment now);
+  void gpus_looked_at(const GpuLook& look, Moment now);
 
   void attempt_changed(const AttemptReport& report, Moment now) override;
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
@@ -91,6 +99,7 @@ class NodeAgent final : public ExecutorEvents {
     bool kill_requested = false;
     std::optional<Go> go_requested;        // sent to a leased attempt while no lease was live
     std::optional<LaunchRefused> refusal;  // repeated for a repeated Prepare
+    std::vector<GpuIndex> gpus{};
   };
 
   void handle(const Prepare& message, Moment now);
@@ -106,6 +115,7 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const Reboot& message, Moment now);
 
   Status read_identity(Moment now);
+  bool save_identity();
   void restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now);
   void resend_answer(Entry& entry, Moment now);
   StepSpec step_of(const LaunchSpec& launch, UserIdentity user) const;
@@ -124,6 +134,8 @@ class NodeAgent final : public ExecutorEvents {
   void progress(const AttemptReport& report);
   void heartbeat(Moment now);
   std::string fault() const;  // why no job should start here
+  bool waits_for_gpus(const Prepare& message, Moment now);
+  void look_at_gpus(Moment now);  // if it is time
   void send(FromNodeBody body);
 
   AgentSetup setup_;
@@ -133,6 +145,7 @@ class NodeAgent final : public ExecutorEvents {
   Executor* executor_ = nullptr;
 
   NodeIdentity identity_;
+  std::string unsaved_;  // why the incarnation of this boot is not in the spool; empty: it is
   std::map<AttemptKey, Entry> attempts_;
   std::map<AttemptKey, Fence> forgotten_;
   std::deque<AttemptKey> forgotten_order_;
@@ -149,6 +162,8 @@ class NodeAgent final : public ExecutorEvents {
   std::optional<BootTime> heartbeat_at_;
   bool reboot_ordered_ = false;
   std::string reboot_failed_;  // why
+  IdleGpus idle_gpus_;
+  std::map<AttemptKey, Prepare> held_;  // until their GPUs have been looked at
 };
 
 }  // namespace ares::node

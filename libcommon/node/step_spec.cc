@@ -203,6 +203,8 @@ std::string encode(const StepSpec& spec) {
   put_program(out, "prolog", "prolog_timeout", spec.prolog);
   put_program(out, "epilog", "epilog_timeout", spec.epilog);
   if (!spec.task_prolog.empty()) out.put("task_prolog", spec.task_prolog);
+  put_program(out, "task_epilog", "task_epilog_timeout", spec.task_epilog);
+  put_text(out, "pam_service", spec.pam_service);
   if (!spec.private_tmp.empty()) out.put("private_tmp", spec.private_tmp);
   put_texts(out, "step_address", launch.step_addresses);
   if (!launch.step_key.empty()) out.put("step_key", launch.step_key);
@@ -258,6 +260,8 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.prolog = get_program(in, "prolog", "prolog_timeout");
   spec.epilog = get_program(in, "epilog", "epilog_timeout");
   spec.task_prolog = in.text_or_empty("task_prolog");
+  spec.task_epilog = get_program(in, "task_epilog", "task_epilog_timeout");
+  spec.pam_service = in.text_or_empty("pam_service");
   spec.private_tmp = in.text_or_empty("private_tmp");
   launch.step_addresses = in.all("step_address");
   launch.step_key = in.text_or_empty("step_key");

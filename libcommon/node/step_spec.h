@@ -52,6 +52,8 @@ struct StepSpec {
   std::vector<std::string> visible_gpus{};
   std::optional<SiteProgram> prolog{}, epilog{};
   std::string task_prolog{};  // program that the job's user runs before the script; empty = none
+  std::optional<SiteProgram> task_epilog{};  // likewise after the script
+  std::string pam_service{};                 // of the PAM session around the job; empty = none
   // Directory of the job on the node that it sees as /tmp and /var/tmp; empty: those of the machine.
   std::string private_tmp{};
 };

@@ -14,8 +14,10 @@
 
 namespace ares::os {
 
-// Found by following the parents of each process in /proc.
-std::set<pid_t> descendants() {
+namespace {
+
+// Of each process in /proc, without zombies.
+std::map<pid_t, pid_t> parents_of_all() {
   std::map<pid_t, pid_t> parents;
   Result<std::vector<std::string>> entries = list_directory("/proc");
   if (!entries) return {};
@@ -32,6 +34,14 @@ std::set<pid_t> descendants() {
       continue;
     parents[pid] = parent;
   }
+  return parents;
+}
+
+}  // namespace
+
+// Found by following the parents of each process.
+std::set<pid_t> descendants() {
+  const std::map<pid_t, pid_t> parents = parents_of_all();
   const pid_t self = ::getpid();
   std::set<pid_t> result;
   for (const auto& [pid, parent] : parents) {
@@ -63,9 +73,27 @@ std::string describe_processes(const std::set<pid_t>& pids, pid_t except) {
   return text;
 }
 
-void signal_descendants(int signal, pid_t except) {
+void signal_descendants(int signal, pid_t task) {
+  const pid_t script = task > 0 ? script_of(task) : 0;
   for (const pid_t pid : descendants())
-    if (pid != except) ::kill(pid, signal);
+    if (pid != task && pid != script) ::kill(pid, signal);
+}
+
+pid_t script_of(pid_t task) {
+  const auto is_named = [](pid_t pid, const char* name) {
+    const Result<std::string> comm = read_file("/proc/" + std::to_string(pid) + "/comm");
+    return comm && *comm == std::string(name) + "\n";
+  };
+  if (!is_named(task, kWaitsForScript)) return task;
+  const std::map<pid_t, pid_t> parents = parents_of_all();
+  do {
+    pid_t child = 0;
+    for (const auto& [pid, parent] : parents)
+      if (parent == task && !is_named(pid, kHoldsSession)) child = pid;
+    if (child == 0) break;
+    task = child;
+  } while (is_named(task, kWaitsForScript));
+  return task;
 }
 
 }  // namespace ares::os

@@ -106,7 +106,7 @@ std::optional<Start> receive_start(int control) {
 void obey(const InitPacket& packet, pid_t task, int control) {
   switch (packet.what) {
     case InitPacket::signal_all: ::kill(-1, packet.value); break;
-    case InitPacket::signal_task: ::kill(task, packet.value); break;
+    case InitPacket::signal_task: ::kill(script_of(task), packet.value); break;
     case InitPacket::signal_others: signal_descendants(packet.value, task); break;
     case InitPacket::stop_all:
       stop_everything();

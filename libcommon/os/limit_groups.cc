@@ -122,7 +122,8 @@ void LimitGroups::create(const std::string& unified) {
   if (!unified_.empty()) controllers_ = read_file(unified_ + "/cgroup.controllers").value_or("");
   if (limits_.memory.value() > 0) memory_.on = limit_memory();
   if (!limits_.cpus.empty()) cpus_ = keep_on_cpus();
-  if (limits_.cpu_count > 0 && !cpus_) cpu_time_ = limit_cpu_time();
+  if (limits_.cpu_count > 0 && (!cpus_ || limits_.cpus.size() > limits_.cpu_count))
+    cpu_time_ = limit_cpu_time();
   if (limits_.processes > 0) processes_ = limit_processes();
   if (!limits_.denied_devices.empty()) devices_ = deny_devices();
   // A process cannot enter a cpuset without CPUs, and needs no group that limits nothing.

@@ -264,7 +264,7 @@ bool TaskTree::signal(int signal, To to) {
     const bool past_init = frozen_ && signal == SIGKILL;
     if (past_init || !tell_init(InitPacket::signal_all, signal)) signal_descendants(signal, first_);
   } else if (to == To::task) {
-    if (!task_ended_) ::kill(first_, signal);
+    if (!task_ended_) ::kill(script_of(first_), signal);
   } else {
     signal_descendants(signal, to == To::others ? first_ : 0);
   }

@@ -21,7 +21,9 @@ def data(kind):
 def environment(folder, machine, library="nvml"):
     """For a program that loads libnvidia-ml.so.1 on that machine."""
     file = pathlib.Path(folder) / "machine.json"
-    file.write_text(json.dumps(machine))
+    new = file.with_suffix(".new")
+    new.write_text(json.dumps(machine))
+    new.rename(file)
     return {**os.environ, "LD_LIBRARY_PATH": str(STUBS / library), "ARES_NVML_STUB": str(file)}
 
 

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+import nvml
 from cluster import BIN, Cluster, until
 
 CONFIG = """
@@ -26,7 +27,7 @@ policy:
   resume_timeout: {resume}
   dynamic_nodes: [{{names: "d[1-3]", partitions: [main], most: 2}}]
 nodes:
-  - {{name: "n[1-4]", cpus: 4, memory: 4000M}}
+  - {{name: "n[1-4]", cpus: 4, memory: 4000M{gpus}}}
 partitions:
   - {{name: main, nodes: "n[1-4]", default: true, default_memory_per_cpu: 100M}}
 node: {{reboot_program: "{program}"}}
@@ -60,8 +61,8 @@ int clock_gettime(clockid_t id, struct timespec *at) {
 def make():
     made = []
 
-    def build(retry=600, resume=600, program="/bin/true"):
-        made.append(Cluster("--no-supervise", config=CONFIG.format(retry=retry, resume=resume, program=program)))
+    def build(retry=600, resume=600, program="/bin/true", gpus=""):
+        made.append(Cluster("--no-supervise", config=CONFIG.format(retry=retry, resume=resume, program=program, gpus=gpus)))
         return made[-1]
 
     yield build
@@ -81,8 +82,8 @@ def wait_node(cluster, name, state, seconds=30):
     return until(look, seconds)
 
 
-def submit_many(cluster):
-    return cluster.submit(f"--array=1-{JOBS}", "-o", "/dev/null", "--wrap", "true")
+def submit_many(cluster, *words):
+    return cluster.submit(f"--array=1-{JOBS}", "-o", "/dev/null", *words, "--wrap", "true")
 
 
 def check_all_completed(cluster, array, seconds=180):
@@ -194,6 +195,39 @@ def test_a_node_with_a_full_disk_hurts_no_job_and_is_back_when_there_is_space(ma
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
+@pytest.mark.parametrize("spool_is_new", [False, True], ids=["its own spool after a reboot", "a new spool"])
+def test_a_daemon_that_starts_on_a_full_disk_says_so_and_is_in_service_when_there_is_space(make, spool_is_new):
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    cluster = make()
+    stop_daemon(cluster, "n3")
+    wait_node(cluster, "n3", "IDLE*")
+    place = spool(cluster, "n3")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m,mode=755", "tmpfs", str(place)], check=False).returncode != 0:
+        pytest.skip("no right to mount a small file system")
+    try:
+        if not spool_is_new:
+            with own_daemon(cluster, "n3"):
+                wait_node(cluster, "n3", "IDLE")
+        with open(place / "fill", "wb", buffering=0) as out, contextlib.suppress(OSError):
+            while True:
+                out.write(bytes(1 << 12))
+        with own_daemon(cluster, "n3", before=another_boot(cluster, "n3")):
+            bad = wait_node(cluster, "n3", "DRAINED")
+            assert bad["reason"] == f"the disk of the spool is full: {place}", bad
+            check_all_completed(cluster, submit_many(cluster))
+        # Another boot finds it still full.
+        registered = node(cluster, "n3")["registered_at"]
+        with own_daemon(cluster, "n3", before=another_boot(cluster, "n3")):
+            until(lambda: node(cluster, "n3")["registered_at"] > registered)
+            assert wait_node(cluster, "n3", "DRAINED")["reason"] == f"the disk of the spool is full: {place}"
+            (place / "fill").unlink()
+            wait_node(cluster, "n3", "IDLE")
+            cluster.completed(cluster.wrap("true", "-w", "n3"))
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
 def test_a_node_with_a_wrong_clock_hurts_no_job_and_is_back_when_it_is_right(make):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
@@ -214,6 +248,46 @@ def test_a_node_with_a_wrong_clock_hurts_no_job_and_is_back_when_it_is_right(mak
         offset.write_text("0")
         wait_node(cluster, "n4", "IDLE")
         cluster.completed(cluster.wrap("true", "-w", "n4"))
+
+
+def test_a_node_whose_gpu_has_leftover_memory_hurts_no_job_and_is_back_when_it_is_clean(make, tmp_path, monkeypatch):
+    def machine(folder, used=0, processes=()):
+        folder.mkdir(exist_ok=True)
+        gpus = [{"index": i, "name": "NVIDIA A100-SXM4-40GB", "uuid": f"GPU-{i}", "memory_bytes": 40 << 30} for i in range(2)]
+        gpus[1].update(memory_used_bytes=used, processes=list(processes))
+        return nvml.environment(folder, {"format": 1, "gpus": gpus, "links": [["X", "NV12"], ["NV12", "X"]]})
+
+    for key, value in machine(tmp_path / "good").items():
+        monkeypatch.setenv(key, value)
+    cluster = make(gpus=", gpu_discovery: nvml")
+    stop_daemon(cluster, "n3")
+    wait_node(cluster, "n3", "IDLE*")
+    stub = machine(tmp_path / "bad", used=30 << 30)["ARES_NVML_STUB"]
+    with own_daemon(cluster, "n3", ARES_NVML_STUB=stub):
+        array = submit_many(cluster, "--gres=gpu:1")
+        bad = wait_node(cluster, "n3", "DRAINED")
+        assert bad["reason"] == "GPU 1 is not clean: more than 1G of its memory is in use (gpu_idle_memory)", bad
+        check_all_completed(cluster, array)
+        machine(tmp_path / "bad")
+        wait_node(cluster, "n3", "IDLE")
+
+        # What a job leaves behind is no failure of it; the next one starts when the GPU is clean.
+        leaves = cluster.wrap(f"until [ -e {cluster.work}/go ]; do sleep 0.05; done", "-w", "n3", "--gres=gpu:2")
+        cluster.wait_state(leaves, "RUNNING")
+        foreign = subprocess.Popen(["sleep", "1000"])
+        try:
+            machine(tmp_path / "bad", processes=[foreign.pid])
+            (cluster.work / "go").touch()
+            cluster.completed(leaves)
+            bad = wait_node(cluster, "n3", "DRAINED")
+            assert bad["reason"] == f"GPU 1 is not clean: process {foreign.pid} (sleep) of uid {os.geteuid()} uses it", bad
+            waits = cluster.wrap("true", "-w", "n3", "--gres=gpu:2")
+            cluster.wait_reason(waits, "ReqNodeNotAvail")
+        finally:
+            foreign.kill()
+            foreign.wait()
+        cluster.completed(waits)
+        assert node(cluster, "n3")["state"] == "IDLE"
 
 
 # --- drain -------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-# Tests: private_tmp, task_prolog
+# Tests: private_tmp, task_prolog, chosen_plugin
 """`node.private_tmp`: each job has a /tmp of its own. `node.task_prolog`: what runs as the user before its script."""
 
 import os

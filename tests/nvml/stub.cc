@@ -14,6 +14,7 @@
 // about switches.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,8 @@
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr unsigned long long kReserved = 600ULL << 20;  // of the memory, by the driver
 
 constexpr int kOk = 0, kBadArgument = 2, kUnsupported = 3, kMissing = 6, kSmall = 7;
 
@@ -222,11 +225,45 @@ int nvmlDeviceGetPciInfo_v3(Unit* unit, PciInfo* out) {
 }
 #endif
 int nvmlDeviceGetMemoryInfo(Unit* unit, unsigned long long* out) {
+  const unsigned long long used = of(*unit).value("memory_used_bytes", 0ULL) + kReserved;
   out[0] = of(*unit).value("memory_bytes", 0ULL);
-  out[1] = out[0];
-  out[2] = 0;
+  out[1] = out[0] - std::min(out[0], used);
+  out[2] = used;
   return enter("nvmlDeviceGetMemoryInfo", unit);
 }
+int put_processes(Unit* unit, unsigned* count, unsigned char* rows, std::size_t row) {
+  const Json list = of(*unit).value("processes", Json::array());
+  const unsigned room = *count;
+  *count = static_cast<unsigned>(list.size());
+  if (room < list.size()) return kSmall;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const unsigned pid = list[i];
+    std::memset(rows + i * row, 0, row);
+    std::memcpy(rows + i * row, &pid, sizeof pid);
+  }
+  return enter("nvmlDeviceGetComputeRunningProcesses", unit);
+}
+#ifdef ARES_NVML_OLD
+int nvmlDeviceGetComputeRunningProcesses(Unit* unit, unsigned* count, void* rows) {
+  return put_processes(unit, count, static_cast<unsigned char*>(rows), 16);
+}
+#else
+int nvmlDeviceGetComputeRunningProcesses_v3(Unit* unit, unsigned* count, void* rows) {
+  return put_processes(unit, count, static_cast<unsigned char*>(rows), 24);
+}
+struct MemoryInfo2 {  // nvmlMemory_v2_t
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+int nvmlDeviceGetMemoryInfo_v2(Unit* unit, MemoryInfo2* out) {
+  if (out->version != (40 | 2 << 24)) return 25;  // NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+  out->total = of(*unit).value("memory_bytes", 0ULL);
+  out->reserved = kReserved;
+  out->used = of(*unit).value("memory_used_bytes", 0ULL);
+  out->free = out->total - std::min(out->total, out->used);
+  return enter("nvmlDeviceGetMemoryInfo_v2", unit);
+}
+#endif
 int nvmlDeviceGetCpuAffinity(Unit* unit, unsigned words, unsigned long* out) {
   return put_bits(of(*unit).value("cpus", ""), words, out);
 }

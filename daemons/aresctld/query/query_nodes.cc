@@ -207,7 +207,13 @@ class NodeQuery {
 
   const std::string& layout_of(const SharedText& told) {
     const auto [found, added] = layouts_.try_emplace(std::string(told.text()));
-    if (added) found->second = summary(parse_cpu_layout(told.text()).value_or(CpuLayout()));
+    if (!added) return found->second;
+    const CpuLayout layout = parse_cpu_layout(told.text()).value_or(CpuLayout());
+    found->second = summary(layout);
+    const IntervalSet cpus = layout.cpus();
+    // Some are set aside for the system.
+    if (!cpus.empty() && cpus.count() <= cpus.back())
+      found->second += " (" + format_interval_set(cpus) + ")";
     return found->second;
   }
 

@@ -1,6 +1,7 @@
 #include "cli/options/manual.h"
 
 #include <algorithm>
+#include <map>
 
 #include "cli/output/text.h"
 
@@ -113,10 +114,16 @@ std::string man_page(const Manual& manual, const OptionTable& table) {
     out += ".SH " + upper(title) + "\n" + paragraphs(texts);
   if (!table.unsupported.empty()) {
     std::vector<std::string> names;
-    for (const Unsupported& row : table.unsupported)
-      names.push_back(row.name.empty() ? std::string("-") + row.letter : "--" + row.name);
+    std::map<std::string, std::vector<std::string>> others;  // by the reason
+    for (const Unsupported& row : table.unsupported) {
+      std::vector<std::string>& list = row.why.empty() ? names : others[row.why];
+      list.push_back(row.name.empty() ? std::string("-") + row.letter : "--" + row.name);
+    }
     out += ".SH NOT SUPPORTED YET\nThese options of other batch systems are refused by name: " +
            man_escape(join(names, ", ")) + ".\n";
+    if (!others.empty()) out += ".SH NOT SUPPORTED\n";
+    for (const auto& [why, list] : others)
+      out += ".TP\n.B " + man_escape(join(list, ", ")) + "\n" + man_escape(why) + ".\n";
   }
   out += ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : manual.exit_status)

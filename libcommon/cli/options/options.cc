@@ -31,9 +31,13 @@ const Option* find_letter(const OptionTable& table, char letter) {
   return nullptr;
 }
 
+std::string refusal_of(const Unsupported& row) {
+  return row.why.empty() ? " yet" : ": " + row.why;
+}
+
 std::string unknown_long(const OptionTable& table, const std::string& name) {
   for (const Unsupported& row : table.unsupported)
-    if (row.name == name) return "--" + name + " is not supported yet";
+    if (row.name == name) return "--" + name + " is not supported" + refusal_of(row);
   if (std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end())
     return "unknown option --" + name + "; write " + name + "=VALUE without dashes";
   std::vector<std::string> names;
@@ -46,7 +50,7 @@ std::string unknown_letter(const OptionTable& table, char letter) {
   for (const Unsupported& row : table.unsupported)
     if (row.letter == letter)
       return std::string("-") + letter + (row.name.empty() ? "" : " (--" + row.name + ")") +
-             " is not supported yet";
+             " is not supported" + refusal_of(row);
   return "unknown option " + excerpt(std::string{'-', letter}) + "; --help lists the options";
 }
 

@@ -33,6 +33,8 @@ struct Unsupported {
   char letter = 0;
   std::string name;
   bool argument = true;
+  // Why it will not be, and what to do in its place; empty: it is not supported yet.
+  std::string why{};
 };
 
 struct OptionTable {

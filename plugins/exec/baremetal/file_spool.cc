@@ -101,8 +101,8 @@ Result<std::unique_ptr<FileSpool>> FileSpool::open(const std::string& path) {
     if (name.starts_with(kTrash)) (void)os::remove_tree(path + "/jobs/" + name);
   // A previous aresd may have died while it emptied one of these, so none is reused.
   if (Status s = os::remove_tree(path + "/free"); !s) return fail(s.error());
-  if (::mkdir((path + "/free").c_str(), kPrivate) != 0)
-    return fail(os::errno_error("cannot create directory " + path + "/free"));
+  // Without it directories are not reused.
+  (void)!::mkdir((path + "/free").c_str(), kPrivate);
   if (Status s = spool->mend_forgotten(); !s) return fail(s.error());
   return spool;
 }
@@ -251,9 +251,10 @@ Status FileSpool::mend_forgotten() {
   if (!text && text.error().code == ErrorCode::not_found) return {};
   if (!text) return fail(text.error());
   if (text->empty() || text->back() == '\n') return shorten_forgotten();
-  // A power loss left the last line incomplete; a line appended to it would be unreadable.
-  text->resize(text->rfind('\n') + 1);
-  if (Status s = os::replace_file(path, *text); !s) return s;
+  // A power loss left the last line incomplete; a line appended to it would be unreadable. This also
+  // works on a full disk.
+  if (::truncate(path.c_str(), static_cast<off_t>(text->rfind('\n') + 1)) != 0)
+    return fail(os::errno_error("cannot shorten " + path));
   return shorten_forgotten();
 }
 
@@ -265,7 +266,8 @@ Status FileSpool::shorten_forgotten() {
   for (std::size_t i = all->size() - kForgottenKept; i < all->size(); ++i)
     text += node::directory_name((*all)[i].first) + " " + std::to_string((*all)[i].second.value()) +
             "\n";
-  return os::replace_file(path_ + "/forgotten", text);
+  (void)os::replace_file(path_ + "/forgotten", text);  // on failure at the next start
+  return {};
 }
 
 }  // namespace ares::exec

@@ -116,6 +116,9 @@ FoundGpu gpu_of(const std::string& root, const Node& node, std::uint16_t index) 
   std::int64_t memory = 0;
   std::ifstream(device / "mem_info_vram_total") >> memory;
   gpu.memory = Bytes(std::max<std::int64_t>(memory, 0));
+  std::int64_t used = 0;
+  std::ifstream(device / "mem_info_vram_used") >> used;
+  gpu.use.memory = Bytes(std::max<std::int64_t>(used, 0));
   const std::uint64_t minor = value(node.properties, "drm_render_minor");
   pci::add_device_files(root, gpu);
   if (gpu.devices.empty() && minor != 0)

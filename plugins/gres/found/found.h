@@ -15,6 +15,13 @@
 
 namespace ares::gres {
 
+// What uses a GPU, or an instance, now.
+struct Use {
+  Bytes memory{};                          // 0 = none, or unknown
+  std::vector<std::uint32_t> processes{};  // their ids
+  friend bool operator==(const Use&, const Use&) = default;
+};
+
 // A part of a GPU that the hardware separates from the others: an instance of NVIDIA's MIG.
 struct FoundInstance {
   std::string uuid{};   // "MIG-..."
@@ -23,6 +30,7 @@ struct FoundInstance {
   std::uint32_t gpu_instance = 0;
   std::uint32_t compute_instance = 0;
   std::vector<std::string> devices{};  // files that only jobs of this instance need
+  Use use{};
   friend bool operator==(const FoundInstance&, const FoundInstance&) = default;
 };
 
@@ -43,6 +51,7 @@ struct FoundGpu {
   std::vector<std::string> notes{};  // conditions that an administrator should know
   bool partitioned = false;          // in MIG mode: jobs can use only its instances
   std::vector<FoundInstance> instances{};
+  Use use{};
   friend bool operator==(const FoundGpu&, const FoundGpu&) = default;
 };
 

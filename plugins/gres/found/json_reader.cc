@@ -14,6 +14,7 @@ using Json = nlohmann::json;
 using core::topology::Link;
 
 constexpr std::uint32_t kMostCpu = 8191;  // no kernel has more
+constexpr std::uint64_t kMostId = std::numeric_limits<std::uint32_t>::max();
 
 // Reads the members of one object. Keeps the first error, with its place in the document.
 class Members {
@@ -35,6 +36,16 @@ class Members {
   std::vector<std::string> texts(const char* key) {
     std::vector<std::string> out;
     for (const Json& item : list(key)) out.push_back(text_of(item, key));
+    return out;
+  }
+  std::vector<std::uint32_t> ids(const char* key) {
+    std::vector<std::uint32_t> out;
+    for (const Json& item : list(key)) {
+      if (!item.is_number_unsigned() || item.get<std::uint64_t>() > kMostId)
+        wrong(key, "expected ids of processes");
+      else
+        out.push_back(item.get<std::uint32_t>());
+    }
     return out;
   }
   IntervalSet numbers(const char* key) {
@@ -121,6 +132,13 @@ void check_word(const char* key, const std::string& word, Members& in) {
     in.wrong(key, quote(word) + " is not one word of letters, digits, '.', '_', '+' and '-'");
 }
 
+Use use_of(Members& in) {
+  Use use;
+  use.memory = Bytes(in.number<std::int64_t>("memory_used_bytes").value_or(0));
+  use.processes = in.ids("processes");
+  return use;
+}
+
 FoundInstance instance_of(const Json& value, std::string place, std::optional<Error>& error) {
   Members in(value, std::move(place), error);
   FoundInstance out;
@@ -133,6 +151,7 @@ FoundInstance instance_of(const Json& value, std::string place, std::optional<Er
   out.gpu_instance = in.needed<std::uint32_t>("gpu_instance");
   out.compute_instance = in.needed<std::uint32_t>("compute_instance");
   out.devices = in.texts("devices");
+  out.use = use_of(in);
   return out;
 }
 
@@ -158,6 +177,7 @@ FoundGpu gpu_of(const Json& value, std::string place, std::optional<Error>& erro
   out.own_numa = in.numbers("own_numa");
   out.problem = in.text("problem");
   out.notes = in.texts("notes");
+  out.use = use_of(in);
   out.partitioned = in.has("instances");
   std::size_t item = 0;
   for (const Json& instance : in.list("instances"))

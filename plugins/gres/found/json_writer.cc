@@ -27,6 +27,15 @@ void put(Json& object, const char* key, Bytes bytes) {
   if (bytes.value() > 0) object[key] = bytes.value();
 }
 
+void put(Json& object, const Use& use) {
+  put(object, "memory_used_bytes", use.memory);
+  if (use.processes.empty()) return;
+  Json list = Json::array();
+  for (const std::uint32_t process : use.processes)
+    if (list.size() < kMostFound) list.push_back(process);
+  object["processes"] = std::move(list);
+}
+
 Json instance_json(const FoundInstance& instance) {
   Json out = Json::object();
   put(out, "uuid", instance.uuid);
@@ -35,6 +44,7 @@ Json instance_json(const FoundInstance& instance) {
   out["gpu_instance"] = instance.gpu_instance;
   out["compute_instance"] = instance.compute_instance;
   put(out, "devices", instance.devices);
+  put(out, instance.use);
   return out;
 }
 
@@ -53,6 +63,7 @@ Json gpu_json(const FoundGpu& gpu) {
   put(out, "own_numa", format_interval_set(gpu.own_numa));
   put(out, "problem", gpu.problem);
   put(out, "notes", gpu.notes);
+  put(out, gpu.use);
   if (gpu.partitioned) {
     Json list = Json::array();
     for (const FoundInstance& instance : gpu.instances) list.push_back(instance_json(instance));

@@ -16,6 +16,7 @@ inline constexpr Return kInvalidArgument = 2;
 inline constexpr Return kNotSupported = 3;
 inline constexpr Return kNoPermission = 4;
 inline constexpr Return kNotFound = 6;
+inline constexpr Return kInsufficientSize = 7;
 inline constexpr Return kDriverNotLoaded = 9;
 inline constexpr Return kTimeout = 10;
 inline constexpr Return kFunctionNotFound = 13;
@@ -36,6 +37,24 @@ static_assert(sizeof(PciInfo) == 68);
 
 struct Memory {
   unsigned long long total, free, used;
+};
+
+// Of nvmlDeviceGetMemoryInfo_v2, which does not count as used what the driver keeps for itself.
+struct MemoryApart {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+inline constexpr unsigned kMemoryApartVersion = sizeof(MemoryApart) | 2U << 24U;
+
+// Of the versions 2 and 3 of nvmlDeviceGetComputeRunningProcesses.
+struct Process {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+};
+struct OldProcess {  // of the first version
+  unsigned pid;
+  unsigned long long memory;
 };
 
 // The first seven members of version 1 are those of version 2 as well.
@@ -94,6 +113,9 @@ struct Api {
   Return (*DeviceGetMinorNumber)(Device, unsigned*);
   Return (*DeviceGetPciInfo)(Device, PciInfo*);
   Return (*DeviceGetMemoryInfo)(Device, Memory*);
+  Return (*DeviceGetMemoryInfo_v2)(Device, MemoryApart*);
+  Return (*DeviceGetComputeRunningProcesses)(Device, unsigned*, Process*);
+  Return (*DeviceGetComputeRunningProcesses_v1)(Device, unsigned*, OldProcess*);
   Return (*DeviceGetCpuAffinityWithinScope)(Device, unsigned, unsigned long*, unsigned);
   Return (*DeviceGetCpuAffinity)(Device, unsigned, unsigned long*);
   Return (*DeviceGetMemoryAffinity)(Device, unsigned, unsigned long*, unsigned);

@@ -7,6 +7,7 @@
 #include "gres/nvml/library.h"
 #include "gres/nvml/links.h"
 #include "gres/nvml/mig.h"
+#include "gres/nvml/use.h"
 
 namespace ares::gres::nvml {
 namespace {
@@ -113,6 +114,7 @@ Result<FoundMachine> discover(const Options& options) {
       find_properties(*library, device, gpu);
       find_affinity(*library, device, gpu);
       check_health(*library, device, gpu);
+      gpu.use = find_use(*library, device);
       find_instances(*library, device, options.root, gpu);
     } else {
       device = nullptr;

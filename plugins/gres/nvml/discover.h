@@ -1,5 +1,5 @@
 // Discovery by the library of NVIDIA's driver.
-// Calls may block in the driver: aresd runs this in a process of its own (aresd/discovery_child.h).
+// Calls may block in the driver: aresd runs this in a process of its own (aresd/gpus/discovery_child.h).
 #pragma once
 
 #include <string>

@@ -37,7 +37,6 @@ void check_health(const Library& library, Device device, FoundGpu& gpu) {
   if (api.DeviceGetRetiredPages) {
     // With no room for addresses it only counts.
     const Return error = api.DeviceGetRetiredPages(device, kByDoubleBitError, &pages, nullptr);
-    constexpr Return kInsufficientSize = 7;
     if ((error == kSuccess || error == kInsufficientSize) && pages > 0)
       gpu.notes.push_back(counted(pages, "page") +
                           " of its memory retired after double bit errors");

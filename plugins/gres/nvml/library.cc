@@ -55,6 +55,10 @@ Status Library::resolve() {
   in.find(api_.DeviceGetPciInfo,
           {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"});
   in.find(api_.DeviceGetMemoryInfo, {"nvmlDeviceGetMemoryInfo"});
+  in.find(api_.DeviceGetMemoryInfo_v2, {"nvmlDeviceGetMemoryInfo_v2"});
+  if (!in.find(api_.DeviceGetComputeRunningProcesses, {"nvmlDeviceGetComputeRunningProcesses_v3",
+                                                       "nvmlDeviceGetComputeRunningProcesses_v2"}))
+    in.find(api_.DeviceGetComputeRunningProcesses_v1, {"nvmlDeviceGetComputeRunningProcesses"});
   in.find(api_.DeviceGetCpuAffinityWithinScope, {"nvmlDeviceGetCpuAffinityWithinScope"});
   in.find(api_.DeviceGetCpuAffinity, {"nvmlDeviceGetCpuAffinity"});
   in.find(api_.DeviceGetMemoryAffinity, {"nvmlDeviceGetMemoryAffinity"});

@@ -1,6 +1,6 @@
 // The loaded library: opened and initialised while this exists. Owned by one discovery; one thread.
 // Calls may block in the driver, so it is used only in a process that its parent can abandon
-// (aresd/discovery_child.h).
+// (aresd/gpus/discovery_child.h).
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "gres/nvml/use.h"
 
 namespace ares::gres::nvml {
 namespace {
@@ -91,6 +92,7 @@ void find_instances(const Library& library, Device device, const std::string& ro
     if (api.DeviceGetComputeInstanceId)
       (void)api.DeviceGetComputeInstanceId(handle, &instance.compute_instance);
     add_devices(root, gpu, instance);
+    instance.use = find_use(library, handle);
     gpu.instances.push_back(std::move(instance));
   }
 }

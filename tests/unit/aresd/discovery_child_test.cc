@@ -1,5 +1,5 @@
 // Tests: discovery_child, driver_process
-#include "aresd/discovery_child.h"
+#include "aresd/gpus/discovery_child.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "aresd/discovery.h"
+#include "aresd/gpus/discovery.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "aresd/gpu_devices.h"
+#include "aresd/gpus/gpu_devices.h"
 #include "aresd/inventory.h"
 
 namespace ares::aresd {

@@ -1,4 +1,4 @@
-#include "aresd/gpu_devices.h"
+#include "aresd/gpus/gpu_devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

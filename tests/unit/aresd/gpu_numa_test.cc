@@ -1,5 +1,5 @@
 // The NUMA nodes nearest to GPUs.
-#include "aresd/gpu_numa.h"
+#include "aresd/gpus/gpu_numa.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "aresd/gpu_watch.h"
+#include "aresd/gpus/gpu_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

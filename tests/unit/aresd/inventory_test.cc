@@ -30,6 +30,24 @@ TEST(NodeInventory, ConfigurationPrecedesTheMachine) {
   EXPECT_NE(missing.error().message.find("/no/such/topology"), std::string::npos);
 }
 
+TEST(NodeInventory, WhatIsSetAsideIsNotOffered) {
+  Inventory machine;
+  machine.cpus = 8;
+  machine.memory = Bytes::gib(16);
+  config::ConfiguredNode node;
+  node.name = "n1";
+  node.reserved_cpus.insert(0, 1);
+  node.reserved_memory = Bytes::gib(2);
+  EXPECT_EQ(node_inventory(node, machine)->cpus, 6u);
+  EXPECT_EQ(node_inventory(node, machine)->memory, Bytes::gib(14));
+  node.reserved_memory = Bytes::gib(16);
+  EXPECT_THAT(node_inventory(node, machine).error().message,
+              testing::HasSubstr("reserved_memory leaves nothing of 16G"));
+  node.reserved_cpus.insert(0, 7);
+  EXPECT_THAT(node_inventory(node, machine).error().message,
+              testing::HasSubstr("reserved_cpus leaves none of 8 CPUs for jobs"));
+}
+
 class WithTopology : public testing::Test {
  protected:
   Result<Inventory> inventory(const std::string& text) {

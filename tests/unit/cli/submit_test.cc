@@ -394,6 +394,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--gpus-per-task=1", "--cpus-per-gpu=1", "--cpus-per-task=2"},
              "--cpus-per-gpu and --cpus-per-task are mutually exclusive"},
         Case{{"--ntasks-per-gpu=1"}, "--ntasks-per-gpu is not supported yet"},
+        Case{{"--x11"},
+             "--x11 is not supported: a batch job has no display to forward; while it runs, log in "
+             "to its node with ssh -X, see ares-adopt(8)"},
+        Case{{"--x11=first"}, "--x11 is not supported: a batch job has no display"},
+        Case{{"--container=image"},
+             "--container is not supported: outside Kubernetes jobs have no containers; run one in "
+             "the script, with apptainer, enroot or podman"},
         Case{{"--mail-type=BEGIN,often"}, "--mail-type: unknown mail type \"often\""},
         Case{{"--mail-type=stage_out"},
              "--mail-type: the mail type STAGE_OUT is not supported yet: there are no burst"},

@@ -1,5 +1,5 @@
 // Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print, config/values
-// Tests: node_daemon_fields, node_life_fields, retention_fields, suggest, types, yaml_tree
+// Tests: node_daemon_fields, node_entry, node_life_fields, retention_fields, suggest, types, yaml_tree
 #include "config/read.h"
 
 #include <gmock/gmock.h>
@@ -68,6 +68,31 @@ TEST(Config, DiscoveryOfGpusIsAWordOrAFile) {
               testing::HasSubstr("leave one of them out"));
   EXPECT_THAT(refusal(text("") + "node: {gpu_discovery_timeout: 0}\n"),
               testing::HasSubstr("at least 1 second"));
+}
+
+TEST(Config, WhatIsSetAsideForTheSystemIsNotHandedOut) {
+  const auto text = [](const std::string& keys) {
+    return "cluster: demo\nnodes:\n  - {name: \"n[1-2]\"" + keys +
+           "}\npartitions:\n  - {name: main, nodes: ALL}\n";
+  };
+  const std::string keys = ", cpus: 8, memory: 16G, reserved_cpus: \"0-1,7\", reserved_memory: 2G";
+  const Config config = good(text(keys));
+  EXPECT_EQ(config.nodes[1].inventory.cpus, 5u);
+  EXPECT_EQ(config.nodes[1].inventory.memory, Bytes::gib(14));
+  const std::string printed = to_yaml(config);
+  EXPECT_THAT(printed, testing::HasSubstr("cpus: 8, memory: 16G"));
+  EXPECT_THAT(printed, testing::HasSubstr("reserved_cpus: \"0-1,7\", reserved_memory: 2G"));
+  EXPECT_EQ(good(printed).nodes[0].inventory, config.nodes[0].inventory);
+  EXPECT_EQ(good(text(", reserved_cpus: 3")).nodes[0].inventory.cpus, 0u)
+      << "as many as the machine has, less one";
+
+  EXPECT_THAT(refusal(text(", cpus: 8, reserved_cpus: 8")),
+              testing::HasSubstr("reserved_cpus: the node has the CPUs 0 to 7"));
+  EXPECT_THAT(refusal(text(", cpus: 2, reserved_cpus: 0-1")),
+              testing::HasSubstr("reserved_cpus: leaves no CPU for jobs"));
+  EXPECT_THAT(refusal(text(", memory: 2G, reserved_memory: 2G")),
+              testing::HasSubstr("reserved_memory: leaves no memory for jobs"));
+  EXPECT_THAT(refusal(text(", reserved_cpus: 1-x")), testing::HasSubstr("reserved_cpus"));
 }
 
 TEST(Config, ReadsNodesAndPartitions) {

@@ -39,6 +39,7 @@ class Kfd : public testing::Test {
     root_.write("sys/devices/" + path + "/numa_node", std::to_string(numa) + "\n");
     root_.write("sys/devices/" + path + "/local_cpulist", numa == 0 ? "0-31\n" : "32-63\n");
     root_.write("sys/devices/" + path + "/mem_info_vram_total", "68702699520\n");
+    root_.write("sys/devices/" + path + "/mem_info_vram_used", "11067392\n");
     root_.write("sys/devices/" + path + "/drm/renderD" + std::to_string(126 + node) + "/dev", "");
     root_.link("sys/bus/pci/devices/" + address, "../../../devices/" + path);
     file_ = "sys/devices/" + path;

@@ -21,11 +21,13 @@ FoundMachine example() {
   first.cpus.insert(0, 23);
   first.numa.insert(0);
   first.notes = {"pages of its memory are retired when the driver is next loaded"};
+  first.use = {Bytes::mib(300), {4711, 815}};
   FoundGpu second = first;
   second.index = 2;
   second.problem = "GPU is lost (15)";
   second.partitioned = true;
   second.instances = {{"MIG-1", "3g.20gb", Bytes::gib(20), 1, 0, {"/dev/nvidia-caps/nvidia-cap1"}}};
+  second.instances[0].use = {Bytes::mib(30), {}};
   machine.gpus = {first, second};
   machine.nics = {"mlx5_0"};
   machine.forget_links();

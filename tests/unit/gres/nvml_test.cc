@@ -1,4 +1,4 @@
-// Tests: nvml/api, nvml/discover, nvml/health, nvml/library, nvml/links, nvml/mig
+// Tests: nvml/api, nvml/discover, nvml/health, nvml/library, nvml/links, nvml/mig, nvml/use
 // The code that loads NVIDIA's library, against the stand-ins of tests/nvml.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,6 +44,24 @@ TEST(Nvml, FindsWhatTheDriverKnowsOfAGpu) {
   EXPECT_TRUE(gpu.problem.empty() && gpu.notes.empty() && !gpu.partitioned);
   EXPECT_EQ(links_of(*found), "NV12");
   EXPECT_THAT(found->notes, ElementsAre(HasSubstr("nvmlDeviceGetAttributes_v2")));
+}
+
+TEST(Nvml, WhatUsesAGpuIsFound) {
+  std::string json = machine_json(2, "NV12");
+  const std::string key = R"("index": 1)";
+  ASSERT_NE(json.find(key), std::string::npos);
+  json.replace(json.find(key), key.size(),
+               key + R"(, "memory_used_bytes": 5368709120, "processes": [4711, 815])");
+  for (const char* library : {ARES_NVML, ARES_NVML_OLD}) {
+    const auto found = found_by_nvml(json, "", library);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_THAT(found->gpus[0].use.processes, IsEmpty());
+    EXPECT_THAT(found->gpus[1].use.processes, ElementsAre(4711, 815));
+    // Old drivers do not say how much of it they keep for themselves.
+    const bool apart = std::string(library) == ARES_NVML;
+    EXPECT_EQ(found->gpus[1].use.memory, Bytes::mib(5120 + (apart ? 0 : 600)));
+    EXPECT_EQ(found->gpus[0].use.memory, Bytes::mib(apart ? 0 : 600));
+  }
 }
 
 TEST(Nvml, PathsOverPcieAreThoseOfTheDriver) {

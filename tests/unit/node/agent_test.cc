@@ -1,4 +1,4 @@
-// Tests: executor
+// Tests: executor, agent_attempts
 #include "node/agent.h"
 
 #include <gtest/gtest.h>
@@ -56,6 +56,162 @@ TEST(Agent, GpusOfAConfinedJobAreNumberedFromZero) {
     ASSERT_TRUE(spec);
     EXPECT_EQ(spec->visible_gpus, seen) << enforced;
   }
+}
+
+TEST(Agent, AJobWithoutChosenCpusGetsNoneThatAreSetAside) {
+  World world;
+  world.offered_cpus.insert(2, 5);
+  world.restart_daemon();
+  world.welcome();
+  Prepare prepare = make_prepare(world);
+  prepare.launch.share.cpu_ids.clear();
+  world.tell(prepare);
+  const Result<StepSpec> spec =
+      decode_step_spec(world.disk.directories.at(kKey)->records.at(Record::spec));
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(usable_cpus(spec->launch.share, spec->binding),
+            (std::vector<std::uint32_t>{2, 3, 4, 5}));
+}
+
+// Regression: the daemon exited, and the controller saw a node that does not answer.
+TEST(Agent, ANodeThatStartsWithAFullSpoolSaysSoAndTakesNoJob) {
+  World world;
+  world.welcome();
+  const std::uint64_t before = world.agent().incarnation();
+  world.advance(std::chrono::seconds(100));
+  world.disk.no_identity = world.disk.full = true;
+  world.lose_power();
+  ASSERT_TRUE(world.recovered);
+  const Register first = sent<Register>(world).back();
+  EXPECT_GT(first.incarnation, before);
+  EXPECT_EQ(first.fault, "cannot write to the node's spool: No space left on device");
+  world.welcome();
+  world.disk.full = false;  // a launch alone would find place
+  world.tell(make_prepare(world));
+  world.settle();
+  ASSERT_EQ(sent<LaunchRefused>(world).size(), 1u);
+  EXPECT_TRUE(sent<LaunchRefused>(world)[0].node_fault);
+
+  world.now.wall += std::chrono::seconds(1);
+  world.lose_power();
+  const Register second = sent<Register>(world).back();
+  EXPECT_GT(second.incarnation, first.incarnation) << "it could not be remembered";
+  world.welcome();
+  world.disk.no_identity = false;
+  world.advance(std::chrono::seconds(10));
+  EXPECT_EQ(sent<Heartbeat>(world).back().fault, "");
+  Prepare prepare = make_prepare(world);
+  prepare.launch.fence = Fence(60);
+  prepare.launch.attempt.attempt = AttemptNo{2};
+  world.tell(prepare);
+  world.settle();
+  EXPECT_EQ(world.phase(prepare.launch.attempt), AttemptPhase::ready);
+  world.restart_daemon();
+  EXPECT_EQ(sent<Register>(world).back().incarnation, second.incarnation) << "it was saved";
+}
+
+// A node with two GPUs, whose looks the test answers.
+struct LookedAt {
+  LookedAt() {
+    world.gpus = 2;
+    world.look_at_gpus = [this] { ++looks; };
+    world.restart_daemon();
+    world.welcome();
+  }
+  void see(const GpuLook& look) {
+    world.agent().gpus_looked_at(look, world.now);
+    world.settle();
+  }
+  void prepare(std::vector<GpuIndex> gpus) {
+    Prepare prepare = make_prepare(world);
+    prepare.launch.share.gpus = std::move(gpus);
+    world.tell(prepare);
+    world.settle();
+  }
+  void run_and_end() {
+    world.tell(Go{kKey, Fence(50)});
+    world.settle();
+    world.end_task(kKey, 0);
+    world.settle();
+  }
+  std::string fault() const {
+    std::string text = "none was told";
+    for (const FromNode& message : world.sent)
+      if (const auto* beat = std::get_if<Heartbeat>(&message.body)) text = beat->fault;
+    return text;
+  }
+
+  World world;
+  int looks = 0;
+};
+
+TEST(Agent, StartsNoJobBeforeItsGpusWereLookedAt) {
+  LookedAt node;
+  EXPECT_EQ(node.looks, 1) << "when the daemon starts";
+  node.prepare({GpuIndex(1)});
+  EXPECT_FALSE(node.world.report(kKey));
+  node.see({});
+  EXPECT_EQ(node.world.phase(kKey), AttemptPhase::ready);
+  node.run_and_end();
+  EXPECT_EQ(node.looks, 2) << "when its GPUs are free again";
+}
+
+TEST(Agent, RefusesAJobWhoseGpuIsNotCleanAndTellsItUntilItIs) {
+  LookedAt node;
+  node.world.advance(std::chrono::seconds(10));
+  node.see(std::map<GpuIndex, std::string>{{GpuIndex(1), "process 7 (x) uses it"}});
+  EXPECT_EQ(node.fault(), "GPU 1 is not clean: process 7 (x) uses it");
+  node.prepare({GpuIndex(1)});
+  const auto refused = sent<LaunchRefused>(node.world);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_TRUE(refused[0].node_fault);
+  EXPECT_EQ(refused[0].cause, "GPU 1 is not clean: process 7 (x) uses it");
+  EXPECT_EQ(node.world.starts[kKey], 0);
+  const int before = node.looks;
+  node.world.advance(std::chrono::seconds(10));
+  EXPECT_EQ(node.looks, before + 1) << "it looks again by itself";
+  node.see({});
+  EXPECT_EQ(node.fault(), "");
+}
+
+TEST(Agent, AJobOfACleanGpuStartsBesideOneThatIsNot) {
+  LookedAt node;
+  node.world.advance(std::chrono::seconds(10));
+  node.see(std::map<GpuIndex, std::string>{{GpuIndex(1), "process 7 (x) uses it"}});
+  node.prepare({GpuIndex(0)});
+  EXPECT_EQ(node.world.phase(kKey), AttemptPhase::ready);
+}
+
+TEST(Agent, AHeldJobThatIsKilledNeverRuns) {
+  LookedAt node;
+  node.prepare({GpuIndex(0)});
+  node.world.tell(Kill{kKey, Fence(50), true});
+  node.see({});
+  EXPECT_EQ(node.world.phase(kKey), AttemptPhase::never_ran);
+  EXPECT_EQ(node.world.starts[kKey], 0);
+}
+
+TEST(Agent, AHeldJobIsForgottenWithItsSession) {
+  LookedAt node;
+  node.prepare({GpuIndex(0)});
+  node.world.agent().disconnected();
+  node.see({});
+  EXPECT_FALSE(node.world.report(kKey));
+  EXPECT_TRUE(node.world.disk.directories.empty());
+}
+
+TEST(Agent, GpusOfAJobThatRunsOnAreNotLookedAt) {
+  LookedAt node;
+  node.see({});
+  node.prepare({GpuIndex(0), GpuIndex(1)});
+  node.world.tell(Go{kKey, Fence(50)});
+  node.world.settle();
+  node.world.restart_daemon();
+  node.world.welcome();
+  const int before = node.looks;
+  node.world.advance(std::chrono::minutes(5));
+  EXPECT_EQ(node.looks, before);
+  EXPECT_EQ(node.world.phase(kKey), AttemptPhase::running);
 }
 
 TEST(Agent, RegistersAllAttemptsAndKeepsItsIncarnation) {

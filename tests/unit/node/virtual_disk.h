@@ -52,6 +52,7 @@ struct Disk {
   std::string identity;
   std::vector<std::pair<AttemptKey, Fence>> forgotten;
   bool full = false;
+  bool no_identity = false;  // its replacement finds no space
 
   // Keeps only what a power loss leaves.
   void lose_power() {
@@ -148,6 +149,7 @@ class VirtualSpool final : public Spool {
     return disk_.identity;
   }
   Status write_identity(std::string_view text) override {
+    if (disk_.no_identity) return fail(ErrorCode::resource_exhausted, "No space left on device");
     return fate_->around([&]() -> Status {
       disk_.identity = text;
       return {};

@@ -24,6 +24,9 @@ class World final : public StepTransport, private Uplink, private Users {
 
   std::function<Status()> reboot{};  // of the next daemon
   std::string enforced{};            // likewise
+  std::uint16_t gpus = 0;            // likewise
+  std::function<void()> look_at_gpus{};
+  IntervalSet offered_cpus{};
 
   // --- the daemon ---
   void boot_daemon() {
@@ -36,6 +39,10 @@ class World final : public StepTransport, private Uplink, private Users {
     setup.fresh_uuid = "uuid";
     setup.reboot = reboot;
     setup.enforced = enforced;
+    for (std::uint16_t i = 0; i < gpus; ++i)
+      setup.inventory.gpus.push_back({GpuIndex(i), "a100", {}});
+    setup.look_at_gpus = look_at_gpus;
+    setup.offered_cpus = offered_cpus;
     Uplink& uplink = *this;
     Users& users = *this;
     agent_ = std::make_unique<NodeAgent>(setup, *spool_, users, uplink);

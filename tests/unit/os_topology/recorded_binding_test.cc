@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "aresd/gpu_numa.h"
+#include "aresd/gpus/gpu_numa.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/devices.h"
 #include "core/topology/parsed_topology.h"

@@ -158,6 +158,26 @@ TEST(Placement, JobThatUsesOneThreadOfACoreTakesWholeCores) {
   EXPECT_EQ(start_of(plan, threads)->nodes.front().cpus, 6u);
 }
 
+// Regression: CPUs were numbered from 0, whichever the node had.
+TEST(Placement, CpusThatTheLayoutLacksAreSetAside) {
+  for (const auto& [layout, ids] : std::map<std::string, std::vector<std::uint32_t>>{
+           {"0.0:2-3/6-7;0.0:8,9", {2, 3, 6, 7, 8}},  // 0, 1, 4 and 5 are set aside
+           {"0.0:1-2", {0, 1, 2, 3, 4}}}) {           // it has fewer than the node offers
+    TestCluster cluster;
+    cluster.add_node("n1", 6, Bytes::mib(8000));
+    Node node = cluster.node("n1");
+    node.inventory.cpu_layout = SharedText(layout);
+    cluster.put(node);
+    const JobKey job = cluster.submit(TestCluster::spec(5, 1));
+    const JobKey next = cluster.submit(TestCluster::spec(1, 1));
+    const Plan plan = cluster.plan();
+    ASSERT_NE(start_of(plan, job), nullptr) << layout;
+    EXPECT_EQ(start_of(plan, job)->nodes.front().cpu_ids, ids) << layout;
+    ASSERT_NE(start_of(plan, next), nullptr) << layout;
+    EXPECT_EQ(start_of(plan, next)->nodes.front().cpu_ids, std::vector{ids.back() == 8 ? 9u : 5u});
+  }
+}
+
 TEST(TaskCapacity, MemoryOfZeroIsNoRule) {
   const Amounts room{4, 1000};
   for (const MemoryRule rule : {MemoryRule::per_node, MemoryRule::per_cpu, MemoryRule::per_task})

@@ -98,7 +98,9 @@ bool ClusterIndex::read(const Node& node, const JobKey* kept_for, IndexedNode& e
   entry.gpus_used.clear();
   entry.shared.clear();
   entry.tenants = {};
-  entry.cpus_used = Bitset(inventory.cpus);
+  entry.numbers = layouts_.numbers_of(entry.layout);
+  if (entry.numbers && entry.numbers->count() < inventory.cpus) entry.numbers = nullptr;
+  entry.cpus_used = Bitset(entry.numbers ? entry.numbers->size() : inventory.cpus);
   for (const Charge& charge : node.charges) {
     entry.free[kCpus] -= charge.cpus;
     entry.free[kMemory] -= charge.memory.value();

@@ -46,6 +46,8 @@ struct IndexedNode {
   const topology::MachineTopology* machine = nullptr;
   // Null: which of its CPUs are threads of one core is not known.
   const CpuLayout* layout = nullptr;
+  // Numbers of the CPUs that jobs can get. Null: 0 and so on, as many as it has.
+  const Bitset* numbers = nullptr;
   // Changes whenever free amounts may have changed; never 0 in an index.
   std::uint32_t stamp = 0;
 };

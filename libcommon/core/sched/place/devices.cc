@@ -71,7 +71,7 @@ void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& in
 // CPUs differ in their distance to the GPUs and in their cores.
 std::vector<std::uint32_t> best_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
                                      std::int64_t count) {
-  Bitset free(node.cpus_used.size(), true);
+  Bitset free = node.numbers ? *node.numbers : Bitset(node.cpus_used.size(), true);
   free.andnot(node.cpus_used);
   const auto wanted = static_cast<std::size_t>(count);
   if (!node.machine || gpus.empty()) return topology::lowest_cpus(free, wanted, node.layout);

@@ -1,10 +1,10 @@
-#include "aresd/discovery.h"
+#include "aresd/gpus/discovery.h"
 
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "aresd/discovery_child.h"
+#include "aresd/gpus/discovery_child.h"
 #include "core/topology/parsed_topology.h"
 #include "gres/amd/amd.h"
 #include "gres/found/json.h"
@@ -78,8 +78,8 @@ Result<gres::FoundMachine> discover_here(const std::string& source) {
               "unknown source " + source + "; there are auto, nvml, amd, pci and files");
 }
 
-Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout) {
-  return is_file(source) ? read(source) : discover_in_child(source, timeout);
+Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout, int cancel) {
+  return is_file(source) ? read(source) : discover_in_child(source, timeout, {}, cancel);
 }
 
 Result<std::optional<gres::Offer>> find_gpus(const config::ConfiguredNode& node, Seconds timeout,

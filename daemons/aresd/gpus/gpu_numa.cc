@@ -1,4 +1,4 @@
-#include "aresd/gpu_numa.h"
+#include "aresd/gpus/gpu_numa.h"
 
 #include "core/topology/matrix/matrix.h"
 

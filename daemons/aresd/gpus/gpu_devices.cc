@@ -1,4 +1,4 @@
-#include "aresd/gpu_devices.h"
+#include "aresd/gpus/gpu_devices.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

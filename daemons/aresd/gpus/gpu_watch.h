@@ -1,5 +1,5 @@
 // Watches the errors that NVIDIA's driver reports (XID), in a process of its own
-// (aresd/driver_process.h). Owned by the main thread; it has a thread of its own.
+// (aresd/gpus/driver_process.h). Owned by the main thread; it has a thread of its own.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "aresd/driver_process.h"
+#include "aresd/gpus/driver_process.h"
 #include "base/result.h"
 #include "os/fd.h"
 

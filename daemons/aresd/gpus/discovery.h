@@ -19,9 +19,9 @@ namespace ares::aresd {
 // finds GPUs; without any, the source of the result is "none" and its notes say why.
 Result<gres::FoundMachine> discover_here(const std::string& source);
 
-// The same in another process if a driver is involved (aresd/discovery_child.h); a file is read
-// here.
-Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout);
+// The same in another process if a driver is involved (aresd/gpus/discovery_child.h); a file is read
+// here. `cancel` becomes readable when the other process is to be given up.
+Result<gres::FoundMachine> discover(const std::string& source, Seconds timeout, int cancel = -1);
 
 // What a line of the log says, and whether it concerns the operator.
 using DiscoveryLog = std::function<void(const std::string& text, bool concerns_operator)>;

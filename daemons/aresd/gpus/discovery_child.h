@@ -14,8 +14,10 @@ namespace ares::aresd {
 // Runs `command`, or `aresd --discover-here SOURCE`, and reads the JSON that it prints.
 // unavailable: it did not end within `timeout`. It is killed then; a process that the kernel cannot
 // kill, because a driver keeps it, is left behind. failed_precondition: it failed, with the last
-// line that it wrote to its standard error.
+// line that it wrote to its standard error. When `cancel`, a descriptor, is
+// readable, the process is killed at once.
 Result<gres::FoundMachine> discover_in_child(const std::string& source, Seconds timeout,
-                                             std::vector<std::string> command = {});
+                                             std::vector<std::string> command = {},
+                                             int cancel = -1);
 
 }  // namespace ares::aresd

@@ -1,4 +1,4 @@
-#include "aresd/discovery_child.h"
+#include "aresd/gpus/discovery_child.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "aresd/driver_process.h"
+#include "aresd/gpus/driver_process.h"
 #include "base/printable.h"
 #include "gres/found/json.h"
 
@@ -26,15 +26,18 @@ int milliseconds_until(Clock::time_point deadline) {
   return static_cast<int>(std::max<std::int64_t>(left, 0));
 }
 
-// Reads both until their ends; false at the deadline. Text beyond `most` is dropped.
+// Reads both until their ends; false at the deadline, or when it is cancelled. Text beyond `most` is
+// dropped.
 bool read_both(const DriverProcess& process, std::size_t most, Clock::time_point deadline,
-               std::string& text, std::string& complaint) {
-  std::array<pollfd, 2> ends{{{process.out(), POLLIN, 0}, {process.err(), POLLIN, 0}}};
+               int cancel, std::string& text, std::string& complaint) {
+  std::array<pollfd, 3> ends{
+      {{process.out(), POLLIN, 0}, {process.err(), POLLIN, 0}, {cancel, POLLIN, 0}}};
   const std::array<std::string*, 2> into{&text, &complaint};
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
     const int ready = ::poll(ends.data(), ends.size(), milliseconds_until(deadline));
     if (ready == 0 || (ready < 0 && errno != EINTR)) return false;
-    for (std::size_t i = 0; ready > 0 && i < ends.size(); ++i) {
+    if (ready > 0 && ends[2].revents != 0) return false;
+    for (std::size_t i = 0; ready > 0 && i < into.size(); ++i) {
       if (ends[i].revents == 0) continue;
       std::array<char, 16384> buffer;
       const ssize_t count = ::read(ends[i].fd, buffer.data(), buffer.size());
@@ -65,13 +68,13 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 Result<gres::FoundMachine> discover_in_child(const std::string& source, Seconds timeout,
-                                             std::vector<std::string> command) {
+                                             std::vector<std::string> command, int cancel) {
   const auto deadline = Clock::now() + timeout;
   if (command.empty()) command = {"", "--discover-here", source};
   Result<DriverProcess> process = DriverProcess::start(std::move(command));
   if (!process) return fail(process.error());
   std::string text, complaint;
-  if (!read_both(*process, gres::kLongestFound + 1, deadline, text, complaint) ||
+  if (!read_both(*process, gres::kLongestFound + 1, deadline, cancel, text, complaint) ||
       !process->wait(deadline))
     return fail(ErrorCode::unavailable,
                 "no answer within " + std::to_string(timeout.count()) + " s" +

@@ -1,4 +1,4 @@
-#include "aresd/driver_process.h"
+#include "aresd/gpus/driver_process.h"
 
 #include <fcntl.h>
 #include <spawn.h>

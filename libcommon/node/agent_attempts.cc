@@ -1,0 +1,312 @@
+// Attempts on the node: launches, commands to them, and what the executor tells of them. The session with
+// the controller is in agent.cc.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "node/agent.h"
+
+namespace ares::node {
+namespace {
+
+constexpr std::size_t kForgottenKept = 20'000;
+constexpr const char* kEndedBefore = "its end was reported and acknowledged before";
+
+bool jobs_fault(ErrorCode code) {
+  return code == ErrorCode::not_found || code == ErrorCode::permission_denied ||
+         code == ErrorCode::invalid_argument;
+}
+
+}  // namespace
+
+// --- attempts -----------------------------------------------------------------------------------
+
+NodeAgent::Entry* NodeAgent::current(const AttemptKey& key, Fence fence) {
+  auto it = attempts_.find(key);
+  return it == attempts_.end() || it->second.intent.fence != fence ? nullptr : &it->second;
+}
+
+void NodeAgent::handle(const Prepare& message, Moment now) {
+  const LaunchSpec& launch_spec = message.launch;
+  const AttemptKey& key = launch_spec.attempt;
+  const Fence fence = launch_spec.fence;
+  if (auto it = attempts_.find(key); it != attempts_.end()) {
+    if (it->second.intent.fence == fence) resend_answer(it->second, now);
+    return;  // another fence is an older launch's or a restored database's: no answer
+  }
+  auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
+  if (const auto ended = forgotten_.find(key); ended != forgotten_.end()) {
+    // Its own fence: the controller prepares an attempt that has run, because an older database was
+    // restored.
+    if (ended->second == fence)
+      return progress(bare_report(key, fence, AttemptPhase::lost, kEndedBefore));
+    return decline("the attempt has ended on this node already");
+  }
+  if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome has yet to arrive
+  if (launch_spec.share.incarnation < identity_.incarnation)
+    return decline("it was meant for the node before its restart");
+  if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
+  if (!unsaved_.empty() && !save_identity()) return refuse(key, fence, true, unsaved_, now);
+  if (waits_for_gpus(message, now)) return;
+  raise_position(Lsn(fence.value()));  // on disk with the attempt's records
+
+  Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
+  if (!user) return refuse(key, fence, !jobs_fault(user.error().code), user.error().message, now);
+  if (launch_spec.rank == 0 && !message.script)
+    return refuse(key, fence, true, "the controller sent no batch script", now);
+
+  const StepSpec step = step_of(launch_spec, std::move(*user));
+  const IntentRecord intent{
+      key,     fence, identity_.incarnation, setup_.boot_id, launch_spec.rank, launch_spec.leased,
+      now.wall};
+  if (Status written = write_records(message, step, intent); !written) {
+    (void)spool_.remove(key);
+    return refuse(key, fence, true, "cannot write to the node's spool: " + written.error().message,
+                  now);
+  }
+  Entry entry;
+  entry.intent = intent;
+  entry.report = bare_report(key, fence, AttemptPhase::accepted);
+  entry.gpus = launch_spec.share.gpus;
+  attempts_.insert_or_assign(key, std::move(entry));
+  look_at_gpus(now);
+  launch(step, now);
+}
+
+// --- clean GPUs ---------------------------------------------------------------------------------
+
+void NodeAgent::look_at_gpus(Moment now) {
+  if (!setup_.look_at_gpus) return;
+  std::set<GpuIndex> taken;
+  for (const auto& [key, entry] : attempts_)
+    if (!has_ended(entry.report.phase)) taken.insert(entry.gpus.begin(), entry.gpus.end());
+  idle_gpus_.set_taken(taken, now.boot);
+  if (idle_gpus_.start_look(now.boot)) setup_.look_at_gpus();
+}
+
+// A held launch has left no trace on the node: a Kill that comes meanwhile precedes it, as it does if it
+// overtakes it on the way.
+bool NodeAgent::waits_for_gpus(const Prepare& message, Moment now) {
+  if (!setup_.look_at_gpus) return false;
+  const LaunchSpec& launch = message.launch;
+  switch (idle_gpus_.of(launch.share.gpus, now.boot)) {
+    case IdleGpus::Verdict::clean: return false;
+    case IdleGpus::Verdict::unknown: held_.insert_or_assign(launch.attempt, message); break;
+    case IdleGpus::Verdict::unclean:
+      refuse(launch.attempt, launch.fence, true, idle_gpus_.fault(), now);
+      break;
+  }
+  look_at_gpus(now);
+  return true;
+}
+
+void NodeAgent::gpus_looked_at(const GpuLook& look, Moment now) {
+  const std::string before = fault();
+  idle_gpus_.looked(look, now.boot);
+  if (fault() != before && connected_ && welcomed_) heartbeat(now);
+  for (const auto& [key, message] : std::exchange(held_, {})) handle(message, now);
+  look_at_gpus(now);
+}
+
+// --- parts of a launch --------------------------------------------------------------------------
+
+StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
+  StepSpec step{launch, std::move(user), !setup_.inventory.gpus.empty()};
+  // Without memory in the allocation nothing was reserved, but the node has no more than this.
+  step.memory_limit =
+      launch.share.memory.value() > 0 ? launch.share.memory : setup_.inventory.memory;
+  step.max_processes = setup_.max_processes_per_cpu * std::max(launch.share.cpus, 1u);
+  step.prolog = setup_.prolog;
+  step.epilog = setup_.epilog;
+  step.task_prolog = setup_.task_prolog;
+  step.task_epilog = setup_.task_epilog;
+  step.pam_service = setup_.pam_service;
+  if (!setup_.private_tmp.empty())
+    step.private_tmp = setup_.private_tmp + "/" + directory_name(launch.attempt);
+  const std::vector<GpuIndex>& own = launch.share.gpus;
+  for (const auto& [gpu, devices] : setup_.gpu_devices)
+    if (std::find(own.begin(), own.end(), gpu) == own.end())
+      step.denied_devices.insert(step.denied_devices.end(), devices.begin(), devices.end());
+  step.binding = bind_step(launch, setup_.cpu_layout, setup_.gpu_numa_nodes);
+  // Of a job whose CPUs the controller did not choose. Its number of CPUs limits its time on them.
+  if (launch.share.cpu_ids.empty()) step.binding.usable_cpus = setup_.offered_cpus;
+  step.visible_gpus = visible_gpus(own);
+  return step;
+}
+
+// What the driver's libraries call the job's GPUs; empty: as the node numbers them. Libraries number the
+// GPUs whose device files they can open: where the kernel keeps a job from those of others, from 0.
+std::vector<std::string> NodeAgent::visible_gpus(const std::vector<GpuIndex>& own) const {
+  const bool confined = setup_.enforced.find("devices") != std::string::npos;
+  if (setup_.gpu_names.empty() && !confined) return {};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto name = setup_.gpu_names.find(own[i]);
+    names.push_back(name != setup_.gpu_names.end() ? name->second
+                                                   : std::to_string(confined ? i : own[i].value()));
+  }
+  return names;
+}
+
+void NodeAgent::resend_answer(Entry& entry, Moment now) {
+  if (entry.refusal) return send(*entry.refusal);
+  progress(entry.report);
+  if (entry.report.phase != AttemptPhase::accepted || entry.kill_requested) return;
+  std::unique_ptr<AttemptDir> dir = spool_.open(entry.intent.attempt);
+  Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
+  Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
+  if (step)
+    launch(*step, now);
+  else
+    launch_failed(entry.intent.attempt, entry.intent.fence, true, step.error().message, now);
+}
+
+Status NodeAgent::write_records(const Prepare& message, const StepSpec& step,
+                                const IntentRecord& intent) {
+  // A directory without an entry is an incomplete launch: it has no intent, so no supervisor.
+  if (Status removed = spool_.remove(intent.attempt); !removed) return removed;
+  Result<std::unique_ptr<AttemptDir>> dir = spool_.create(intent.attempt);
+  if (!dir) return fail(dir.error());
+  if (Status s = (*dir)->create(Record::spec, encode(step)); !s) return s;
+  if (intent.rank == 0) {
+    if (Status s = (*dir)->create(Record::script, *message.script); !s) return s;
+    const std::string_view environment =
+        message.environment ? std::string_view(*message.environment) : std::string_view();
+    if (Status s = (*dir)->create(Record::environment, environment); !s) return s;
+  }
+  return (*dir)->create(Record::intent, encode(intent));
+}
+
+void NodeAgent::launch(const StepSpec& step, Moment now) {
+  Status tried = executor_->launch(step, now);
+  if (tried) return;
+  launch_failed(step.launch.attempt, step.launch.fence, !jobs_fault(tried.error().code),
+                tried.error().message, now);
+}
+
+// The controller starts an attempt only after the previous one has ended or was fenced. An earlier
+// attempt that is still here was fenced; it is killed at once so that it cannot run beside this one.
+bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
+  std::vector<Kill> kills;
+  for (auto& [key, entry] : attempts_) {
+    if (key.job != newer.attempt.job) continue;
+    if (entry.intent.fence > newer.fence) return false;
+    if (!has_ended(entry.report.phase)) kills.push_back({key, entry.intent.fence, true});
+  }
+  for (const Kill& kill : kills) {
+    attempts_.at(kill.attempt).kill_requested = true;
+    executor_->kill(kill, now);
+  }
+  return true;
+}
+
+void NodeAgent::handle(const Go& message, Moment now) {
+  // Only an attempt that was ready here is told to start: one that is not here any more has ended,
+  // and the controller has lost that.
+  if (!attempts_.contains(message.attempt))
+    return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
+  Entry* entry = current(message.attempt, message.fence);
+  if (!entry) return;
+  if (entry->report.phase != AttemptPhase::ready || entry->kill_requested)
+    return progress(entry->report);
+  entry->go_requested = message;
+  executor_->go(message, entry->intent.leased ? lease_until_ : std::nullopt, now);
+}
+
+void NodeAgent::handle(const Kill& message, Moment now) {
+  auto it = attempts_.find(message.attempt);
+  if (it == attempts_.end()) {
+    if (forgotten_.contains(message.attempt))
+      return progress(
+          bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
+    mark_cancelled(message.attempt, message.fence, "cancelled before it reached the node", now);
+    return progress(attempts_.at(message.attempt).report);
+  }
+  Entry& entry = it->second;
+  if (message.fence < entry.intent.fence) return;
+  if (has_ended(entry.report.phase)) return progress(entry.report);
+  entry.kill_requested = true;
+  executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately, message.grace},
+                  now);
+}
+
+void NodeAgent::handle(const Signal& message, Moment now) {
+  note_command(message.lsn);
+  Entry* entry = current(message.attempt, message.fence);
+  if (entry && !has_ended(entry->report.phase)) executor_->signal(message, now);
+}
+
+void NodeAgent::handle(const SetLimit& message, Moment now) {
+  note_command(message.lsn);
+  Entry* entry = current(message.attempt, message.fence);
+  if (entry && !has_ended(entry->report.phase)) executor_->set_limit(message, now);
+}
+
+void NodeAgent::handle(const SetSuspended& message, Moment now) {
+  note_command(message.lsn);
+  Entry* entry = current(message.attempt, message.fence);
+  if (entry && !has_ended(entry->report.phase)) executor_->set_suspended(message, now);
+}
+
+void NodeAgent::handle(const Forget& message, Moment now) {
+  Entry* entry = current(message.attempt, message.fence);
+  if (!entry || !has_ended(entry->report.phase)) return;
+  // Recorded before the removal: otherwise a delayed Prepare would find neither and run it again. If
+  // the disk is full, the attempt stays and is reported as ended until the controller repeats Forget.
+  if (!spool_.remember_forgotten(message.attempt, message.fence)) return;
+  forgotten_.insert_or_assign(message.attempt, message.fence);
+  forgotten_order_.push_back(message.attempt);
+  if (forgotten_order_.size() > kForgottenKept) {
+    forgotten_.erase(forgotten_order_.front());
+    forgotten_order_.pop_front();
+  }
+  executor_->release(message.attempt, now);
+  (void)spool_.remove(message.attempt);  // on failure: next start, by the list
+  attempts_.erase(message.attempt);
+}
+
+// --- events of the executor -----------------------------------------------------------------
+
+void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
+  Entry* entry = current(report.attempt, report.fence);
+  if (!entry || has_ended(entry->report.phase) || entry->report == report) return;
+  if (report.phase < entry->report.phase) return;  // an older report that arrives late
+  const bool was_stuck = !has_ended(entry->report.phase) && !entry->report.node_problem.empty();
+  const bool is_stuck = !has_ended(report.phase) && !report.node_problem.empty();
+  entry->report = report;
+  progress(report);
+  if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
+  look_at_gpus(now);
+}
+
+void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
+                              const std::string& cause, Moment now) {
+  Entry* entry = current(key, fence);
+  if (!entry || entry->report.phase != AttemptPhase::accepted) return;
+  executor_->release(key, now);
+  (void)spool_.remove(key);
+  refuse(key, fence, node_fault, cause, now);
+  look_at_gpus(now);
+}
+
+void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
+                       const std::string& cause, Moment now) {
+  mark_cancelled(key, fence, cause, now);
+  Entry& entry = attempts_.at(key);
+  entry.refusal = LaunchRefused{key, fence, node_fault, cause};
+  send(*entry.refusal);
+}
+
+// Records the cancellation, on disk if there is space: later messages find that it never ran.
+void NodeAgent::mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why,
+                               Moment now) {
+  if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))
+    (void)(*dir)->create(Record::cancelled, encode(CancelledRecord{fence, now.wall, why}));
+  Entry entry;
+  entry.intent.attempt = key;
+  entry.intent.fence = fence;
+  entry.report = bare_report(key, fence, AttemptPhase::never_ran, why);
+  attempts_.insert_or_assign(key, std::move(entry));
+}
+
+}  // namespace ares::node
