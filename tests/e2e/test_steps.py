@@ -1,4 +1,4 @@
-# Tests: arun/options, arun/output, become_user, steps/host, steps/link, steps/reactor, steps/dialer, steps/task_group, steps/task_process, step_gate, socket_name, session
+# Tests: arun/options, arun/output, become_user, steps/host, steps/link, steps/reactor, steps/dialer, steps/task_group, steps/task_process, step_gate, socket_name, arun/session
 """Steps of jobs: tasks on one and on several nodes, started with arun from the batch script."""
 
 import os
