@@ -193,7 +193,7 @@ Status StepGate::hand_over(PendingAuth& caller) {
   const Result<std::string> directory = find_attempt(spools_, *dial, caller.nonce, key);
   if (!directory) return fail(directory.error());
   // The supervisor starts a step host when it may; until then the connection waits.
-  Result<os::Fd> host = os::connect_in(*directory, steps::kSocketName);
+  Result<os::Fd> host = os::connect_in(*directory, steps::kSocketName, false);
   if (!host) return fail(host.error());
   const std::string line = steps::answer_line(*dial, caller.nonce, key);
   if (::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=

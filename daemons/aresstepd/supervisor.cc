@@ -219,6 +219,10 @@ Status Supervisor::run() {
     collect();
     if (!machine_->finished()) machine_->tick(now());
     if (listen_at_ && os::boot_now() >= *listen_at_) listen_or_try_again();
+    if (steps_at_ && os::boot_now() >= *steps_at_) {
+      steps_at_.reset();
+      watch(steps_listener_.get(), true);
+    }
     collect();
   }
   return started;
@@ -262,10 +266,13 @@ Status Supervisor::listen_for_steps() {
   return {};
 }
 
+// The listener stays readable until a host accepts, so it is not looked at meanwhile.
 void Supervisor::start_step_host() {
-  if (!tree_->processes().start_beside(steps_listener_.get())) return;
-  tree_->set_runs_steps(true);
   watch(steps_listener_.get(), false);
+  if (tree_->processes().start_beside(steps_listener_.get()))
+    tree_->set_runs_steps(true);
+  else if (machine_->user_code_may_run())
+    steps_at_ = os::boot_now() + kListenAgain;
 }
 
 void Supervisor::step_host_ended() {
@@ -399,7 +406,8 @@ void Supervisor::collect() {
 void Supervisor::set_timer() {
   itimerspec when{};
   std::optional<BootTime> deadline = machine_->next_deadline();
-  if (listen_at_) deadline = std::min(deadline.value_or(*listen_at_), *listen_at_);
+  for (const std::optional<BootTime>& at : {listen_at_, steps_at_})
+    if (at) deadline = std::min(deadline.value_or(*at), *at);
   if (deadline) {
     const auto us = std::max<std::int64_t>(1, deadline->time_since_epoch().count());
     when.it_value.tv_sec = us / 1'000'000;

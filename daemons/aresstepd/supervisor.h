@@ -72,9 +72,10 @@ class Supervisor {
   std::unique_ptr<SiteProgramRunner> programs_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
-  os::Fd steps_listener_;      // arun connects to it; the step host accepts
-  bool serves_steps_ = false;  // it is looked at, as code of the user may run
-  int control_fd_ = -1;        // of the tree, which closes it when init has ended
+  os::Fd steps_listener_;             // arun connects to it; the step host accepts
+  bool serves_steps_ = false;         // it is looked at, as code of the user may run
+  std::optional<BootTime> steps_at_;  // when to try again to start the step host
+  int control_fd_ = -1;               // of the tree, which closes it when init has ended
   bool listening_ = false;
   std::optional<BootTime> listen_at_;  // when to retry listen()
   std::vector<os::Fd> clients_;

@@ -55,10 +55,10 @@ Result<Fd> listen_in(const std::string& directory, const std::string& name, uid_
   return socket;
 }
 
-Result<Fd> connect_in(const std::string& directory, const std::string& name) {
+Result<Fd> connect_in(const std::string& directory, const std::string& name, bool wait) {
   Result<Place> at = place(directory, name);
   if (!at) return fail(at.error());
-  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK), 0));
   if (!socket) return fail(errno_error("cannot make a socket"));
   int connected = 0;
   while ((connected = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&at->address),

@@ -15,7 +15,8 @@ namespace ares::os {
 Result<Fd> listen_in(const std::string& directory, const std::string& name, uid_t owner);
 
 // Connects; needs only the right to pass through the directory. not_found: there is no such socket;
-// unavailable: no process listens.
-Result<Fd> connect_in(const std::string& directory, const std::string& name);
+// unavailable: no process listens. Where too many connections wait to be accepted it waits, too, or
+// without `wait` is unavailable.
+Result<Fd> connect_in(const std::string& directory, const std::string& name, bool wait = true);
 
 }  // namespace ares::os

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include "os/affinity.h"
 
@@ -53,6 +54,18 @@ TEST_F(LocalSocketTest, ErrorsTellASocketThatIsMissingFromOneWithoutAListener) {
   EXPECT_EQ(connect_in(directory, "s").error().code, ErrorCode::unavailable);
   EXPECT_TRUE(listen_in(directory, "s", ::geteuid())) << "what was left is replaced";
   EXPECT_FALSE(listen_in(directory + "/missing", "s", ::geteuid()));
+}
+
+TEST_F(LocalSocketTest, FullQueueIsNotWaitedForIfAskedNotTo) {
+  const Result<Fd> listener = listen_in(directory, "s", ::geteuid());
+  ASSERT_TRUE(listener);
+  ASSERT_EQ(::listen(listener->get(), 1), 0);
+  std::vector<Fd> waiting;
+  Result<Fd> next = connect_in(directory, "s", false);
+  for (; next && waiting.size() < 10; next = connect_in(directory, "s", false))
+    waiting.push_back(std::move(*next));
+  ASSERT_FALSE(next) << "two wait where one may";
+  EXPECT_EQ(next.error().code, ErrorCode::unavailable);
 }
 
 TEST(Affinity, ThreadRunsOnTheCpusAndOnAnyWithoutASet) {
