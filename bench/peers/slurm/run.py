@@ -31,7 +31,7 @@ import report  # noqa: E402
 import slurm  # noqa: E402
 import systems  # noqa: E402
 from lib.measure import CpuGroup, Others, fsync_latency, machine, summary  # noqa: E402
-from workloads import World, exactly_once, latency, queries, submission, throughput  # noqa: E402
+from workloads import World, exactly_once, latency, queries, steps, submission, throughput  # noqa: E402
 
 SCHEDULERS = ["ares", "slurm", "slurm-tuned", "slurm-cgroup"]
 WORKLOADS = {
@@ -41,6 +41,7 @@ WORKLOADS = {
     "api": (submission.api, SCHEDULERS),
     "array10000": (throughput.array10000, SCHEDULERS),
     "start": (latency.start, SCHEDULERS),
+    "steps": (steps.steps, SCHEDULERS),
     "queries": (queries.queries, SCHEDULERS),
     "stress": (exactly_once.stress, SCHEDULERS),
     "kill": (exactly_once.kill, SCHEDULERS),
@@ -59,6 +60,8 @@ SIZES = [
     ("large-array-repeats", 3, 20, "array10000: arrays submitted"),
     ("start-jobs", 8, 60, "start: jobs"),
     ("srun-jobs", 5, 30, "start: runs of srun"),
+    ("steps-alone", 30, 200, "steps: steps of one task, one after the other"),
+    ("steps-tasks", 100, 1000, "steps: tasks of the large one"),
     ("pending", 500, 10000, "queries: jobs in the queue"),
     ("query-repeats", 3, 15, "queries: how often each is asked"),
     ("stress-one", 50, 1000, "stress: jobs one by one"),

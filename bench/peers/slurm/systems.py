@@ -133,6 +133,7 @@ class Ares(System):
         self.bin = bin_dir
         self.submit_program, self.queue_program = f"{bin_dir}/asub", f"{bin_dir}/aqueue"
         self.account_program, self.cancel_program = f"{bin_dir}/aacct", f"{bin_dir}/acancel"
+        self.step_program = f"{bin_dir}/arun"
         self.cluster = None
 
     def start(self):
@@ -192,6 +193,7 @@ class SlurmSystem(System):
         self.env["SLURM_CONF"] = str(self.slurm.conf)
         self.submit_program, self.queue_program, self.account_program, self.cancel_program, self.srun = (
             shutil.which(program) for program in ("sbatch", "squeue", "sacct", "scancel", "srun"))
+        self.step_program = self.srun
         self.client = self.dir / "submit_api"
 
     def start(self):
