@@ -124,11 +124,11 @@ def test_second_step_waits_unless_it_is_exact_or_overlaps(cluster):
     lines = said(cluster, """
         mkfifo gate.$SLURM_JOB_ID
         arun -n1 bash -c "touch begun.$SLURM_JOB_ID; cat gate.$SLURM_JOB_ID" &
-        until [ -e begun.$SLURM_JOB_ID ]; do :; done
+        until [ -e begun.$SLURM_JOB_ID ]; do sleep 0.05; done
         arun -I -n1 true || echo refused
         arun --overlap -n1 echo overlaps
         arun -n1 echo waited 2>waits & second=$!
-        until grep -q waits: waits; do :; done
+        until grep -qs waits: waits; do sleep 0.05; done
         echo through > gate.$SLURM_JOB_ID
         wait
         """, "-n2")
