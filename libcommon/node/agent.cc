@@ -61,7 +61,8 @@ Status NodeAgent::read_identity(Moment now) {
     if (!identity) return fail(identity.error());
     identity_ = std::move(*identity);
     if (identity_.boot_id == setup_.boot_id) return {};
-    ++identity_.incarnation;
+    // An earlier boot may have used one by its clock that it could not write.
+    identity_.incarnation = std::max(identity_.incarnation + 1, incarnation_by_clock(now));
   } else {
     if (text.error().code != ErrorCode::not_found) return fail(text.error());
     // A new spool must not reuse incarnations; Welcome may raise it further.

@@ -14,7 +14,6 @@ namespace {
 Limits one_of_each() {
   Limits limits;
   limits.memory = Bytes::gib(1);
-  limits.cpu_count = 1;
   limits.processes = 1000;
   limits.denied_devices = {"c 195:254"};
   cpu_set_t set;
@@ -22,6 +21,8 @@ Limits one_of_each() {
   ::sched_getaffinity(0, sizeof set, &set);
   for (std::uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &set)) limits.cpus.push_back(cpu);
+  // As many as it has CPUs: a set that holds it to them needs no limit of time beside it.
+  limits.cpu_count = static_cast<std::uint32_t>(limits.cpus.size());
   return limits;
 }
 

@@ -263,6 +263,7 @@ void Machine::spawn_gated(const LaunchSpec& launch, Life supervisor, Program pro
   tree.fence = launch.fence;
   tree.program = program;
   tree.cpus = launch.share.cpus;
+  tree.holds = launch.rank != 0;
   if (trees_.contains(launch.attempt))
     throw Violation{"two sets of processes of one attempt on one machine"};
   trees_.emplace(launch.attempt, tree);
@@ -276,6 +277,8 @@ void Machine::open_gate(const AttemptKey& key) {
   std::uint32_t cpus = 0;
   for (const auto& [other, t] : trees_)
     if (t.running && !stage_.observer->has_released_cpus(other)) cpus += t.cpus;
+  if (tree.holds)
+    return stage_.observer->steps_may_run(key, tree.fence, index_, cpus, traits_.cpus);
   stage_.observer->user_started(key, tree.fence, index_, cpus, traits_.cpus);
   plan_end(key, tree, stage_.now() + tree.program.runs, {.code = tree.program.exit_code});
 }
@@ -302,7 +305,7 @@ void Machine::signal_tree(const AttemptKey& key, std::int32_t signal) {
   const auto found = trees_.find(key);
   if (found == trees_.end() || !found->second.running || found->second.frozen) return;
   if (signal == SIGSTOP) hold_still(key, found->second);
-  if (signal == SIGTERM && !found->second.program.ignores_term)
+  if (signal == SIGTERM && !found->second.program.ignores_term && !found->second.holds)
     plan_end(key, found->second, stage_.now() + stage_.soon(), {.signal = SIGTERM});
 }
 
@@ -327,6 +330,7 @@ void Machine::thaw(const AttemptKey& key) {
   UserTree& tree = found->second;
   tree.frozen = false;
   stage_.observer->user_thawed(key, index_);
+  if (tree.holds) return;
   plan_end(key, tree, stage_.now() + tree.left, {.code = tree.program.exit_code});
 }
 

@@ -36,6 +36,7 @@ struct UserTree {
   Fence fence;
   Program program;
   std::uint32_t cpus = 0;
+  bool holds = false;    // not the script's: steps of the job may run here until it is killed
   bool running = false;  // its gate is open
   bool frozen = false;
   Instant ends_at{};

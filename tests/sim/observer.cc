@@ -54,12 +54,30 @@ void Observer::user_started(const AttemptKey& key, Fence fence, std::uint32_t ma
     check_alone(key, "started user code");
     newest_[key.job] = {key.attempt, fence};
   }
+  started_on_.insert({{key, machine}, fence});
+  check_room(key, fence, machine, cpus_in_use, cpus);
+}
+
+// On a node of the job after the first one: what the script starts there by steps runs from now on.
+void Observer::steps_may_run(const AttemptKey& key, Fence fence, std::uint32_t machine,
+                             std::uint32_t cpus_in_use, std::uint32_t cpus) {
+  stage_.note("steps may run", number_of(key), machine,
+              [&] { return text_of(key) + " on machine " + std::to_string(machine); });
+  if (!rolled_back(fence)) {
+    if (!database_->started(key) && rollbacks_.empty())
+      throw Violation{text_of(key) + " may run steps before its Started was durable"};
+    check_alone(key, "may run steps");
+  }
+  check_room(key, fence, machine, cpus_in_use, cpus);
+}
+
+void Observer::check_room(const AttemptKey& key, Fence fence, std::uint32_t machine,
+                          std::uint32_t cpus_in_use, std::uint32_t cpus) {
   const bool crowded = std::any_of(live_.begin(), live_.end(), [&](const auto& other) {
     return other.first.second == machine && rolled_back(other.second.fence);
   });
   live_[{key, machine}] = {fence, false};
-  started_on_.insert({{key, machine}, fence});
-  if (cpus_in_use > cpus && expected && !crowded)
+  if (cpus_in_use > cpus && !rolled_back(fence) && !crowded)
     throw Violation{"machine " + std::to_string(machine) + " runs " + std::to_string(cpus_in_use) +
                     " CPUs of work and has " + std::to_string(cpus)};
 }

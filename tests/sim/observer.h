@@ -27,6 +27,8 @@ class Observer {
   bool has_released_cpus(const AttemptKey& key) const;
   void user_started(const AttemptKey& key, Fence fence, std::uint32_t machine,
                     std::uint32_t cpus_in_use, std::uint32_t cpus);
+  void steps_may_run(const AttemptKey& key, Fence fence, std::uint32_t machine,
+                     std::uint32_t cpus_in_use, std::uint32_t cpus);
   void user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit);  // not killed
   void user_killed(const AttemptKey& key, std::uint32_t machine);
   void user_frozen(const AttemptKey& key, std::uint32_t machine);
@@ -95,6 +97,8 @@ class Observer {
   void check_limits(const ClusterState& state) const;
   void said(std::uint32_t machine, const AttemptReport& report);
   void listed(std::uint32_t machine, const std::vector<AttemptReport>& reports);
+  void check_room(const AttemptKey& key, Fence fence, std::uint32_t machine,
+                  std::uint32_t cpus_in_use, std::uint32_t cpus);
   void check_alone(const AttemptKey& key, const char* what) const;
   // The allocation is not in the copy that was restored: the database knows nothing of that
   // attempt.

@@ -110,6 +110,20 @@ TEST(Agent, ANodeThatStartsWithAFullSpoolSaysSoAndTakesNoJob) {
   EXPECT_EQ(sent<Register>(world).back().incarnation, second.incarnation) << "it was saved";
 }
 
+// Regression: the boot after it went on from the record, and the controller refused the node for ever.
+TEST(Agent, BootAfterOneThatCouldNotBeWrittenHasAHigherIncarnation) {
+  World world;
+  world.welcome();
+  world.advance(std::chrono::seconds(100));
+  world.disk.no_identity = world.disk.full = true;
+  world.lose_power();
+  const std::uint64_t unsaved = sent<Register>(world).back().incarnation;
+  world.now.wall += std::chrono::seconds(1);
+  world.disk.no_identity = world.disk.full = false;
+  world.lose_power();
+  EXPECT_GT(sent<Register>(world).back().incarnation, unsaved);
+}
+
 // A node with two GPUs, whose looks the test answers.
 struct LookedAt {
   LookedAt() {
