@@ -107,12 +107,25 @@ std::unique_ptr<ares::aresd::GpuLook> make_gpu_look(ares::aresd::NodeHost& host,
       });
 }
 
+// None where no steps of other nodes can run.
+std::unique_ptr<ares::aresd::StepGate> open_step_gate(const ares::config::Config& config,
+                                                      const Plugin& plugin,
+                                                      const std::string& node) {
+  if (plugin.in_memory) return nullptr;
+  auto gate = ares::aresd::StepGate::open(
+      config.node.step_port, {config.node.spool_of(node)},
+      [](const std::string& text) { spdlog::warn("a step of another node: {}", text); });
+  if (gate) return std::move(*gate);
+  spdlog::warn("jobs of several nodes have no steps here: {}", gate.error().message);
+  return nullptr;
+}
+
 // Adds every node of the list to the host. The nodes send through `link`, which
 // is still null here.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
-                 bool join, std::uint16_t step_port, GpuWatchers& gpus) {
+                 bool join, std::unique_ptr<ares::aresd::StepGate>& steps, GpuWatchers& gpus) {
   if (!config.node.pam_service.empty() && !plugin.in_memory && ::geteuid() != 0)
     return fail(ErrorCode::failed_precondition,
                 "node.pam_service in " + config.path + " needs an aresd that runs as root");
@@ -185,7 +198,6 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
         .pam_service = plugin.in_memory ? std::string() : config.node.pam_service,
         .private_tmp = config.node.private_tmp,
         .joins = joins,
-        .step_port = step_port,
         .cpu_layout = layout,
         .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
         .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
@@ -210,6 +222,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                       config.path);
     if (Status possible = ares::aresd::can_hide_tmp(config, plugin, setup.spool); !possible)
       return possible;
+    steps = open_step_gate(config, plugin, name);
+    if (steps) setup.agent.step_port = steps->port();
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
         [&link, &loss](const ares::FromNode& message) {
@@ -268,19 +282,6 @@ bool can_start_again(const Arguments& arguments) {
   return config.has_value();
 }
 
-// None where no steps of other nodes can run.
-std::unique_ptr<ares::aresd::StepGate> open_step_gate(const ares::config::Config& config,
-                                                      const Plugin& plugin,
-                                                      const std::string& node) {
-  if (plugin.in_memory) return nullptr;
-  auto gate = ares::aresd::StepGate::open(
-      config.node.step_port, {config.node.spool_of(node)},
-      [](const std::string& text) { spdlog::warn("a step of another node: {}", text); });
-  if (gate) return std::move(*gate);
-  spdlog::warn("jobs of several nodes have no steps here: {}", gate.error().message);
-  return nullptr;
-}
-
 // `again`: it stops in order to read the configuration and look for its GPUs
 // anew.
 Status run(const Arguments& arguments, std::atomic<bool>& again) {
@@ -330,10 +331,10 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  std::unique_ptr<ares::aresd::StepGate> steps = open_step_gate(*config, *plugin, names->front());
+  std::unique_ptr<ares::aresd::StepGate> steps;
   GpuWatchers gpus;
-  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join,
-                               steps ? steps->port() : std::uint16_t{0}, gpus);
+  if (Status added =
+          add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join, steps, gpus);
       !added)
     return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
