@@ -389,7 +389,13 @@ PendingInfo explain_impossible(const JobClass& job_class, const ClusterIndex& in
     info.detail = job_class.candidates.problem;
   } else if (if_up) {
     info.reason = Reason::req_node_not_avail;
-    info.detail = "nodes it needs are down, drained, not registered or kept for another job: " +
+    const bool kept = std::any_of(job_class.candidates.members.begin(),
+                                  job_class.candidates.members.end(), [&](const auto at) {
+                                    const IndexedNode& node = index.nodes()[at];
+                                    return node.kept_for && !is_kept_for(node, job_class.example);
+                                  });
+    info.detail = std::string("nodes it needs are down, drained") +
+                  (kept ? ", not registered or kept for another job: " : " or not registered: ") +
                   node_text(job_class, index);
   } else if (job_class.always_refused()) {
     info.reason = Reason::plugin;
