@@ -17,7 +17,8 @@ std::string derive_key(std::string_view secret, std::string_view purpose);
 
 // Knowledge of the key, bound to the statement: what is proven, to which process, with both sides' random numbers.
 std::string prove(std::string_view key, std::string_view statement);
-// In constant time. unauthenticated if it is not the proof of that statement.
+// In constant time. unauthenticated if it is not the proof of that statement, or if the key is shorter
+// than kSharedKeyBytes.
 Status verify(std::string_view key, std::string_view statement, std::string_view proof);
 
 std::string random_bytes(std::size_t count);

@@ -45,7 +45,7 @@ std::string attempt_key(std::string_view secret, std::string_view attempt, Fence
   std::string purpose = "steps 1\n" + std::string(attempt) + "\n" + std::to_string(fence.value()) +
                         "\n" + std::to_string(user.value()) + "\n";
   purpose += node_list;
-  return auth::derive_key(secret, purpose);
+  return auth::to_hex(auth::derive_key(secret, purpose));
 }
 
 std::string greeting(std::string_view nonce) {

@@ -26,7 +26,8 @@ struct Dial {
   std::string proof;
 };
 
-// The key of an attempt, from the cluster's secret. It is bound to all that the credential is for.
+// The key of an attempt, from the cluster's secret, in printable form: it is in records, which are text. It
+// is bound to all that the credential is for.
 std::string attempt_key(std::string_view secret, std::string_view attempt, Fence fence, UserId user,
                         std::string_view node_list);
 

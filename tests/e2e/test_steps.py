@@ -280,7 +280,11 @@ def test_node_daemon_refuses_who_does_not_know_the_key(cluster):
     port = int(next(file for file in cluster.dir.rglob("step_port") if "n2" in str(file)).read_text())
     job = submitted(cluster, "sleep 1000", "-N2", "-n2")
     cluster.wait_state(job, "RUNNING")
-    for line in (f"{job}.1 1 0 1 {'00' * 16} {'00' * 32}\n", "nonsense\n", "../../etc 1 0 1 00 00\n"):
+    # Everything is right but the proof.
+    spec = next(file for file in cluster.dir.rglob("spec") if "n2" in str(file) and file.parent.name == f"{job}.1").read_text()
+    fence = re.search(r"^fence (\d+)$", spec, re.M).group(1)
+    assert re.search(r"^rank 1$", spec, re.M)
+    for line in (f"{job}.1 {fence} 0 1 {'00' * 16} {'00' * 32}\n", "nonsense\n", "../../etc 1 0 1 00 00\n"):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             stream = connection.makefile("rw")
             assert stream.readline().startswith("ares-steps 1 ")
