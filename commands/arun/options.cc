@@ -25,13 +25,12 @@ std::optional<std::uint32_t> number_of(std::string_view text) {
   return number;
 }
 
-std::function<Status(const std::string&)> set_count(std::function<void(std::uint32_t)> set,
-                                                    const char* name) {
-  return [set = std::move(set), name](const std::string& text) -> Status {
+std::function<Status(const std::string&)> set_count(std::function<void(std::uint32_t)> set) {
+  return [set = std::move(set)](const std::string& text) -> Status {
     const auto number = number_of(text);
     if (!number || *number == 0)
       return fail(ErrorCode::invalid_argument,
-                  std::string(name) + " must be a number from 1: " + quote(text));
+                  quote(text) + " is not a number from 1 to " + std::to_string(kMost));
     set(*number);
     return {};
   };
@@ -45,7 +44,7 @@ std::function<Status(const std::string&)> set_nodes(std::optional<std::uint32_t>
     const auto last = dash == std::string::npos ? first : number_of(text.substr(dash + 1));
     if (!first || !last || *first == 0 || *last < *first)
       return fail(ErrorCode::invalid_argument,
-                  "--nodes must be a number or a range as 2-4: " + quote(text));
+                  quote(text) + " is neither a number nor a range as 2-4");
     nodes = *first;
     return {};
   };
@@ -159,12 +158,12 @@ cli::OptionTable options(Wanted& w) {
   table.options = {
       {'n', "ntasks", "N",
        "Run N tasks. Default: as many as the job has, or one on each node with --nodes.",
-       set_count([&w](std::uint32_t n) { w.tasks = n; }, "--ntasks")},
+       set_count([&w](std::uint32_t n) { w.tasks = n; })},
       {'N', "nodes", "N", "Run on N nodes of the job.", set_nodes(w.nodes)},
       {'c', "cpus-per-task", "N", "CPUs of each task. Default: as the job's.",
-       set_count([&task](std::uint32_t n) { task.cpus_per_task = n; }, "--cpus-per-task")},
+       set_count([&task](std::uint32_t n) { task.cpus_per_task = n; })},
       {0, "ntasks-per-node", "N", "At most N tasks on a node.",
-       set_count([&request](std::uint32_t n) { request.tasks_per_node = n; }, "--ntasks-per-node")},
+       set_count([&request](std::uint32_t n) { request.tasks_per_node = n; })},
       {'w', "nodelist", "NODES", "Run on these nodes of the job only.", set_text(w.node_list)},
       {'x', "exclude", "NODES", "Run on no node of these.", set_text(w.excluded)},
       {'m', "distribution", "WAY",
@@ -205,7 +204,7 @@ cli::OptionTable options(Wanted& w) {
       {'K', "kill-on-bad-exit", "[0|1]", "End the step when a task fails.",
        [&w](const std::string& text) -> Status {
          if (!text.empty() && text != "0" && text != "1")
-           return fail(ErrorCode::invalid_argument, "--kill-on-bad-exit is 0 or 1: " + quote(text));
+           return fail(ErrorCode::invalid_argument, quote(text) + " is neither 0 nor 1");
          w.request.kill_on_bad_exit = text != "0";
          return {};
        }},

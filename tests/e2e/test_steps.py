@@ -114,6 +114,17 @@ def test_output_files_are_named_by_rank_node_and_step(cluster):
     assert (cluster.work / "f.1.n2.0").read_text() == "out\n"
 
 
+def test_file_that_cannot_be_opened_is_named(cluster):
+    lines = said(cluster, """
+        arun -n1 -o /no/such/folder/f.%t true; echo $?
+        arun -n1 -o f.%t -e f.%t /no/such/program; echo $?
+        arun -n1 -i /no/such/input true; echo $?
+        """, "-n1")
+    assert [line for line in lines if line.isdigit()] == ["1", "127", "1"]
+    for path in ("/no/such/folder/f.0", "/no/such/program", "/no/such/input"):
+        assert any(line.startswith("aresstepd: cannot") and path in line for line in lines), lines
+
+
 def test_labels_and_whole_lines(cluster):
     lines = said(cluster, "arun -l bash -c 'for i in 1 2 3; do printf \"a%d\" $i; printf \"b\\n\"; done; printf end'", "-n2")
     for rank in "01":

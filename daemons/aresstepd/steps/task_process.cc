@@ -61,14 +61,15 @@ Result<Terminal> make_terminal(std::uint32_t size) {
   return made;
 }
 
-[[noreturn]] void give_up(const std::string& what, int error, int code) {
-  ::dprintf(2, "aresstepd: %s: %s\n", what.c_str(), std::strerror(error));
+// `report` reaches arun, also where standard error is a file.
+[[noreturn]] void give_up(int report, const std::string& what, int error, int code) {
+  ::dprintf(report, "aresstepd: %s: %s\n", what.c_str(), std::strerror(error));
   ::_exit(code);
 }
 
-void use_file(int target, const std::string& path, int flags) {
+void use_file(int report, int target, const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
-  if (fd < 0) give_up("cannot open " + path, errno, kCannot);
+  if (fd < 0) give_up(report, "cannot open " + path, errno, kCannot);
   ::dup2(fd, target);
 }
 
@@ -96,6 +97,7 @@ struct ChildEnds {
     ::dup2(ends.output >= 0 ? ends.output : null, 1);
     ::dup2(ends.errors >= 0 ? ends.errors : null, 2);
   }
+  const int report = ends.errors >= 0 ? ends.errors : 2;
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -104,17 +106,17 @@ struct ChildEnds {
   os::run_on(start.cpus);
   ::umask(start.umask & 0777);
   if (::chdir(start.directory.c_str()) != 0) {
-    ::dprintf(2, "aresstepd: cannot change to directory %s: %s; using /tmp instead\n",
+    ::dprintf(report, "aresstepd: cannot change to directory %s: %s; using /tmp instead\n",
               start.directory.c_str(), std::strerror(errno));
-    if (::chdir("/tmp") != 0) give_up("cannot change to directory /tmp", errno, kCannot);
+    if (::chdir("/tmp") != 0) give_up(report, "cannot change to directory /tmp", errno, kCannot);
   }
   const int write_flags = O_WRONLY | O_CREAT | O_APPEND | (start.append ? 0 : O_TRUNC);
-  if (!start.input.empty()) use_file(0, start.input, O_RDONLY);
-  if (!start.output.empty()) use_file(1, start.output, write_flags);
+  if (!start.input.empty()) use_file(report, 0, start.input, O_RDONLY);
+  if (!start.output.empty()) use_file(report, 1, start.output, write_flags);
   if (!start.errors.empty() && start.errors == start.output)
     ::dup2(1, 2);
   else if (!start.errors.empty())
-    use_file(2, start.errors, write_flags);
+    use_file(report, 2, start.errors, write_flags);
 
   // PATH of the task, not of this process, finds the program.
   std::vector<char*> variables = pointers(start.environment);
@@ -122,7 +124,7 @@ struct ChildEnds {
   const std::vector<char*> arguments = pointers(start.arguments);
   ::execvp(arguments[0], arguments.data());
   const int error = errno;
-  give_up("cannot execute " + start.arguments[0], error,
+  give_up(report, "cannot execute " + start.arguments[0], error,
           error == ENOENT ? kNotFound : kNotExecutable);
 }
 
@@ -143,8 +145,8 @@ Result<StartedTask> start_task(TaskStart start) {
       if (Status made = make_pipe(in); !made) return fail(made.error());
     if (start.output.empty())
       if (Status made = make_pipe(out); !made) return fail(made.error());
-    if (start.errors.empty())
-      if (Status made = make_pipe(err); !made) return fail(made.error());
+    // Also where standard error is a file, until the program is executed.
+    if (Status made = make_pipe(err); !made) return fail(made.error());
     ends = {in.read.get(), out.write.get(), err.write.get(), -1};
   }
   const pid_t pid = os::fork_with(0);

@@ -30,12 +30,13 @@ struct TaskStart {
 
 struct StartedTask {
   pid_t pid = 0;
-  // Our ends. With a terminal `output` is its master, for both directions. None where a file is used.
+  // Our ends. With a terminal `output` is its master, for both directions. Of
+  // `output` none where a file is used.
   os::Fd input, output, errors;
 };
 
-// What the child itself cannot do, such as to execute the program, it says on the task's standard
-// error, and exits with 126 or 127 as a shell does.
+// What the child itself cannot do, such as to open a file or to execute the program, it says in
+// `errors`, and exits with 1, or with 126 or 127 as a shell does.
 Result<StartedTask> start_task(TaskStart start);
 
 }  // namespace ares::stepd
