@@ -359,4 +359,13 @@ inline Prepare make_prepare(World& world, const AttemptKey& key = kKey, Fence fe
   return prepare;
 }
 
+// The messages of one kind that the agent has sent, in order.
+template <class Body>
+std::vector<Body> sent(const World& world) {
+  std::vector<Body> result;
+  for (const FromNode& message : world.sent)
+    if (const auto* body = std::get_if<Body>(&message.body)) result.push_back(*body);
+  return result;
+}
+
 }  // namespace ares::node
