@@ -36,7 +36,7 @@ std::function<Status(const std::string&)> set_count(std::function<void(std::uint
   };
 }
 
-// "2" or "2-4": the most of a range, which a step of a job that has less cannot get.
+// "2", or "2-4", of which a step gets the least.
 std::function<Status(const std::string&)> set_nodes(std::optional<std::uint32_t>& nodes) {
   return [&nodes](const std::string& text) -> Status {
     const std::size_t dash = text.find('-');
@@ -182,7 +182,7 @@ cli::OptionTable options(Wanted& w) {
       {0, "overlap", "", "Share the CPUs with other steps, and wait for none.",
        set_flag(request.overlap)},
       {'O', "overcommit", "", "Permit more tasks than CPUs.", set_flag(request.overcommit)},
-      {'I', "immediate", "[S]", "Fail instead of waiting for other steps.",
+      {'I', "immediate", "", "Fail instead of waiting for other steps.",
        set_flag(request.immediate)},
       {'l', "label", "", "Begin each line with the rank of its task.", set_flag(w.label)},
       {'u', "unbuffered", "", "Nothing is held back in any case.",
@@ -217,40 +217,30 @@ cli::OptionTable options(Wanted& w) {
        "Variables for the tasks: ALL (default), NONE, or names and NAME=value separated by commas. "
        "Those that describe the job are always there.",
        set_text(w.export_names)},
-      {'J', "job-name", "NAME", "Name of the step.", set_text(request.name)},
       {0, "jobid", "JOB", "The job this runs in, for scripts that name it.", set_text(w.job)},
       {0, "cpu-bind", "WAY",
-       "none: tasks may use all CPUs of the step. Otherwise each task is bound to its own CPUs, "
-       "where "
-       "the step has just as many as its tasks ask for.",
-       set_text(w.cpu_bind)},
+       "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
+       "bound "
+       "to its own CPUs, where the step has just as many as its tasks ask for.",
+       [&task](const std::string& text) -> Status {
+         if (text != "none" && text != "auto" && text != "cores" && text != "threads")
+           return fail(ErrorCode::invalid_argument,
+                       quote(text) + " is not none, auto, cores or threads, which a step knows");
+         task.bind = text != "none";
+         return {};
+       }},
       {0, "mpi", "TYPE",
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
        set_text(w.mpi)}};
-  table.unsupported = {{'W', "wait"},
-                       {0, "multi-prog", false},
-                       {0, "bcast", false},
-                       {0, "gpus"},
-                       {0, "gres"},
-                       {0, "gpus-per-task"},
-                       {0, "gpus-per-node"},
-                       {0, "gpu-bind"},
-                       {0, "mem"},
-                       {0, "mem-per-cpu"},
-                       {0, "mem-bind"},
-                       {'t', "time"},
-                       {'p', "partition"},
-                       {'A', "account"},
-                       {0, "qos"},
-                       {'r', "relative"},
-                       {0, "het-group"},
-                       {0, "x11", false},
-                       {0, "task-prolog"},
-                       {0, "task-epilog"},
-                       {0, "prolog"},
-                       {0, "epilog"},
-                       {'E', "preserve-env", false}};
+  table.unsupported = {{'J', "job-name"},    {'W', "wait"},        {0, "multi-prog", false},
+                       {0, "bcast", false},  {0, "gpus"},          {0, "gres"},
+                       {0, "gpus-per-task"}, {0, "gpus-per-node"}, {0, "gpu-bind"},
+                       {0, "mem"},           {0, "mem-per-cpu"},   {0, "mem-bind"},
+                       {'t', "time"},        {'p', "partition"},   {'A', "account"},
+                       {0, "qos"},           {'r', "relative"},    {0, "het-group"},
+                       {0, "x11", false},    {0, "task-prolog"},   {0, "task-epilog"},
+                       {0, "prolog"},        {0, "epilog"},        {'E', "preserve-env", false}};
   cli::add_common_options(table, w.common);
   return table;
 }
@@ -338,7 +328,6 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
     return fail(ErrorCode::invalid_argument,
                 "--open-mode is append or truncate: " + quote(w.open_mode));
   request.task.append = w.open_mode == "append";
-  request.task.bind = w.cpu_bind.find("none") == std::string::npos;
   Result<std::vector<std::string>> variables = exported(w.export_names, environment);
   if (!variables) return fail(variables.error());
   request.task.environment = std::move(*variables);

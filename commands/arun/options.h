@@ -16,7 +16,7 @@ struct Wanted {
   std::string input, output, errors;  // as given; empty: those of arun
   std::string export_names;           // of --export
   std::string node_list, excluded;
-  std::string open_mode, mpi, cpu_bind, distribution, directory, job;
+  std::string open_mode, mpi, distribution, directory, job;
   std::optional<std::uint32_t> tasks, nodes;
   bool label = false;
   bool pty = false;

@@ -134,8 +134,7 @@ StepLayout layout_of(FieldReader& in) {
 std::string encode(const StepRequest& request) {
   FieldWriter out;
   put(out, request.task);
-  out.put("name", request.name)
-      .put("tasks", request.tasks)
+  out.put("tasks", request.tasks)
       .put("nodes", request.nodes)
       .put("tasks_per_node", request.tasks_per_node)
       .put("spread", static_cast<int>(request.spread))
@@ -153,7 +152,6 @@ Result<StepRequest> decode_request(std::string_view text) {
   FieldReader in("step request", text);
   StepRequest request;
   request.task = task_settings(in);
-  request.name = in.text_or_empty("name");
   request.tasks = in.number_or<std::uint32_t>("tasks", 0);
   request.nodes = in.number_or<std::uint32_t>("nodes", 0);
   request.tasks_per_node = in.number_or<std::uint32_t>("tasks_per_node", 0);

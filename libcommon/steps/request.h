@@ -41,7 +41,6 @@ struct TaskSettings {
 
 struct StepRequest {
   TaskSettings task;
-  std::string name;
   std::uint32_t tasks = 0;                // 0: one on each node, or as many as the job has
   std::uint32_t nodes = 0;                // 0: as many as needed
   std::uint32_t tasks_per_node = 0;       // at most; 0: no limit

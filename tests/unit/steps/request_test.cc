@@ -28,7 +28,6 @@ StepLayout layout() {
 TEST(StepRequest, IsDecodedAsEncoded) {
   StepRequest request;
   request.task = settings();
-  request.name = "solve";
   request.tasks = 7;
   request.nodes = 2;
   request.tasks_per_node = 4;
