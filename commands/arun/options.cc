@@ -185,8 +185,11 @@ cli::OptionTable options(Wanted& w) {
       {'I', "immediate", "", "Fail instead of waiting for other steps.",
        set_flag(request.immediate)},
       {'l', "label", "", "Begin each line with the rank of its task.", set_flag(w.label)},
-      {'u', "unbuffered", "", "Nothing is held back in any case.",
-       [](const std::string&) -> Status { return {}; }},
+      {'u', "unbuffered", "",
+       "Write what comes at once. Without it the end of a line is waited for where there are "
+       "several "
+       "tasks, so that their lines do not mix.",
+       set_flag(w.unbuffered)},
       {0, "pty", "", "Give task 0 a terminal, as large as yours.", set_flag(w.pty)},
       {'i', "input", "FILE",
        "Input of the tasks: a file that each of them opens, all: yours goes to all tasks "
@@ -201,6 +204,16 @@ cli::OptionTable options(Wanted& w) {
        set_text(w.errors)},
       {0, "open-mode", "MODE", "append or truncate (default) files of --output and --error.",
        set_text(w.open_mode)},
+      {0, "output-overflow", "WAY",
+       "What happens to tasks whose output arun does not read, as when its own reader has stopped. "
+       "Up to 64 MiB of each of their streams are kept on their node. wait (default): a task that "
+       "writes more waits. drop: the oldest lines are dropped, and standard error says how much.",
+       [&task](const std::string& text) -> Status {
+         if (text != "wait" && text != "drop")
+           return fail(ErrorCode::invalid_argument, quote(text) + " is neither wait nor drop");
+         task.drop_output = text == "drop";
+         return {};
+       }},
       {'K', "kill-on-bad-exit", "[0|1]", "End the step when a task fails.",
        [&w](const std::string& text) -> Status {
          if (!text.empty() && text != "0" && text != "1")

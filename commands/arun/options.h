@@ -19,6 +19,7 @@ struct Wanted {
   std::string open_mode, mpi, distribution, directory, job;
   std::optional<std::uint32_t> tasks, nodes;
   bool label = false;
+  bool unbuffered = false;
   bool pty = false;
   bool quit_on_interrupt = false;
   bool quiet = false;

@@ -10,9 +10,9 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 
 }  // namespace
 
-TaskOutput::TaskOutput(Write write, bool label, std::uint32_t tasks)
+TaskOutput::TaskOutput(Write write, Form form, std::uint32_t tasks)
     : write_(std::move(write)),
-      label_(label),
+      form_(form),
       width_(std::to_string(tasks == 0 ? 0 : tasks - 1).size()) {}
 
 void TaskOutput::put_line(std::uint32_t rank, int stream, std::string_view line) {
@@ -25,8 +25,9 @@ void TaskOutput::put_line(std::uint32_t rank, int stream, std::string_view line)
 }
 
 void TaskOutput::take(std::uint32_t rank, int stream, std::string_view bytes) {
-  if (!label_) return write_(stream, bytes);
+  if (form_ == Form::at_once) return write_(stream, bytes);
   std::string& held = unfinished_[{rank, stream}];
+  if (form_ == Form::lines) return take_lines(held, stream, bytes);
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     const std::size_t taken = end == std::string_view::npos ? bytes.size() : end + 1;
@@ -39,10 +40,33 @@ void TaskOutput::take(std::uint32_t rank, int stream, std::string_view bytes) {
   }
 }
 
+void TaskOutput::take_lines(std::string& held, int stream, std::string_view bytes) {
+  const std::size_t last = bytes.rfind('\n');
+  const std::size_t whole = last == std::string_view::npos ? 0 : last + 1;
+  if (whole != 0) {
+    if (!held.empty()) {
+      const std::size_t first = bytes.find('\n') + 1;
+      held += bytes.substr(0, first);
+      write_(stream, held);
+      held.clear();
+      write_(stream, bytes.substr(first, whole - first));
+    } else {
+      write_(stream, bytes.substr(0, whole));
+    }
+  }
+  held += bytes.substr(whole);
+  if (held.size() < kLongestLine) return;
+  write_(stream, held);
+  held.clear();
+}
+
 void TaskOutput::flush() {
   for (auto& [key, held] : unfinished_) {
     if (held.empty()) continue;
-    put_line(key.first, key.second, held + "\n");
+    if (form_ == Form::labels)
+      put_line(key.first, key.second, held + "\n");
+    else
+      write_(key.second, held);
     held.clear();
   }
 }

@@ -25,7 +25,7 @@ namespace {
 
 using steps::FrameKind;
 
-constexpr std::size_t kRead = std::size_t{1} << 16;
+constexpr std::size_t kRead = std::size_t{1} << 18;
 constexpr Duration kTwice = std::chrono::seconds(1);  // from one Ctrl-C to the next that counts
 constexpr std::size_t kMostWaiting = std::size_t{1} << 18;
 
@@ -73,7 +73,12 @@ Status Session::prepare() {
       O_WRONLY | O_CREAT | O_CLOEXEC | (wanted_.request.task.append ? O_APPEND : O_TRUNC);
   const std::string* const names[] = {&streams_.output, &streams_.errors};
   for (int i = 0; i < 2; ++i) {
-    if (names[i]->empty()) continue;
+    if (names[i]->empty()) {
+      if (may_block(i + 1))
+        unblocking_[i].reset(::open(("/proc/self/fd/" + std::to_string(i + 1)).c_str(),
+                                    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+      continue;
+    }
     if (i == 1 && *names[1] == *names[0]) {
       files_[1].reset(::fcntl(files_[0].get(), F_DUPFD_CLOEXEC, 3));
       continue;
@@ -202,8 +207,13 @@ Status Session::receive(const steps::Frame& frame) {
       step_ = frame.number;
       for (const steps::StepLayout::Node& node : layout->nodes)
         left_.insert(node.ranks.begin(), node.ranks.end());
+      using Form = TaskOutput::Form;
+      const bool at_once = wanted_.unbuffered || wanted_.pty || layout->tasks == 1;
       output_.emplace([this](int stream, std::string_view text) { write_output(stream, text); },
-                      wanted_.label, layout->tasks);
+                      wanted_.label ? Form::labels
+                      : at_once     ? Form::at_once
+                                    : Form::lines,
+                      layout->tasks);
       layout_ = std::move(*layout);
       break;
     }
@@ -271,7 +281,8 @@ void Session::read_input() {
 // Signals are obeyed while a reader makes us wait.
 void Session::write_output(int stream, std::string_view bytes) {
   const os::Fd& file = files_[stream - 1];
-  const int fd = file ? file.get() : stream;
+  const os::Fd& unblocking = unblocking_[stream - 1];
+  const int fd = file ? file.get() : unblocking ? unblocking.get() : stream;
   bool& unread = unread_[stream - 1];
   const bool in_parts = may_block(fd);
   while (!bytes.empty() && !unread) {
@@ -282,7 +293,7 @@ void Session::write_output(int stream, std::string_view bytes) {
       if (ready[0].revents == 0) continue;
     }
     const std::size_t most =
-        in_parts ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size();
+        in_parts && !unblocking ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size();
     const ssize_t n = ::write(fd, bytes.data(), most);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) continue;

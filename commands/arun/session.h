@@ -52,7 +52,9 @@ class Session {
   const Wanted& wanted_;
   Streams streams_;
   os::Fd host_, signals_;
-  os::Fd files_[2];                  // in place of 1 and 2
+  os::Fd files_[2];  // in place of 1 and 2
+  // Pipes and terminals of 1 and 2, opened anew: without O_NONBLOCK for others who have them open.
+  os::Fd unblocking_[2];
   bool unread_[2] = {false, false};  // no process reads 1 or 2 any more
   steps::FrameReader reader_;
   std::string waiting_;  // to be sent

@@ -4,7 +4,7 @@ namespace ares::steps {
 namespace {
 
 constexpr std::size_t kHeader = 9;  // length of the payload, number, kind
-constexpr std::size_t kCompactFrom = std::size_t{1} << 16;
+constexpr std::size_t kCompactFrom = std::size_t{1} << 20;
 
 void append_number(std::string& bytes, std::uint32_t number) {
   for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(number >> shift & 0xff);
@@ -21,11 +21,15 @@ std::uint32_t read_number(std::string_view bytes) {
 
 }  // namespace
 
-void append_frame(std::string& bytes, FrameKind kind, std::uint32_t number,
-                  std::string_view payload) {
-  append_number(bytes, static_cast<std::uint32_t>(payload.size()));
+void append_header(std::string& bytes, FrameKind kind, std::uint32_t number, std::size_t size) {
+  append_number(bytes, static_cast<std::uint32_t>(size));
   append_number(bytes, number);
   bytes += static_cast<char>(kind);
+}
+
+void append_frame(std::string& bytes, FrameKind kind, std::uint32_t number,
+                  std::string_view payload) {
+  append_header(bytes, kind, number, payload.size());
   bytes.append(payload);
 }
 

@@ -34,6 +34,8 @@ enum class FrameKind : std::uint8_t {
   launch = 32,  // payload: a NodeLaunch
   go = 33,      // all launchers are ready
   gather = 34,  // payload: a Gathered; answers `contribute`
+  // number: 1 if arun does not read what the tasks write, 0 when it goes on
+  output_full = 35,
 
   // From a launcher to the manager; `output`, `errors`, `ended`, `over`, `refused` and `input_full` too:
   ready = 48,
@@ -55,6 +57,8 @@ struct Frame {
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
+// All of a frame but its payload.
+void append_header(std::string& bytes, FrameKind kind, std::uint32_t number, std::size_t size);
 void append_frame(std::string& bytes, FrameKind kind, std::uint32_t number,
                   std::string_view payload);
 inline void append_frame(std::string& bytes, const Frame& frame) {

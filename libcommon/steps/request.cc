@@ -28,7 +28,8 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("umask", task.umask)
       .put("cpus_per_task", task.cpus_per_task)
       .put("bind", task.bind)
-      .put("mpi", static_cast<int>(task.mpi));
+      .put("mpi", static_cast<int>(task.mpi))
+      .put("drop_output", task.drop_output);
 }
 
 TaskSettings task_settings(FieldReader& in) {
@@ -47,6 +48,7 @@ TaskSettings task_settings(FieldReader& in) {
   task.umask = in.number_or<std::uint32_t>("umask", 022);
   task.cpus_per_task = in.number_or<std::uint32_t>("cpus_per_task", 1);
   task.bind = in.flag("bind");
+  task.drop_output = in.flag("drop_output");
   const int mpi = in.number_or<int>("mpi", 0);
   if (mpi < 0 || mpi > static_cast<int>(Mpi::pmix)) in.wrong("mpi", "is not a known interface");
   task.mpi = static_cast<Mpi>(mpi);

@@ -36,6 +36,7 @@ struct TaskSettings {
   bool bind =
       true;  // each task to its own CPUs, where the step has just as many as its tasks ask for
   Mpi mpi = Mpi::none;
+  bool drop_output = false;  // the oldest, where arun does not read it; else tasks wait
   friend bool operator==(const TaskSettings&, const TaskSettings&) = default;
 };
 

@@ -322,3 +322,70 @@ def test_node_daemon_refuses_who_does_not_know_the_key(cluster):
 def test_outside_of_a_job_it_says_what_to_do(cluster):
     done = cluster.run("arun", "true", check=False)
     assert done.returncode == 1 and "asub" in done.stderr
+
+
+# The reader of arun stops until the file `goes_on` is there.
+STOPPED_READER = """
+arun {options} ./task | (until [ -e goes_on ]; do read -t 0.1 <> <(:); done; cat > read)
+"""
+
+
+def task(cluster, text):
+    file = cluster.work / "task"
+    file.write_text("#!/bin/bash\n" + textwrap.dedent(text))
+    file.chmod(0o755)
+    for name in ("goes_on", "read", "done0", "done1"):
+        (cluster.work / name).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("options", ["-n2", "-N2 -n2"])
+def test_a_reader_that_stops_makes_only_the_task_wait_that_writes_too_much(cluster, options):
+    task(cluster, """
+        if [ $RANK = 0 ]; then seq 1 12000000
+        else echo small; fi
+        touch done$RANK
+    """)
+    job = submitted(cluster, STOPPED_READER.format(options=options), "-N2", "-n2")
+    until(lambda: (cluster.work / "done1").exists())
+    assert not (cluster.work / "done0").exists(), "88 MB are more than is kept"
+    (cluster.work / "goes_on").touch()
+    cluster.completed(job)
+    lines = (cluster.work / "read").read_text().split("\n")
+    lines.remove("small")
+    assert lines == [str(i) for i in range(1, 12000001)] + [""]
+
+
+def test_what_a_task_writes_is_kept_while_it_is_not_read(cluster):
+    task(cluster, "seq 1 3000000; touch done$RANK")
+    job = submitted(cluster, STOPPED_READER.format(options="-n2"), "-n2")
+    until(lambda: (cluster.work / "done0").exists() and (cluster.work / "done1").exists())
+    (cluster.work / "goes_on").touch()
+    cluster.completed(job)
+    read = (cluster.work / "read").read_text().split("\n")
+    assert sorted(read) == sorted([str(i) for i in range(1, 3000001)] * 2 + [""])
+
+
+def test_the_oldest_lines_are_dropped_where_that_was_asked_for(cluster):
+    task(cluster, "seq 1 20000000; touch done$RANK")
+    job = submitted(cluster, STOPPED_READER.format(options="--output-overflow=drop -n1 2> errors"), "-n1")
+    until(lambda: (cluster.work / "done0").exists())
+    (cluster.work / "goes_on").touch()
+    cluster.completed(job)
+    lines = (cluster.work / "read").read_text().split("\n")
+    total = sum(len(str(i)) + 1 for i in range(1, 20000001))
+    dropped = [int(n) for n in re.findall(r"(\d+) bytes of what this task wrote are dropped", (cluster.work / "errors").read_text())]
+    assert len(dropped) == 1
+    # A line that was cut has got an end of line.
+    assert dropped[0] + sum(map(len, lines)) + len(lines) - 1 in (total, total + 1)
+    numbers = [int(line) for line in lines[:-1]]
+    cut = next(i for i in range(1, len(numbers)) if numbers[i] != numbers[i - 1] + 1)
+    after = numbers[cut + 1:]
+    assert numbers[:cut] == list(range(1, cut + 1)) and after == list(range(20000001 - len(after), 20000001))
+
+
+def test_lines_of_tasks_do_not_mix(cluster):
+    task(cluster, """
+        for i in {1..2000}; do printf '%s' "$RANK "; printf '%s\\n' $i; done
+    """)
+    lines = said(cluster, "arun -n4 ./task", "-n4")
+    assert sorted(lines) == sorted(f"{rank} {i}" for rank in range(4) for i in range(1, 2001))

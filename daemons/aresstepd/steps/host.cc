@@ -225,7 +225,8 @@ void StepHost::pause_sources(steps::StepNumber step, bool pause) {
   for (auto& [key, member] : members_) {
     if (key.first != step) continue;
     if (member.here) member.here->pause_output(pause);
-    if (member.there) member.there->pause_reading(pause);
+    // The link itself is read on: an exchange of MPI must not wait for a reader of output.
+    if (member.there) member.there->send(FrameKind::output_full, pause ? 1 : 0, {});
   }
 }
 
@@ -266,6 +267,12 @@ void StepHost::open_node(steps::StepNumber step, std::uint32_t node) {
     member.here = std::make_unique<TaskGroup>(
         facts_, records_, *reactor_,
         [this, step, node](FrameKind kind, std::uint32_t number, std::string_view payload) {
+          if (kind == FrameKind::output || kind == FrameKind::errors) {
+            if (const std::optional<steps::ClientId> client = manager_->client_of(step))
+              if (const auto it = clients_.find(*client); it != clients_.end())
+                it->second.link->send(kind, number, payload);
+            return;
+          }
           reactor_->post([this, step, node, frame = Frame{kind, number, std::string(payload)}] {
             manager_->from_node(step, node, frame);
           });

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <utility>
@@ -35,9 +36,24 @@ FrameLink::~FrameLink() {
 
 void FrameLink::send(steps::FrameKind kind, std::uint32_t number, std::string_view payload) {
   if (failed_ || closing_) return;
-  const bool idle = waiting_.empty();
-  append_frame(waiting_, kind, number, payload);
-  if (idle) write_waiting();
+  if (!waiting_.empty()) {
+    append_frame(waiting_, kind, number, payload);
+    return update();
+  }
+  // What the socket takes at once is not copied.
+  std::string header;
+  steps::append_header(header, kind, number, payload.size());
+  iovec parts[] = {{header.data(), header.size()},
+                   {const_cast<char*>(payload.data()), payload.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  const ssize_t n = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n < 0 && errno != EAGAIN && errno != EINTR)
+    return fail(os::errno_error("the connection is broken").message);
+  const std::size_t sent = n < 0 ? 0 : static_cast<std::size_t>(n);
+  if (sent < header.size()) waiting_.append(header, sent);
+  waiting_.append(payload.substr(sent < header.size() ? 0 : sent - header.size()));
   update();
 }
 

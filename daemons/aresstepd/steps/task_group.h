@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aresstepd/steps/mpi_service.h"
+#include "aresstepd/steps/output_spill.h"
 #include "aresstepd/steps/reactor.h"
 #include "aresstepd/steps/step_records.h"
 #include "base/time.h"
@@ -45,7 +46,8 @@ class TaskGroup {
   void receive(const steps::Frame& frame);
   // A child of this process has ended. False: it is not a task of this group.
   bool ended(pid_t pid, int wait_status, const rusage& used);
-  // Reads nothing of what the tasks write while `pause`, so that they have to wait.
+  // Sends nothing of what the tasks write while `pause`. If that lasts, it is kept in a file for each of
+  // their streams. A task whose file is full has to wait, and no other.
   void pause_output(bool pause);
   bool over() const { return over_; }
 
@@ -53,7 +55,11 @@ class TaskGroup {
   struct Stream {
     os::Fd fd;
     steps::FrameKind kind{};
-    bool paused = false;
+    std::unique_ptr<OutputSpill> kept;  // none: nothing had to be kept yet
+    bool watched = false;
+    bool in_line = false;  // what was sent ends within a line
+    // That the task left in the pipe when it ended. Processes that it left behind may still hold the pipe.
+    std::optional<std::size_t> left;
   };
   struct Task {
     std::uint32_t rank = 0;
@@ -74,9 +80,17 @@ class TaskGroup {
   Status start(Task& task, std::uint32_t local);
   IntervalSet cpus_of(std::uint32_t local) const;
   void watch(std::size_t task, std::size_t stream);
-  // False at its end.
-  bool read_some(Task& task, Stream& stream);
-  void drain(Task& task);
+  void update_watch(Stream& stream);
+  bool is_paused() const { return link_full_ || reader_full_; }
+  void pause_changed();
+  void output_may_flow();
+  // Of the stream, that may be read now.
+  std::size_t room(const Stream& stream) const;
+  void read_output(Task& task, Stream& stream);
+  void pass_on(Task& task, Stream& stream, std::string_view bytes);
+  void send_some(const Task& task, Stream& stream, std::string_view bytes);
+  void send_kept(std::size_t task, std::size_t stream);
+  std::size_t most_kept() const;
   void close_stream(Stream& stream);
   void take_input(const steps::Frame& frame);
   void write_input(std::size_t task);
@@ -94,8 +108,13 @@ class TaskGroup {
   std::string pmix_directory_;       // made for it; empty: none was
   std::unique_ptr<MpiService> mpi_;  // none: the program is not one of MPI
   std::vector<Task> tasks_;
-  bool paused_ = false;
+  bool link_full_ = false;    // the connection to the first node
+  bool reader_full_ = false;  // arun does not read
+  os::Fd pause_timer_;        // expires when the pause has lasted
+  bool keeps_ = false;        // what tasks write meanwhile
+  bool round_posted_ = false;
   bool over_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace ares::stepd
