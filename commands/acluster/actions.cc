@@ -93,6 +93,7 @@ Result<ClusterConfig> configure(const Layout& layout, const Settings& settings) 
   yaml.replace(at, unix_address.size(), "tcp:" + isolated_address());
   if (auto written = os::replace_file(node_config(layout), yaml); !written)
     return fail(written.error());
+  if (auto written = write_hosts(layout, config->nodes); !written) return fail(written.error());
   return config;
 }
 

@@ -73,7 +73,9 @@ cli::OptionTable table_of(Words& w) {
            "Start everything once and leave it: nothing that ends is started again.",
            cli::set_flag(w.up.supervise, false)},
           {0, "isolate", "",
-           "Every node in a network and mount namespace of its own, with its own spool; root only.",
+           "Every node in a network and mount namespace of its own, with its own spool and host "
+           "name; "
+           "root only.",
            cli::set_flag(w.up.isolate)},
           {'f', "follow", "", "logs: continue to print what is added.", cli::set_flag(w.follow)},
           {0, "lines", "N", "logs: how many lines of each file. Default: 20.",

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,10 @@ std::string ready_file(const Layout& layout, const std::string& name) {
 std::string address_of(unsigned number) {
   const unsigned host = number + 1;
   return "10.77." + std::to_string(host / 256) + "." + std::to_string(host % 256);
+}
+
+std::string hosts_file(const Layout& layout) {
+  return layout.dir + "/hosts";
 }
 
 std::string namespace_of(const Layout& layout, const std::string& name, const char* kind) {
@@ -98,14 +103,22 @@ Status connect_node(const Layout& layout, unsigned number) {
        {"link set eth0 up", ""}});
 }
 
+// The node's own host name, and addresses of the others by theirs.
+Status name_hosts(const Layout& layout, const std::string& node) {
+  if (::sethostname(node.data(), node.size()) != 0)
+    return fail(os::errno_error("cannot set the host name"));
+  if (::mount(hosts_file(layout).c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0)
+    return fail(os::errno_error("cannot show the addresses of nodes in /etc/hosts"));
+  return {};
+}
+
 // Hides the other nodes' spools, the database and the controller's state from the node.
 Status hide_the_rest(const Layout& layout, const std::string& node) {
   const std::string spool = layout.spool() + "/" + node;
   if (auto made = os::make_directories(spool, 0755); !made) return made;
   const os::Fd own(::open(spool.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const std::string own_path = "/proc/self/fd/" + std::to_string(own.get());
-  if (!own || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-    return fail(os::errno_error("cannot make a mount namespace"));
+  if (!own) return fail(os::errno_error("cannot open " + spool));
   for (const std::string& path :
        {layout.spool(), layout.state(), layout.postgres_run, layout.postgres_data()})
     if (::mount("ares", path.c_str(), "tmpfs", 0, "mode=0755,size=1m") != 0)
@@ -117,10 +130,13 @@ Status hide_the_rest(const Layout& layout, const std::string& node) {
 }
 
 Status make_namespace(const Layout& layout, const std::string& name, unsigned number) {
-  if (::unshare(number == 0 ? CLONE_NEWNET : CLONE_NEWNET | CLONE_NEWNS) != 0)
+  if (::unshare(number == 0 ? CLONE_NEWNET : CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS) != 0)
     return fail(os::errno_error("cannot make a namespace"));
   if (number == 0) return make_hub();
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return fail(os::errno_error("cannot make a mount namespace"));
   if (auto connected = connect_node(layout, number); !connected) return connected;
+  if (auto named = name_hosts(layout, name); !named) return named;
   return hide_the_rest(layout, name);
 }
 
@@ -142,6 +158,14 @@ std::string isolated_address() {
 
 std::string node_config(const Layout& layout) {
   return layout.dir + "/node.yaml";
+}
+
+Status write_hosts(const Layout& layout, const std::vector<std::string>& nodes) {
+  std::string text = "127.0.0.1 localhost\n::1 localhost\n";
+  for (unsigned i = 0; i < nodes.size(); ++i) text += address_of(i + 1) + " " + nodes[i] + "\n";
+  if (auto written = os::replace_file(hosts_file(layout), text); !written) return written;
+  ::chmod(hosts_file(layout).c_str(), 0644);
+  return {};
 }
 
 void add_namespaces(const Layout& layout, const std::vector<std::string>& nodes,
@@ -175,7 +199,8 @@ std::vector<std::string> controller_namespaces(const Layout& layout) {
 }
 
 std::vector<std::string> node_namespaces(const Layout& layout, const std::string& node) {
-  return {namespace_of(layout, node, "net"), namespace_of(layout, node, "mnt")};
+  return {namespace_of(layout, node, "net"), namespace_of(layout, node, "mnt"),
+          namespace_of(layout, node, "uts")};
 }
 
 int hold_namespace(const Layout& layout, const std::string& name, unsigned number) {

@@ -1,4 +1,4 @@
-// --isolate: every node gets its own network and mount namespaces, connected by a bridge in a
+// --isolate: every node gets its own network, mount and UTS namespaces, connected by a bridge in a
 // separate hub namespace. Requires root. The machine's own namespaces are not changed, and the new
 // ones vanish with the processes that hold them.
 #pragma once
@@ -23,6 +23,9 @@ std::string isolated_address();
 
 // The configuration of isolated nodes: they connect to the controller by TCP.
 std::string node_config(const Layout& layout);
+
+// Writes what the nodes have as /etc/hosts.
+Status write_hosts(const Layout& layout, const std::vector<std::string>& nodes);
 
 // Adds the services that hold the namespaces.
 void add_namespaces(const Layout& layout, const std::vector<std::string>& nodes,

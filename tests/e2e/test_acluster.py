@@ -129,9 +129,9 @@ def test_isolated_nodes_get_scripts_by_rpc_only(fresh):
     if os.geteuid() != 0:
         pytest.skip("only root can make namespaces")
     cluster = fresh("--nodes=2", "--isolate")
-    job = cluster.wrap("ls %s; echo; cat /proc/net/dev | grep -c eth0" % (cluster.dir / "spool"), "-w", "n2")
+    job = cluster.wrap("ls %s; echo; cat /proc/net/dev | grep -c eth0; hostname; getent hosts n1" % (cluster.dir / "spool"), "-w", "n2")
     cluster.completed(job)
-    assert cluster.output(job).split() == ["n2", "1"]
+    assert cluster.output(job).split() == ["n2", "1", "n2", "10.77.0.2", "n1"]
 
 
 def sockets_of_daemons(cluster):

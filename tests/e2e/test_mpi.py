@@ -1,15 +1,14 @@
 # Tests: mpi_service, pmi1_service, pmix_service
-"""Programs of MPICH and Open MPI, started by arun and by mpirun, on two nodes that are namespaces with host names of their own."""
+"""Programs of MPICH and Open MPI, started by arun and by mpirun, on nodes that share the network and the host name. Those of MPICH on
+several nodes are in test_mpi_networks.py: it takes such nodes for one host."""
 
 import pathlib
 import re
-import shutil
-import subprocess
-import textwrap
 
 import pytest
 
-from cluster import ROOT, Cluster
+from cluster import Cluster
+from mpi_programs import built, check_ring, run
 
 CONFIG = """
 cluster: mpi
@@ -21,9 +20,6 @@ partitions:
   - {name: main, nodes: "n[1-2]", default: true}
 """
 
-# With two nodes on one machine, Open MPI takes their shared memory for one.
-APART = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=tcp,self"
-
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -32,45 +28,8 @@ def cluster():
     made.close()
 
 
-def built(cluster, kind):
-    compiler = shutil.which(f"mpicc.{kind}")
-    if not compiler:
-        pytest.skip(f"mpicc.{kind} is not installed")
-    program = cluster.work / f"ring.{kind}"
-    if not program.exists():
-        subprocess.run([compiler, "-o", program, ROOT / "tests/tools/mpi_ring.c"], check=True)
-    return program
-
-
-# MPICH 4.0.2 sometimes hangs in MPI_Finalize between two pid namespaces of one machine, without Ares as well: its programs get three
-# attempts. Each must give the right results to count.
-RETRY = """
-again() {
-  for attempt in 1 2 3; do
-    timeout 15 "$@" > said 2>&1; code=$?
-    [ $code = 124 ] || break
-  done
-  cat said
-  return $code
-}
-"""
-
-
-def run(cluster, text):
-    script = cluster.script(f"#!/bin/bash\n{APART}\n{RETRY}" + textwrap.dedent(text))
-    job = cluster.submit("-N2", "--ntasks-per-node=2", str(script))
-    cluster.completed(job, seconds=120)
-    return cluster.output(job)
-
-
-def check_ring(output):
-    found = re.findall(r"rank (\d) of 4, (\d) here, sum (\d+), ring (\d)", output)
-    assert sorted(rank for rank, _, _, _ in found) == list("0123"), output
-    assert {total for _, _, total, _ in found} == {"10"} and {token for rank, _, _, token in found if rank == "0"} == {"4"}, output
-
-
-def test_mpich_computes_over_two_nodes_by_arun(cluster):
-    check_ring(run(cluster, f"again arun {built(cluster, 'mpich')}"))
+def test_mpich_computes_on_one_node_by_arun(cluster):
+    check_ring(run(cluster, f"arun {built(cluster, 'mpich')}", nodes=1, tasks_per_node=4), here=4)
 
 
 def test_open_mpi_computes_over_two_nodes_by_arun(cluster):
@@ -79,11 +38,10 @@ def test_open_mpi_computes_over_two_nodes_by_arun(cluster):
     check_ring(run(cluster, f"arun --mpi=pmix {built(cluster, 'openmpi')}"))
 
 
-@pytest.mark.parametrize("kind", ["mpich", "openmpi"])
-def test_mpirun_finds_the_nodes_of_its_job(cluster, kind):
-    program = built(cluster, kind)
+def test_mpirun_finds_the_nodes_of_its_job(cluster):
+    program = built(cluster, "openmpi")
     # mpirun passes its own environment on, so a node is told by the namespace of its processes.
-    output = run(cluster, f"again mpirun.{kind} -n 4 bash -c 'readlink /proc/self/ns/pid; exec {program}'")
+    output = run(cluster, f"mpirun.openmpi -n 4 bash -c 'readlink /proc/self/ns/pid; exec {program}'")
     check_ring(output)
     spaces = re.findall(r"^pid:.*", output, re.M)
     assert len(spaces) == 4 and sorted(spaces.count(space) for space in set(spaces)) == [2, 2], output

@@ -4,9 +4,11 @@
  *                        1 to N by MPI_Allreduce, T a token that went round all ranks, each of which added 1
  *   mpi_ring abort       rank 1 calls MPI_Abort with 7; the others wait in a barrier
  *   mpi_ring leave       rank 1 ends without MPI_Finalize; the others wait in a barrier
+ *   mpi_ring kill        rank 1 is killed by SIGKILL; the others wait in a barrier
  *   mpi_ring spawn       each rank prints "spawn refused" if MPI_Comm_spawn fails
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +24,9 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
   } else if (strcmp(mode, "leave") == 0) {
     if (rank == 1) _exit(3);
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else if (strcmp(mode, "kill") == 0) {
+    if (rank == 1) kill(getpid(), SIGKILL);
     MPI_Barrier(MPI_COMM_WORLD);
   } else if (strcmp(mode, "spawn") == 0) {
     MPI_Comm children;
