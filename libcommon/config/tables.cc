@@ -258,6 +258,12 @@ std::vector<Field<Policy>> policy_fields() {
                "the node comes back it kills what is left of them. Jobs with a lease are requeued "
                "earlier, and nodes count as dead no earlier than that. 0: never. An operator may "
                "declare a node dead sooner: actl update node NODE state=down reason=TEXT."),
+      field<Policy>(
+          "master_ports", &Policy::master_ports, port_range_type(),
+          "TCP ports of which each attempt with several tasks or nodes gets one, which no "
+          "other attempt with the same first node has: its tasks find it in MASTER_PORT. "
+          "They should lie outside of net.ipv4.ip_local_port_range of the nodes. NONE: "
+          "there is no MASTER_PORT."),
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),

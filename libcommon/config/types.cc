@@ -201,6 +201,31 @@ Type<std::uint16_t> port_type() {
   return number_type<std::uint16_t>("port", 1, 65535);
 }
 
+Type<PortRange> port_range_type() {
+  return {"FIRST-LAST | NONE",
+          [](const Value& value) -> Result<PortRange> {
+            const Result<std::string> text = scalar(value);
+            if (!text) return fail(text.error());
+            if (lower(*text) == "none") return PortRange{};
+            PortRange range;
+            const char* const end = text->data() + text->size();
+            const auto first = std::from_chars(text->data(), end, range.first);
+            if (first.ec == std::errc() && first.ptr != end && *first.ptr == '-') {
+              const auto last = std::from_chars(first.ptr + 1, end, range.last);
+              if (last.ec == std::errc() && last.ptr == end && range.first >= 1024 &&
+                  range.first <= range.last)
+                return range;
+            }
+            return bad(quote(*text) +
+                       " is not a range of ports from 1024 on, such as 20000-24999, or NONE");
+          },
+          [](const PortRange& range) {
+            return range.first == 0
+                       ? std::string("NONE")
+                       : std::to_string(range.first) + "-" + std::to_string(range.last);
+          }};
+}
+
 Type<std::uint32_t> count_type(std::uint32_t min) {
   return number_type<std::uint32_t>("count", min, std::numeric_limits<std::uint32_t>::max() - 1);
 }

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "config/fields.h"
+#include "model/policy/policy.h"
 
 namespace ares::config {
 
@@ -34,7 +35,8 @@ Type<std::map<std::string, double>> price_map_type();         // {cpu: 0.02, "gr
 Type<Seconds> duration_type();                                // plain numbers are seconds
 Type<std::optional<Seconds>> time_limit_type();               // plain numbers are minutes
 Type<std::chrono::milliseconds> milliseconds_type();
-Type<Bytes> memory_type();        // plain numbers are MiB
-Type<std::uint32_t> size_type();  // plain numbers are bytes
+Type<Bytes> memory_type();          // plain numbers are MiB
+Type<std::uint32_t> size_type();    // plain numbers are bytes
+Type<PortRange> port_range_type();  // 20000-24999, or NONE
 
 }  // namespace ares::config

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "node/step_ledger.h"
+
 namespace ares::node {
 namespace {
 
@@ -112,6 +114,7 @@ void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* know
   note_position(Epoch(), Lsn(entry.intent.fence.value()));
   const bool restart = entry.report.phase == AttemptPhase::accepted;
   const bool ended = has_ended(entry.report.phase);
+  if (ended) add_steps(entry);
   attempts_.insert_or_assign(key, std::move(entry));
   if (ended) return;
   std::unique_ptr<AttemptDir> dir = spool_.open(key);
@@ -252,7 +255,11 @@ std::vector<AttemptUse> NodeAgent::uses() const {
   std::vector<AttemptUse> uses;
   for (const auto& [key, entry] : attempts_)
     if (entry.report.phase == AttemptPhase::running)
-      if (std::optional<AttemptUse> use = executor_->use_of(key)) uses.push_back(*use);
+      if (std::optional<AttemptUse> use = executor_->use_of(key)) {
+        if (const auto dir = entry.intent.rank == 0 ? spool_.open(key) : nullptr)
+          use->steps = steps_of_running(*dir);
+        uses.push_back(std::move(*use));
+      }
   return uses;
 }
 

@@ -60,6 +60,8 @@ struct AgentSetup {
   // Begins to look whether the GPUs are clean; NodeAgent::gpus_looked_at() follows, not from within
   // the call. Null: jobs get them without a look.
   std::function<void()> look_at_gpus{};
+  // Passes a signal on to a step of an attempt that runs here. Null: no steps run here.
+  std::function<void(const SignalStep&)> signal_step{};
 };
 
 class NodeAgent final : public ExecutorEvents {
@@ -100,6 +102,7 @@ class NodeAgent final : public ExecutorEvents {
     std::optional<Go> go_requested;        // sent to a leased attempt while no lease was live
     std::optional<LaunchRefused> refusal;  // repeated for a repeated Prepare
     std::vector<GpuIndex> gpus{};
+    Lsn last_step_signal{};
   };
 
   void handle(const Prepare& message, Moment now);
@@ -113,6 +116,7 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const HeartbeatAck& message, Moment now);
   void handle(const Refused& message, Moment now);
   void handle(const Reboot& message, Moment now);
+  void handle(const SignalStep& message, Moment now);
 
   Status read_identity(Moment now);
   bool save_identity();
@@ -132,6 +136,7 @@ class NodeAgent final : public ExecutorEvents {
   void refuse(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
               Moment now);
   void progress(const AttemptReport& report);
+  void add_steps(Entry& entry) const;
   void heartbeat(Moment now);
   std::string fault() const;  // why no job should start here
   bool waits_for_gpus(const Prepare& message, Moment now);

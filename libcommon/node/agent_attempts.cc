@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "node/agent.h"
+#include "node/step_ledger.h"
 
 namespace ares::node {
 namespace {
@@ -184,6 +185,15 @@ void NodeAgent::launch(const StepSpec& step, Moment now) {
                 tried.error().message, now);
 }
 
+// Of an attempt that has ended and whose script was to run here.
+void NodeAgent::add_steps(Entry& entry) const {
+  const bool ran =
+      entry.report.phase == AttemptPhase::done || entry.report.phase == AttemptPhase::lost;
+  if (!ran || entry.intent.rank != 0) return;
+  if (const std::unique_ptr<AttemptDir> dir = spool_.open(entry.intent.attempt))
+    entry.report.steps = steps_at_end(*dir, entry.report);
+}
+
 // The controller starts an attempt only after the previous one has ended or was fenced. An earlier
 // attempt that is still here was fenced; it is killed at once so that it cannot run beside this one.
 bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
@@ -236,6 +246,15 @@ void NodeAgent::handle(const Signal& message, Moment now) {
   if (entry && !has_ended(entry->report.phase)) executor_->signal(message, now);
 }
 
+void NodeAgent::handle(const SignalStep& message, Moment) {
+  note_command(message.lsn);
+  Entry* entry = current(message.attempt, message.fence);
+  if (!entry || entry->report.phase != AttemptPhase::running || !setup_.signal_step) return;
+  if (message.lsn <= entry->last_step_signal) return;
+  entry->last_step_signal = message.lsn;
+  setup_.signal_step(message);
+}
+
 void NodeAgent::handle(const SetLimit& message, Moment now) {
   note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
@@ -274,7 +293,8 @@ void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
   const bool was_stuck = !has_ended(entry->report.phase) && !entry->report.node_problem.empty();
   const bool is_stuck = !has_ended(report.phase) && !report.node_problem.empty();
   entry->report = report;
-  progress(report);
+  if (has_ended(report.phase)) add_steps(*entry);
+  progress(entry->report);
   if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
   look_at_gpus(now);
 }

@@ -93,6 +93,20 @@ Value tasks(const Facts& f) {
 Value zero(const Facts&) {
   return "0";
 }
+// Without the port and brackets, as libraries want it.
+std::string host_of(const std::string& address) {
+  std::string host = address.substr(0, address.rfind(':'));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return host;
+}
+Value master_port(const Facts& f) {
+  return f.launch.master_port == 0 ? Value() : number(f.launch.master_port);
+}
+Value master_address(const Facts& f) {
+  if (f.launch.master_port == 0) return {};
+  return address_of(f.launch, 0);
+}
+
 // mpirun starts its daemons on the job's nodes by this program.
 Value remote_shell(const Facts&) {
   return "ares-rsh";
@@ -108,6 +122,7 @@ struct Row {
 };
 
 constexpr std::string_view kArray = "array tasks";
+constexpr std::string_view kSeveral = "with several tasks or nodes, unless submitted";
 constexpr std::string_view kGpus = "jobs with GPUs";
 constexpr std::string_view kIfGiven = "if given";
 constexpr std::string_view kParts = "jobs with a part of a GPU";
@@ -249,6 +264,14 @@ constexpr Row kRows[] = {
     {{"HYDRA_LAUNCHER_EXEC", "ares-rsh, which it runs for that", "unless submitted"},
      remote_shell,
      true},
+    {{"MASTER_ADDR", "address of the job's first node, for PyTorch", kSeveral},
+     master_address,
+     true},
+    {{"MASTER_PORT",
+      "TCP port there that no other job with this first node has, for PyTorch: see ares-mpi(7)",
+      kSeveral},
+     master_port,
+     true},
     {{"OMPI_MCA_plm", "the same for mpirun of Open MPI", "unless submitted"},
      by_remote_shell,
      true},
@@ -304,6 +327,12 @@ std::string host_file_text(const LaunchSpec& launch) {
   return text;
 }
 
+std::string address_of(const LaunchSpec& launch, std::size_t node) {
+  const std::vector<std::string>& addresses = launch.step_addresses;
+  if (node < addresses.size() && !addresses[node].empty()) return host_of(addresses[node]);
+  return node < launch.layout->names.size() ? launch.layout->names[node] : std::string();
+}
+
 std::string fold_counts(std::span<const std::uint32_t> counts) {
   std::string result;
   for (std::size_t i = 0; i < counts.size();) {
@@ -337,6 +366,11 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
     variables.emplace("USER", spec.user.name);
     variables.emplace("LOGNAME", spec.user.name);
   }
+  // The port of an enclosing job is not this one's.
+  const auto enclosing = variables.find("ARES_JOB_ID");
+  if (enclosing != variables.end() &&
+      enclosing->second != std::to_string(spec.launch.own_id.value()))
+    for (const char* name : {"MASTER_ADDR", "MASTER_PORT"}) variables.erase(name);
   // Drops the variables of an enclosing job: they do not describe a job submitted from within it.
   std::erase_if(variables, [](const auto& v) {
     return v.first.starts_with("ARES_ARRAY_") || v.first.starts_with("ARES_JOB_") ||

@@ -39,6 +39,9 @@ std::string host_file(std::string_view directory);
 bool has_host_file(const LaunchSpec& launch);
 std::string host_file_text(const LaunchSpec& launch);
 
+// The address by which other nodes reach this one of the job, without a port; its name if none is known.
+std::string address_of(const LaunchSpec& launch, std::size_t node);
+
 // "2(x3),1" for 2 2 2 1.
 std::string fold_counts(std::span<const std::uint32_t> counts);
 

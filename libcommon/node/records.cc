@@ -8,8 +8,8 @@ namespace ares::node {
 namespace {
 
 constexpr std::array<std::string_view, kRecordCount> kFileNames = {
-    "spec", "script",    "environment", "intent",   "started", "task", "go",
-    "exit", "cancelled", "gone",        "cleaning", "epilog",  "stuck"};
+    "spec", "script",    "environment", "intent",   "started", "task",  "go",
+    "exit", "cancelled", "gone",        "cleaning", "epilog",  "stuck", "ledger"};
 
 void put_attempt(FieldWriter& out, const AttemptKey& key) {
   out.put("job", key.job.job);

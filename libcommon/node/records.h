@@ -35,8 +35,9 @@ enum class Record : std::uint8_t {
   cleaning,     // the epilog has to run before the node is free
   epilog,       // how the epilog ended
   stuck,        // which of its processes do not die
+  steps,        // accounting of its steps (node/step_ledger.h); the file is `ledger`
 };
-inline constexpr std::size_t kRecordCount = 13;
+inline constexpr std::size_t kRecordCount = 14;
 
 std::string_view file_name(Record record);
 

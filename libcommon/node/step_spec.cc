@@ -208,6 +208,7 @@ std::string encode(const StepSpec& spec) {
   if (!spec.private_tmp.empty()) out.put("private_tmp", spec.private_tmp);
   put_texts(out, "step_address", launch.step_addresses);
   if (!launch.step_key.empty()) out.put("step_key", launch.step_key);
+  if (launch.master_port != 0) out.put("master_port", launch.master_port);
   return out.take();
 }
 
@@ -265,6 +266,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.private_tmp = in.text_or_empty("private_tmp");
   launch.step_addresses = in.all("step_address");
   launch.step_key = in.text_or_empty("step_key");
+  launch.master_port = in.number_or<std::uint16_t>("master_port", 0);
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

@@ -29,6 +29,63 @@ void get(Reader& read, const api::Usage& in, Usage& out) {
   read.bytes("disk_written", in.disk_written(), out.disk_written);
 }
 
+void put(const StepRecord& step, api::StepRecord* out) {
+  out->set_number(step.number);
+  out->set_name(step.name);
+  out->set_state(static_cast<std::uint32_t>(step.state));
+  out->set_exit_code(step.exit_code);
+  out->set_exit_signal(step.exit_signal);
+  if (step.cancelled_by) out->set_cancelled_by(step.cancelled_by->value());
+  out->set_started(step.started.time_since_epoch().count());
+  if (step.ended) out->set_ended(step.ended->time_since_epoch().count());
+  out->set_steps(step.steps);
+  out->set_tasks(step.tasks);
+  out->set_cpus(step.cpus);
+  out->set_nodes(step.nodes);
+  out->set_node_list(step.node_list);
+  out->set_user_cpu(step.user_cpu.count());
+  out->set_system_cpu(step.system_cpu.count());
+  out->set_max_rss(step.max_rss.value());
+  out->set_sum_rss(step.sum_rss.value());
+  out->set_max_rss_node(step.max_rss_node);
+  out->set_disk_read(step.disk_read.value());
+  out->set_disk_written(step.disk_written.value());
+}
+
+void get(Reader& read, const api::StepRecord& in, StepRecord& out) {
+  out.number = in.number();
+  if (in.number() < kBatchStep || in.number() > kOtherSteps)
+    read.reject("number", "is not one of a step");
+  Reader::cleaned_text(in.name(), out.name);
+  if (in.state() > static_cast<std::uint32_t>(kLastStepState))
+    return read.reject("state", "is one that this version does not know");
+  out.state = static_cast<StepState>(in.state());
+  out.exit_code = in.exit_code();
+  out.exit_signal = in.exit_signal();
+  if (in.has_cancelled_by()) out.cancelled_by = UserId(in.cancelled_by());
+  read.time("started", in.started(), out.started);
+  if (in.ended() != 0) read.time("ended", in.ended(), out.ended.emplace());
+  out.steps = in.steps();
+  out.tasks = in.tasks();
+  out.cpus = in.cpus();
+  out.nodes = in.nodes();
+  Reader::cleaned_text(in.node_list(), out.node_list);
+  read.duration("user_cpu", in.user_cpu(), out.user_cpu);
+  read.duration("system_cpu", in.system_cpu(), out.system_cpu);
+  read.bytes("max_rss", in.max_rss(), out.max_rss);
+  read.bytes("sum_rss", in.sum_rss(), out.sum_rss);
+  Reader::cleaned_text(in.max_rss_node(), out.max_rss_node);
+  read.bytes("disk_read", in.disk_read(), out.disk_read);
+  read.bytes("disk_written", in.disk_written(), out.disk_written);
+}
+
+template <class Repeated>
+void get_steps(Reader& read, const Repeated& in, std::vector<StepRecord>& out) {
+  constexpr int kMost = static_cast<int>(kMostSteps) + 2;  // the batch script, and the rest
+  if (in.size() > kMost) return read.reject("steps", "are more than are recorded");
+  for (const api::StepRecord& step : in) get(read, step, out.emplace_back());
+}
+
 void put(const AttemptReport& report, api::AttemptReport* out) {
   to_api(report.attempt, out->mutable_attempt());
   out->set_fence(report.fence.value());
@@ -43,6 +100,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
   put(report.usage, out->mutable_usage());
   out->set_detail(report.detail);
   out->set_node_problem(report.node_problem);
+  for (const StepRecord& step : report.steps) put(step, out->add_steps());
 }
 
 void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
@@ -59,6 +117,7 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   get(read, in.usage(), out.usage);
   Reader::cleaned_text(in.detail(), out.detail);
   Reader::cleaned_text(in.node_problem(), out.node_problem);
+  get_steps(read, in.steps(), out.steps);
 }
 
 void put(const AttemptUse& use, api::AttemptUse* out) {
@@ -66,6 +125,7 @@ void put(const AttemptUse& use, api::AttemptUse* out) {
   put(use.usage, out->mutable_usage());
   out->set_memory(use.memory.value());
   out->set_processes(use.processes);
+  for (const StepRecord& step : use.steps) put(step, out->add_steps());
 }
 
 void get(Reader& read, const api::AttemptUse& in, AttemptUse& out) {
@@ -73,6 +133,7 @@ void get(Reader& read, const api::AttemptUse& in, AttemptUse& out) {
   get(read, in.usage(), out.usage);
   read.bytes("memory", in.memory(), out.memory);
   out.processes = in.processes();
+  get_steps(read, in.steps(), out.steps);
 }
 
 template <class Repeated>

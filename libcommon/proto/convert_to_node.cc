@@ -100,6 +100,7 @@ void put(const LaunchSpec& launch, api::LaunchSpec* out) {
   out->set_kill_wait(launch.kill_wait.count());
   put_texts(launch.step_addresses, out->mutable_step_addresses());
   out->set_step_key(launch.step_key);
+  out->set_master_port(launch.master_port);
 }
 
 void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
@@ -124,6 +125,7 @@ void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   if (in.step_addresses_size() != 0 && in.step_addresses_size() != in.node_names_size())
     read.reject("step_addresses", "are not as many as node_names");
   out.step_key = in.step_key();
+  read.number("master_port", in.master_port(), out.master_port);
 }
 
 // --- bodies: one put and one get each ---
@@ -176,6 +178,24 @@ void get(Reader& read, const api::Signal& in, Signal& out) {
   if (in.signal() < 1 || in.signal() > 64) read.reject("signal", "is not one from 1 to 64");
   out.signal = in.signal();
   out.batch_only = in.batch_only();
+}
+
+void put(const SignalStep& body, api::NodeDown* message) {
+  api::SignalStep* out = message->mutable_signal_step();
+  put_attempt(body, out);
+  out->set_lsn(body.lsn.value());
+  out->set_step(body.step);
+  out->set_signal(body.signal);
+  out->set_by(body.by.value());
+}
+
+void get(Reader& read, const api::SignalStep& in, SignalStep& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.lsn = Lsn(in.lsn());
+  out.step = in.step();
+  if (in.signal() < 0 || in.signal() > 64) read.reject("signal", "is not one from 0 to 64");
+  out.signal = in.signal();
+  out.by = UserId(in.by());
 }
 
 void put(const SetLimit& body, api::NodeDown* message) {
@@ -282,6 +302,7 @@ Result<ToNode> from_api(const api::NodeDown& in) {
     case api::NodeDown::kSetLimit: take<SetLimit>(read, in.set_limit(), out); break;
     case api::NodeDown::kSetSuspended: take<SetSuspended>(read, in.set_suspended(), out); break;
     case api::NodeDown::kReboot: take<Reboot>(read, in.reboot(), out); break;
+    case api::NodeDown::kSignalStep: take<SignalStep>(read, in.signal_step(), out); break;
     case api::NodeDown::kForget: take<Forget>(read, in.forget(), out); break;
     case api::NodeDown::kWelcome: take<Welcome>(read, in.welcome(), out); break;
     case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;

@@ -46,6 +46,7 @@ void put(const Charge& from, storage::Charge& to) {
   if (from.user) to.set_user(from.user->value());
   to.set_exclusive_user(from.exclusive_user);
   to.set_gpu_part(from.gpu_part);
+  to.set_master_port(from.master_port);
 }
 
 Charge get(const storage::Charge& from, DecodeErrors& errors) {
@@ -59,6 +60,7 @@ Charge get(const storage::Charge& from, DecodeErrors& errors) {
   if (from.has_user()) to.user = UserId(from.user());
   to.exclusive_user = from.exclusive_user();
   to.gpu_part = from.gpu_part();
+  to.master_port = static_cast<std::uint16_t>(from.master_port());
   return to;
 }
 

@@ -60,7 +60,8 @@ namespace {
   EVENT(NodeJoined, node_joined, kNodeJoined, "NodeJoined")                                     \
   EVENT(NodeLeft, node_left, kNodeLeft, "NodeLeft")                                             \
   EVENT(ExpediteBegan, expedite_began, kExpediteBegan, "ExpediteBegan")                         \
-  EVENT(ExpediteExpired, expedite_expired, kExpediteExpired, "ExpediteExpired")
+  EVENT(ExpediteExpired, expedite_expired, kExpediteExpired, "ExpediteExpired")                 \
+  EVENT(StepsReported, steps_reported, kStepsReported, "StepsReported")
 
 struct Encoder {
   storage::EventBody& to;

@@ -109,6 +109,7 @@ void put(const Allocated& from, storage::Allocated& to) {
   to.set_alternative(from.alternative);
   put_messages(from.tres, to.mutable_tres());
   put(from.charged_to, *to.mutable_charged_to());
+  to.set_master_port(from.master_port);
 }
 Allocated get(const storage::Allocated& from, DecodeErrors& errors) {
   Allocated to;
@@ -121,6 +122,7 @@ Allocated get(const storage::Allocated& from, DecodeErrors& errors) {
   to.alternative = from.alternative();
   to.tres = get_messages<TresAmount>(from.tres(), errors);
   to.charged_to = get(from.charged_to(), errors);
+  to.master_port = static_cast<std::uint16_t>(from.master_port());
   return to;
 }
 
@@ -235,9 +237,12 @@ void put(const Signalled& from, storage::Signalled& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_signal(from.signal);
   to.set_batch_only(from.batch_only);
+  if (from.step) to.set_step(*from.step);
+  to.set_by(from.by.value());
 }
 Signalled get(const storage::Signalled& from, DecodeErrors& errors) {
-  return {get(from.attempt(), errors), from.signal(), from.batch_only()};
+  return {get(from.attempt(), errors), from.signal(), from.batch_only(),
+          from.has_step() ? std::optional(from.step()) : std::nullopt, UserId(from.by())};
 }
 
 void put(const Forgotten& from, storage::Forgotten& to) {

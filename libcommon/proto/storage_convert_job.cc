@@ -382,6 +382,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   to.set_cpus_lent(from.cpus_released);
   put_messages(from.tres, to.mutable_tres());
   put(from.charged_to, *to.mutable_charged_to());
+  to.set_master_port(from.master_port);
 }
 
 Allocation get(const storage::Allocation& from, DecodeErrors& errors) {
@@ -400,6 +401,7 @@ Allocation get(const storage::Allocation& from, DecodeErrors& errors) {
   to.cpus_released = from.cpus_lent();
   to.tres = get_messages<TresAmount>(from.tres(), errors);
   to.charged_to = get(from.charged_to(), errors);
+  to.master_port = static_cast<std::uint16_t>(from.master_port());
   return to;
 }
 

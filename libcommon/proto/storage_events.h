@@ -56,6 +56,7 @@ void put(const Suspended& from, storage::Suspended& to);
 void put(const Resumed& from, storage::Resumed& to);
 void put(const ExpediteBegan& from, storage::ExpediteBegan& to);
 void put(const ExpediteExpired& from, storage::ExpediteExpired& to);
+void put(const StepsReported& from, storage::StepsReported& to);
 
 ControllerActivated get(const storage::ControllerActivated& from, DecodeErrors& errors);
 ConfigApplied get(const storage::ConfigApplied& from, DecodeErrors& errors);
@@ -106,5 +107,6 @@ Suspended get(const storage::Suspended& from, DecodeErrors& errors);
 Resumed get(const storage::Resumed& from, DecodeErrors& errors);
 ExpediteBegan get(const storage::ExpediteBegan& from, DecodeErrors& errors);
 ExpediteExpired get(const storage::ExpediteExpired& from, DecodeErrors& errors);
+StepsReported get(const storage::StepsReported& from, DecodeErrors& errors);
 
 }  // namespace ares::proto

@@ -42,6 +42,11 @@ enum class FrameKind : std::uint8_t {
   contribute = 49,  // payload: a Contribution
   abort = 50,       // number: exit code; payload: what the program says about it
 
+  usage = 70,  // payload: a TaskEnd with what its running tasks have used so far
+
+  // From the node daemon to the step host of the job's first node, the first frame of a connection:
+  cancel = 71,  // payload: a StepCancel
+
   // In both directions between launchers, by way of the manager:
   question = 51,  // payload: a Question
   answer = 52,    // payload: an Answer

@@ -13,6 +13,26 @@ namespace {
 // Of the exchanges of one step that are going on.
 constexpr std::size_t kMostExchanges = 1024;
 
+constexpr std::int64_t kMostAmount = std::int64_t{1} << 52;  // so that no sum overflows
+
+std::string program_of(const StepRequest& request) {
+  const std::vector<std::string>& arguments = request.task.arguments;
+  return arguments.empty() ? std::string() : arguments[0].substr(arguments[0].rfind('/') + 1);
+}
+
+// What comes from launchers is checked: they run as the job's user.
+void add(TaskEnd& sum, const TaskEnd& one) {
+  const auto checked = [](std::int64_t value) {
+    return std::clamp<std::int64_t>(value, 0, kMostAmount);
+  };
+  const auto plus = [&](std::int64_t a, std::int64_t b) { return checked(a + checked(b)); };
+  sum.user_cpu = Duration(plus(sum.user_cpu.count(), one.user_cpu.count()));
+  sum.system_cpu = Duration(plus(sum.system_cpu.count(), one.system_cpu.count()));
+  sum.disk_read = plus(sum.disk_read, one.disk_read);
+  sum.disk_written = plus(sum.disk_written, one.disk_written);
+  sum.max_rss = std::max(sum.max_rss, checked(one.max_rss));
+}
+
 }  // namespace
 
 StepManager::StepManager(std::vector<JobNode> nodes, StepLinks& links)
@@ -94,6 +114,15 @@ bool StepManager::try_start(ClientId client, const StepRequest& request) {
   step.request = request;
   step.layout = std::move(*layout);
   step.tasks_left = step.layout.tasks;
+  step.account.number = *number;
+  step.account.name = program_of(request);
+  step.account.tasks = step.layout.tasks;
+  for (const StepLayout::Node& node : step.layout.nodes) {
+    step.account.nodes.push_back(node.index);
+    step.account.cpus += node.cpus.empty() ? placement_.nodes()[node.index].cpus
+                                           : static_cast<std::uint32_t>(node.cpus.size());
+  }
+  std::sort(step.account.nodes.begin(), step.account.nodes.end());
   for (const StepLayout::Node& node : step.layout.nodes)
     step.members.emplace_back().node = node.index;
   if (!request.overlap) placement_.occupy(step.layout);
@@ -146,7 +175,13 @@ void StepManager::from_node(StepNumber number, std::uint32_t node, const Frame& 
     case FrameKind::output:
     case FrameKind::errors:
     case FrameKind::input_full: links_.to_client(step.client, frame); break;
-    case FrameKind::ended: task_ended(step, number, frame); break;
+    case FrameKind::ended: task_ended(step, number, from, frame); break;
+    case FrameKind::usage:
+      if (const Result<TaskEnd> used = decode_end(frame.payload); used && step.went) {
+        from.running = *used;
+        account(step, StepState::running);
+      }
+      break;
     case FrameKind::over:
       from.over = true;
       end_if_over(number);
@@ -168,17 +203,68 @@ void StepManager::set_ready(StepNumber number, Step& step) {
                    [](const Member& member) { return member.ready; }))
     return;
   step.went = true;
+  account(step, StepState::running);
   links_.to_client(step.client, {FrameKind::created, number, encode(step.layout)});
   for (const Member& member : step.members)
     links_.to_node(number, member.node, {FrameKind::go, 0, {}});
 }
 
-void StepManager::task_ended(Step& step, StepNumber number, const Frame& frame) {
+void StepManager::task_ended(Step& step, StepNumber number, Member& member, const Frame& frame) {
   const Result<TaskEnd> end = decode_end(frame.payload);
   if (!end || step.tasks_left == 0) return;
   --step.tasks_left;
+  member.running = {};  // it tells again what the others have used
+  StepAccount& known = step.account;
+  if (exit_code(*end) > exit_code(known.worst)) known.worst = *end;
+  if (end->max_rss > known.used.max_rss) known.max_rss_node = member.node;
+  add(known.used, *end);
+  if (member.node == 0) add(known.on_first, *end);
+  known.sum_rss = std::clamp<std::int64_t>(
+      known.sum_rss + std::clamp<std::int64_t>(end->max_rss, 0, kMostAmount), 0, kMostAmount);
+  account(step, StepState::running);
   links_.to_client(step.client, frame);
   if (step.request.kill_on_bad_exit && exit_code(*end) != 0) kill_tasks(step, number);
+}
+
+void StepManager::account(const Step& step, StepState state) {
+  StepAccount told = step.account;
+  told.state = state;
+  for (const Member& member : step.members) {
+    if (member.running.max_rss > told.used.max_rss) told.max_rss_node = member.node;
+    add(told.used, member.running);
+    if (member.node == 0) add(told.on_first, member.running);
+  }
+  links_.account(told);
+}
+
+void StepManager::cancel(const StepCancel& cancel) {
+  const auto it = steps_.find(cancel.step);
+  if (it == steps_.end()) return;
+  Step& step = it->second;
+  const bool ends = cancel.signal == 0;
+  if (ends || cancel.signal == SIGKILL) {
+    step.account.cancelled = true;
+    if (!step.account.cancelled_by) step.account.cancelled_by = cancel.by;
+  }
+  if (!step.went) {
+    if (ends || cancel.signal == SIGKILL || cancel.signal == SIGTERM)
+      fail_step(cancel.step, "cancelled before its tasks began");
+    return;
+  }
+  const auto send = [&](std::int32_t signal) {
+    const Frame frame{FrameKind::signal, static_cast<std::uint32_t>(signal), {}};
+    for (const Member& member : step.members)
+      if (!member.over) links_.to_node(cancel.step, member.node, frame);
+  };
+  if (!ends) return send(cancel.signal);
+  send(SIGCONT);
+  send(SIGTERM);
+  links_.kill_later(cancel.step);
+}
+
+void StepManager::kill(StepNumber number) {
+  const auto it = steps_.find(number);
+  if (it != steps_.end()) kill_tasks(it->second, number);
 }
 
 // All nodes that take part add to an exchange before any gets the whole. What makes no sense is dropped:
@@ -240,7 +326,7 @@ void StepManager::fail_step(StepNumber number, const std::string& why) {
   const auto it = steps_.find(number);
   if (it == steps_.end()) return;
   links_.to_client(it->second.client, {FrameKind::refused, 0, why});
-  end(number);
+  end(number, it->second.account.cancelled ? StepState::cancelled : StepState::failed);
 }
 
 void StepManager::node_lost(StepNumber number, std::uint32_t node, const std::string& why) {
@@ -253,7 +339,8 @@ void StepManager::node_lost(StepNumber number, std::uint32_t node, const std::st
 
 void StepManager::client_lost(ClientId client) {
   std::erase_if(waiting_, [&](const Waiting& w) { return w.client == client; });
-  if (const auto it = by_client_.find(client); it != by_client_.end()) end(it->second);
+  if (const auto it = by_client_.find(client); it != by_client_.end())
+    end(it->second, StepState::cancelled);
 }
 
 void StepManager::end_if_over(StepNumber number) {
@@ -265,8 +352,16 @@ void StepManager::end_if_over(StepNumber number) {
 }
 
 // Nothing of the step is left here when this returns.
-void StepManager::end(StepNumber number) {
+void StepManager::end(StepNumber number, std::optional<StepState> as) {
   const auto it = steps_.find(number);
+  if (it->second.went) {
+    const StepAccount& known = it->second.account;
+    const StepState ended = known.cancelled               ? StepState::cancelled
+                            : known.worst.out_of_memory   ? StepState::out_of_memory
+                            : exit_code(known.worst) != 0 ? StepState::failed
+                                                          : StepState::completed;
+    account(it->second, as.value_or(ended));
+  }
   const Step step = std::move(it->second);
   steps_.erase(it);
   by_client_.erase(step.client);

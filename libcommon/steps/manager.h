@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "steps/account.h"
 #include "steps/exchange.h"
 #include "steps/frame.h"
 #include "steps/placement.h"
@@ -38,6 +39,10 @@ class StepLinks {
   virtual void to_node(StepNumber step, std::uint32_t node, const Frame& frame) = 0;
   // Ends the tasks that the step has there.
   virtual void close_node(StepNumber step, std::uint32_t node) = 0;
+  // Accounting of a step whose tasks were told to begin, when something of it has changed.
+  virtual void account(const StepAccount&) {}
+  // The step was told to end: kill(step) is due after the job's kill_wait.
+  virtual void kill_later(StepNumber) {}
 };
 
 class StepManager {
@@ -52,6 +57,11 @@ class StepManager {
   // The connection is closed. Normal once it has said `over`.
   void node_lost(StepNumber step, std::uint32_t node, const std::string& why);
 
+  // Signals the step, or ends it; without effect on one that is not there any more.
+  void cancel(const StepCancel& cancel);
+  // Its tasks had their time to end.
+  void kill(StepNumber step);
+
   bool idle() const { return steps_.empty() && waiting_.empty(); }
   // The client of a step, for output, which the host passes on by itself; none: it has ended.
   std::optional<ClientId> client_of(StepNumber step) const;
@@ -61,6 +71,7 @@ class StepManager {
     std::uint32_t node = 0;  // of the job
     bool ready = false;
     bool over = false;
+    TaskEnd running;  // what its running tasks have used, as last told
   };
   struct Exchange {
     std::vector<std::uint32_t> nodes;  // of the step
@@ -74,6 +85,7 @@ class StepManager {
     bool went = false;  // the launchers were told to go
     bool killed = false;
     std::uint32_t tasks_left = 0;
+    StepAccount account;                        // of tasks that have ended
     std::map<std::string, Exchange> exchanges;  // that are going on, by name
   };
   struct Waiting {
@@ -86,14 +98,16 @@ class StepManager {
   void refuse(ClientId client, const std::string& why);
   void start_waiting();
   void set_ready(StepNumber number, Step& step);
-  void task_ended(Step& step, StepNumber number, const Frame& frame);
+  void task_ended(Step& step, StepNumber number, Member& member, const Frame& frame);
+  void account(const Step& step, StepState state);
   void contribute(Step& step, StepNumber number, std::uint32_t from, const Frame& frame);
   void ask(Step& step, StepNumber number, std::uint32_t from, const Frame& frame);
   void answer(Step& step, StepNumber number, const Frame& frame);
   void kill_tasks(Step& step, StepNumber number);
   void fail_step(StepNumber number, const std::string& why);
   void end_if_over(StepNumber number);
-  void end(StepNumber number);
+  // `as`: how accounting calls it; none: as its tasks ended.
+  void end(StepNumber number, std::optional<StepState> as = std::nullopt);
   // Its place in the step; none: it has no part in it.
   static std::optional<std::uint32_t> place_of(const Step& step, std::uint32_t node);
 

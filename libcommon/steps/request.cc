@@ -213,6 +213,8 @@ std::string encode(const TaskEnd& end) {
       .put("user_cpu_us", end.user_cpu.count())
       .put("system_cpu_us", end.system_cpu.count())
       .put("max_rss", end.max_rss)
+      .put("disk_read", end.disk_read)
+      .put("disk_written", end.disk_written)
       .take();
 }
 
@@ -225,6 +227,8 @@ Result<TaskEnd> decode_end(std::string_view text) {
   end.user_cpu = Duration(in.number<std::int64_t>("user_cpu_us"));
   end.system_cpu = Duration(in.number<std::int64_t>("system_cpu_us"));
   end.max_rss = in.number<std::int64_t>("max_rss");
+  end.disk_read = in.number_or<std::int64_t>("disk_read", 0);
+  end.disk_written = in.number_or<std::int64_t>("disk_written", 0);
   if (Status status = in.status(); !status) return fail(status.error());
   return end;
 }

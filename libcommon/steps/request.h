@@ -86,6 +86,7 @@ struct TaskEnd {
   bool out_of_memory = false;
   Duration user_cpu{}, system_cpu{};
   std::int64_t max_rss = 0;  // bytes
+  std::int64_t disk_read = 0, disk_written = 0;
   friend bool operator==(const TaskEnd&, const TaskEnd&) = default;
 };
 

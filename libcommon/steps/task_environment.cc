@@ -62,14 +62,11 @@ Value ranks_here(const Facts& f) {
     list += (list.empty() ? "" : ",") + std::to_string(rank);
   return list;
 }
-// Without brackets, as libraries want it.
 Value master_address(const Facts& f) {
-  const std::vector<std::string>& addresses = f.spec.launch.step_addresses;
-  const StepLayout::Node& first = f.launch.layout.nodes.front();
-  if (first.index >= addresses.size() || addresses[first.index].empty()) return first.name;
-  std::string host = addresses[first.index].substr(0, addresses[first.index].rfind(':'));
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return host;
+  return node::address_of(f.spec.launch, f.launch.layout.nodes.front().index);
+}
+Value master_port(const Facts& f) {
+  return f.spec.launch.master_port == 0 ? Value() : number(f.spec.launch.master_port);
 }
 Value cpus_per_task(const Facts& f) {
   return number(f.launch.task.cpus_per_task);
@@ -78,6 +75,7 @@ Value cpus_per_task(const Facts& f) {
 struct Row {
   node::Variable about;
   Value (*value)(const Facts&);
+  bool yields = false;  // to what arun was given
 };
 
 // "ARES_" ones are also set with "SLURM_".
@@ -101,6 +99,9 @@ constexpr Row kRows[] = {
     {{"LOCAL_RANK", "same as ARES_LOCALID, for PyTorch", ""}, local_rank},
     {{"LOCAL_WORLD_SIZE", "tasks of the step on this node, for PyTorch", ""}, local_size},
     {{"MASTER_ADDR", "address of the first node of the step, for PyTorch", ""}, master_address},
+    {{"MASTER_PORT", "TCP port of the job, for PyTorch: see ares-mpi(7)", "if the job has one"},
+     master_port,
+     true},
     {{"NODE_RANK", "same as ARES_NODEID, for PyTorch", ""}, node_rank},
     {{"RANK", "same as ARES_PROCID, for PyTorch", ""}, rank},
     {{"WORLD_SIZE", "same as ARES_NTASKS, for PyTorch", ""}, size},
@@ -149,7 +150,8 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
       add(variable);
   }
   for (const Row& row : kRows)
-    if (Value value = row.value(facts)) {
+    if (Value value = row.value(facts);
+        value && !(row.yields && variables.contains(row.about.name))) {
       if (const auto slurms = node::slurm_name(row.about.name))
         variables.insert_or_assign(*slurms, *value);
       variables.insert_or_assign(std::string(row.about.name), std::move(*value));

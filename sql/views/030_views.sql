@@ -11,6 +11,13 @@ CREATE OR REPLACE VIEW ares_views.job AS
          a.superseded, a.wckey, a.disk_read, a.disk_written
   FROM attempt a;
 
+-- Steps of attempts that have ended; an attempt without steps has no row, not even for its batch script.
+CREATE OR REPLACE VIEW ares_views.step AS
+  SELECT a.own_id AS job_id, a.attempt, CASE s.step WHEN -1 THEN 'batch' WHEN 4294967296 THEN 'others' ELSE s.step::text END AS step,
+         s.name, s.state, s.started, s.ended, s.exit_code, s.exit_signal, s.tasks, s.node_count, s.cpus, s.node_list,
+         s.user_cpu / 1e6 AS user_cpu, s.system_cpu / 1e6 AS system_cpu, s.max_rss, s.sum_rss, s.disk_read, s.disk_written, s.steps
+  FROM attempt_step s JOIN attempt a USING (job_id, task, attempt);
+
 CREATE OR REPLACE VIEW ares_views.usage_hour AS
   SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds,
          k.wckey

@@ -2,7 +2,7 @@
 
 DROP FUNCTION IF EXISTS is_unknown(bigint, bigint), runaway_attempts(),
   runaway_end(bigint, bigint[], bigint[], bigint[], bigint, text, text, timestamptz), archive_part(timestamptz),
-  archive_next(timestamptz, boolean), archive_sum(text), archive_purge(timestamptz, text, bigint, bigint, timestamptz), archive_load(jsonb);
+  archive_next(timestamptz, boolean), archive_line(text, bigint, bigint, integer), archive_sum(text), archive_purge(timestamptz, text, bigint, bigint, timestamptz), archive_load(jsonb);
 
 -- Whether nothing of this job holds anything, as far as the controller knows: `job` is what it loads when it starts.
 CREATE FUNCTION is_unknown(of_job bigint, of_task bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -94,12 +94,18 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- A row of a month as its file has it: the attempt as an object, with its steps if it had any.
+CREATE FUNCTION archive_line(line text, of_job bigint, of_task bigint, of_attempt integer) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT coalesce(left(line, -1) || ',"steps":' || json_agg(row_to_json(s) ORDER BY s.step)::text || '}', line)
+  FROM attempt_step s WHERE s.job_id = of_job AND s.task = of_task AND s.attempt = of_attempt
+$$;
+
 -- What stands for all rows of a month: their number, a sum of their digests, and when the last of them was charged.
 CREATE FUNCTION archive_sum(part text) RETURNS TABLE (count bigint, digest bigint, last timestamptz) LANGUAGE plpgsql STABLE
 SET TimeZone = 'UTC' AS $$
 BEGIN
   RETURN QUERY EXECUTE format(
-    'SELECT count(*), coalesce(mod(sum((''x'' || left(md5(row_to_json(a)::text), 15))::bit(60)::bigint), 1152921504606846976), 0)::bigint, '
+    'SELECT count(*), coalesce(mod(sum((''x'' || left(md5(archive_line(row_to_json(a)::text, a.job_id, a.task, a.attempt)), 15))::bit(60)::bigint), 1152921504606846976), 0)::bigint, '
     'max(coalesce(a.released, a.ended)) FROM %I a', part);
 END $$;
 
@@ -129,6 +135,7 @@ BEGIN
     END;
   END LOOP;
   IF NOT alone THEN RETURN 'busy'; END IF;
+  EXECUTE format('DELETE FROM attempt_step s USING %I p WHERE s.job_id = p.job_id AND s.task = p.task AND s.attempt = p.attempt', part);
   EXECUTE format('DROP TABLE %I', part);
   UPDATE rollup SET records_from = greatest(records_from, month + interval '1 month',
                                             date_trunc('hour', here.last + interval '1 hour' - interval '1 microsecond'));
@@ -151,7 +158,7 @@ BEGIN
   SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
   FROM pg_attribute a WHERE a.attrelid = 'attempt_done'::regclass AND a.attnum > 0 AND NOT a.attisdropped AND lines->0 ? a.attname;
   SELECT k INTO foreign_one FROM jsonb_object_keys(lines->0) AS k
-  WHERE NOT EXISTS (SELECT FROM pg_attribute a
+  WHERE k <> 'steps' AND NOT EXISTS (SELECT FROM pg_attribute a
                     WHERE a.attrelid = 'attempt_done'::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = k) LIMIT 1;
   IF foreign_one IS NOT NULL THEN
     RAISE EXCEPTION 'the file is of a newer release: it has a column %', foreign_one USING ERRCODE = 'AR004';
@@ -159,5 +166,8 @@ BEGIN
   EXECUTE format('INSERT INTO attempt_done (%1$s) SELECT %1$s FROM jsonb_populate_recordset(NULL::attempt_done, $1) '
                  'ON CONFLICT DO NOTHING', columns) USING lines;
   GET DIAGNOSTICS came = ROW_COUNT;
+  INSERT INTO attempt_step
+    SELECT s.* FROM jsonb_array_elements(lines) AS l, jsonb_populate_recordset(NULL::attempt_step, l->'steps') AS s
+    WHERE l ? 'steps' ON CONFLICT DO NOTHING;
   RETURN came;
 END $$;

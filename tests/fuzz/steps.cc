@@ -1,5 +1,10 @@
 // What arun, step hosts and node daemons send each other: frames, requests, exchanges, the handshake. The first byte says which.
+#include <cstring>
+#include <memory>
+
 #include "fuzz/target.h"
+#include "node/step_ledger.h"
+#include "steps/account.h"
 #include "steps/exchange.h"
 #include "steps/frame.h"
 #include "steps/handshake.h"
@@ -63,6 +68,23 @@ void try_handshake(std::string_view input) {
   require(!steps::read_answer(input, *dial, "nonce", key), "no input is an answer");
 }
 
+// A ledger whose rows are these bytes: what is read of it can be shown and summed up.
+void try_ledger(std::string_view input) {
+  static auto page = std::make_unique<node::LedgerPage>();
+  *page = node::LedgerPage();
+  const std::size_t size = std::min(input.size(), sizeof page->rows);
+  std::memcpy(page->rows, input.data(), size);
+  page->used = static_cast<std::uint32_t>(size / sizeof(node::LedgerRow) + 1);
+  static const NodeLayout layout({"n1", "n2"}, {4, 4}, {1, 1});
+  const std::string_view bytes(reinterpret_cast<const char*>(page.get()), sizeof *page);
+  for (const StepRecord& step : node::read_ledger(bytes, layout)) {
+    require_fit_to_show(step.name);
+    require(step.ended.value_or(step.started) >= step.started, "a step ends after its begin");
+    require(step.user_cpu.count() >= 0 && step.max_rss.value() >= 0 && step.steps > 0,
+            "no amount is negative");
+  }
+}
+
 }  // namespace
 
 void try_input(std::string_view input) {
@@ -79,6 +101,8 @@ void try_input(std::string_view input) {
     case 'q': return try_text(rest, steps::decode_question);
     case 'a': return try_text(rest, steps::decode_answer);
     case 'h': return try_handshake(rest);
+    case 's': return try_text(rest, steps::decode_cancel);
+    case 'b': return try_ledger(rest);
     default: return;
   }
 }

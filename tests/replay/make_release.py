@@ -63,6 +63,8 @@ LASTING = "lease: 300\n  min_job_age: 2000000000\n  request_retention: 200000000
 
 # Runs before all other user code; the path of the attempt's folder contains that of the cluster.
 STARTS = 'echo "${ARES_ATTEMPT_DIR##*/}" >> "${ARES_ATTEMPT_DIR%/spool/*}/runs"; '
+# arun, which is not in the PATH of the scenario: it is beside the program of the first process of the job's namespace.
+STEP = '"$(dirname "$(readlink /proc/1/exe)")/arun"'
 # A second attempt ends at once.
 UNTIL_REQUEUED = STARTS + '[ "${ARES_RESTART_COUNT:-0}" = 0 ] || exit 0; exec sleep 100000'
 # Ends with the code in the file `end-JOB` in the cluster's folder.
@@ -128,7 +130,8 @@ class Scenario:
                                     ("gpus", "true", ["--gpus=a100:2"]), ("wide", "true", ["-N3", "--exclusive"]),
                                     ("mailed", "true", ["--mail-type=ALL", "--mail-user=team@example.org"]),
                                     ("urgent", "true", ["-q", "urgent", "-t", "10"]), ("killed", "kill -9 $$", []), ("featured", "true", ["-C", "fast"]),
-                                    ("part", "true", ["--gres=gpu:a100:0.5"])):
+                                    ("part", "true", ["--gres=gpu:a100:0.5"]),
+                                    ("steps", STEP + " -n1 true", [])):
             self.submit(role, script, *words)
         first = self.submit("first", "true", "--begin=now+1hour")
         cluster.run("actl", "hold", first)

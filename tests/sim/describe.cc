@@ -78,7 +78,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "NodeJoined",
                                        "NodeLeft",
                                        "ExpediteBegan",
-                                       "ExpediteExpired"};
+                                       "ExpediteExpired",
+                                       "StepsReported"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

@@ -49,6 +49,7 @@ class Check {
     Bytes memory{};
     DeviceUse devices;
     std::set<std::uint32_t> cpu_ids;
+    std::set<std::uint16_t> ports;
     const AttemptKey* last = nullptr;
     for (const Charge& charge : node.charges) {
       cpus += charge.cpus;
@@ -61,6 +62,8 @@ class Check {
       }
       for (std::uint32_t cpu : charge.cpu_ids)
         expect(cpu_ids.insert(cpu).second, subject, "a CPU is charged twice");
+      expect(charge.master_port == 0 || ports.insert(charge.master_port).second, subject,
+             "two attempts have the same MASTER_PORT");
       expect(!last || *last < charge.attempt, subject, "charges out of order, or one twice");
       last = &charge.attempt;
       fences_[charge.fence].insert(charge.attempt);
@@ -89,6 +92,9 @@ class Check {
                                  : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
       const bool same = cpus && share.memory == charge.memory && share.gpus == charge.gpus &&
                         share.gpu_part == charge.gpu_part;
+      const bool first = node == job->allocation->nodes.front().node;
+      expect(charge.master_port == (first ? job->allocation->master_port : 0), subject,
+             "the port of " + name_of(charge.attempt) + " is not the one that it was given");
       expect(same, subject,
              "the charge of " + name_of(charge.attempt) + " is not what was allocated");
       expect(share.phase != SharePhase::released, subject,

@@ -46,6 +46,7 @@ struct Charge {
   bool exclusive_user = false;   // only jobs of that user may share the node
   // Thousandths of the one GPU that it shares with others; 0 = it has whole GPUs.
   std::uint32_t gpu_part = 0;
+  std::uint16_t master_port = 0;  // on the attempt's first node: Allocation::master_port
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 

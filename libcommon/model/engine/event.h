@@ -17,6 +17,7 @@
 #include "model/cluster/reservation.h"
 #include "model/engine/request.h"
 #include "model/job/job.h"
+#include "model/job/step_record.h"
 
 namespace ares {
 
@@ -94,6 +95,7 @@ struct Allocated {
   std::uint32_t alternative = 0;  // index into the specification's gpu_alternatives
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};
+  std::uint16_t master_port = 0;  // LaunchSpec::master_port
 };
 struct NodeReady {
   AttemptKey attempt;
@@ -157,6 +159,8 @@ struct Signalled {  // changes no state; journaled because the node needs its ls
   AttemptKey attempt;
   std::int32_t signal = 0;
   bool batch_only = false;
+  std::optional<std::uint32_t> step{};  // only this step; signal 0 ends it
+  UserId by{};                          // with a step: who asked
 };
 struct Suspended {  // its processes are stopped and its CPUs are free for other jobs
   AttemptKey attempt;
@@ -291,6 +295,11 @@ struct RequestExpired {
 struct Audited {
   AuditEntry entry;
 };
+// How the steps of an attempt went; changes no state. Reported with the attempt's end by its first node.
+struct StepsReported {
+  AttemptKey attempt;
+  std::vector<StepRecord> steps;
+};
 struct PlanPass {  // recorded so that a decision can be replayed
   Lsn seen;
   std::uint64_t budget = 0;
@@ -305,7 +314,8 @@ using EventBody =
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
                  Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan,
-                 NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft, ExpediteBegan, ExpediteExpired>;
+                 NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft, ExpediteBegan, ExpediteExpired,
+                 StepsReported>;
 
 struct Event {
   Lsn lsn;

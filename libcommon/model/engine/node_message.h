@@ -15,6 +15,7 @@
 #include "model/cluster/resources.h"
 #include "model/engine/journal_position.h"
 #include "model/job/job.h"
+#include "model/job/step_record.h"
 
 namespace ares {
 
@@ -43,6 +44,9 @@ struct LaunchSpec {
   // which the attempt's nodes know each other.
   std::vector<std::string> step_addresses{};
   std::string step_key{};
+  // TCP port on the first node that no other attempt there was given, for the tasks to find each other
+  // by (MASTER_PORT); 0 = none.
+  std::uint16_t master_port = 0;
 };
 
 struct Prepare {
@@ -68,6 +72,15 @@ struct Signal {
   Lsn lsn;  // the node remembers the last one applied
   std::int32_t signal = 0;
   bool batch_only = false;
+};
+// To one step of the attempt; sent to the first node.
+struct SignalStep {
+  AttemptKey attempt;
+  Fence fence;
+  Lsn lsn;  // the node remembers the last one applied
+  std::uint32_t step = 0;
+  std::int32_t signal = 0;  // 0 = end it: TERM, kill_wait, KILL
+  UserId by;                // who asked
 };
 struct SetLimit {
   AttemptKey attempt;
@@ -105,7 +118,7 @@ struct Reboot {
 };
 
 using ToNodeBody = std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck,
-                                Refused, SetSuspended, Reboot>;
+                                Refused, SetSuspended, Reboot, SignalStep>;
 struct ToNode {
   std::string node;
   Epoch epoch;
@@ -137,6 +150,8 @@ struct AttemptReport {
   // Why the node must get no more jobs until an operator resumes it, with the end of an attempt:
   // its prolog or epilog failed. Empty: it may.
   std::string node_problem{};
+  // With the end, from the first node: its steps, the batch script among them. Empty: it had none.
+  std::vector<StepRecord> steps{};
   friend bool operator==(const AttemptReport&, const AttemptReport&) = default;
 };
 
@@ -165,6 +180,7 @@ struct AttemptUse {
   Usage usage;     // so far; max_rss with the page cache that is charged to the job
   Bytes memory{};  // now
   std::uint32_t processes = 0;
+  std::vector<StepRecord> steps{};  // on the first node: those that run, and the last that ended
   friend bool operator==(const AttemptUse&, const AttemptUse&) = default;
 };
 struct Heartbeat {

@@ -289,6 +289,7 @@ struct Allocation {
   // TRES not in the shares, fixed at the start: gres/gpu:TYPE, billing; ascending. See tres_of().
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};
+  std::uint16_t master_port = 0;  // LaunchSpec::master_port; charged to the first node
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

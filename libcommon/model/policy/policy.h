@@ -76,6 +76,12 @@ inline constexpr std::uint32_t kReturnNever = 0;   // none that was lost
 inline constexpr std::uint32_t kReturnLost = 1;    // those that were lost
 inline constexpr std::uint32_t kReturnAlways = 2;  // also those that an operator set down
 
+// TCP ports of nodes, both ends included; first = 0: none.
+struct PortRange {
+  std::uint16_t first = 0, last = 0;
+  friend bool operator==(const PortRange&, const PortRange&) = default;
+};
+
 struct Policy {
   std::string cluster_name = "ares";
   ClusterId cluster{1};
@@ -116,6 +122,8 @@ struct Policy {
   Expedite expedite;
 
   AccountingPolicy accounting;
+
+  PortRange master_ports{20000, 24999};  // of which attempts of several tasks get one: MASTER_PORT
 
   std::map<std::string, std::uint32_t> licenses;  // number of each that the site has
 

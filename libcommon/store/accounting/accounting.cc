@@ -8,6 +8,7 @@
 #include "base/hostlist.h"
 #include "base/interval_set.h"
 #include "store/accounting/accounting_sql.h"
+#include "store/accounting/accounting_steps.h"
 #include "store/pg/pg_pool.h"
 
 namespace ares::store {
@@ -101,6 +102,12 @@ Result<api::AccountingRows> Accounting::query(const AccountingFilter& filter) {
   if (filter.all_attempts)
     std::stable_sort(out.mutable_rows()->pointer_begin(), out.mutable_rows()->pointer_end(),
                      [](const Row* a, const Row* b) { return row_order(*a, *b); });
+  if (filter.steps && !out.rows().empty()) {
+    const StepStatement read = step_statement(out);
+    auto steps = pool_->query(read.sql, read.params);
+    if (!steps) return fail(steps.error());
+    add_steps(*steps, out);
+  }
   return out;
 }
 

@@ -33,6 +33,7 @@ struct AccountingFilter {
   bool all_attempts = false;           // otherwise only the last attempt of each job
   std::uint32_t limit = 0;             // rows; 0 or too many = as many as fit into one answer
   std::optional<JobKey> after;         // paging: only keys after this one
+  bool steps = false;                  // with the steps of each attempt
   std::vector<std::uint32_t>
       fields;  // numbers of the requested fields of AccountingRow; empty = all of the fields
 };

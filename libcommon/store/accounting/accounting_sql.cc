@@ -14,6 +14,7 @@ using Element = ArrayParam::Element;
 // Server and client hold an answer completely in memory, several at a time.
 constexpr std::uint32_t kPageBytes = 8 << 20;
 constexpr std::uint32_t kPageRows = 50'000;
+constexpr std::uint32_t kPageRowsWithSteps = 2'000;
 
 // The requested states, grouped by their relation to the time window.
 struct WantedStates {
@@ -271,13 +272,14 @@ std::vector<const AccountingColumn*> columns_for(const AccountingFilter& filter)
 }  // namespace
 
 std::uint32_t accounting_page(const AccountingFilter& filter) {
-  return page_rows(columns_for(filter), filter.limit);
+  const std::uint32_t rows = page_rows(columns_for(filter), filter.limit);
+  return filter.steps ? std::min(rows, kPageRowsWithSteps) : rows;
 }
 
 AccountingStatement accounting_statement(const AccountingFilter& filter) {
   AccountingStatement statement;
   statement.columns = columns_for(filter);
-  statement.limit = page_rows(statement.columns, filter.limit);
+  statement.limit = accounting_page(filter);
 
   std::string list;
   for (const AccountingColumn* column : statement.columns)

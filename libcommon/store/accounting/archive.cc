@@ -66,7 +66,9 @@ Result<std::vector<std::string>> Archive::page(Time month, Cursor& cursor, Archi
   params.bigint(std::int64_t{kPage});
   const std::string sql =
       "SELECT t.line, ('x' || left(md5(t.line), 15))::bit(60)::bigint, t.job_id, t.task, "
-      "t.attempt::bigint, t.ended FROM (SELECT row_to_json(a)::text AS line, a.job_id, a.task, "
+      "t.attempt::bigint, t.ended FROM (SELECT archive_line(row_to_json(a)::text, a.job_id, "
+      "a.task, "
+      "a.attempt) AS line, a.job_id, a.task, "
       "a.attempt, a.ended FROM " +
       part_of(month) +
       " a WHERE (a.job_id, a.task, a.attempt, a.ended) > "

@@ -84,6 +84,7 @@ struct ChangedRecords {
   void operator()(const RequestExpired& e) { requests.insert(e.key); }
   void operator()(const Audited& e) { audit.push_back(e.entry); }
   void operator()(const PlanPass&) {}
+  void operator()(const StepsReported&) {}  // its rows are written from the event
   void operator()(const AccrualBegan& e) { job(e.key); }
   void operator()(const TimeNoticed& e) { job(e.attempt.job); }
   void operator()(const ReservationSet& e) { reservations.insert(e.reservation.name); }

@@ -8,6 +8,7 @@
 #include "store/pg/pg_attempts.h"
 #include "store/pg/pg_history.h"
 #include "store/pg/pg_task.h"
+#include "store/pg/steps/step_rows.h"
 
 namespace ares::store {
 namespace {
@@ -364,6 +365,7 @@ std::vector<const PgStatement*> pg_statements() {
   for (const PgStatement* statement : accounts_statements()) all.push_back(statement);
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   for (const PgStatement* statement : history_statements()) all.push_back(statement);
+  for (const PgStatement* statement : step_row_statements()) all.push_back(statement);
   return all;
 }
 
@@ -382,6 +384,7 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   job_steps(batch, stored, steps);
   const auto attempts = last_of_each(batch.attempts, [](const Attempt& a) { return a.key; });
   attempt_steps(attempts, cluster, catalogue, ReleaseTimes(batch), steps);
+  step_row_steps(batch, steps);
   PgParams controller;
   controller.bigint(batch.last.value()).timestamp(batch.now).timestamp(batch.activated_at);
   controller.bigint(batch.next_job_id.value());

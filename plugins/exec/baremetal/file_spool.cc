@@ -53,7 +53,8 @@ Status blank(const os::RecordDir& dir, const std::string& name) {
   if (name == kLock || name.ends_with(".reserved")) return {};
   if (name == kLog) return truncate(name);
   const std::optional<node::Record> record = record_named(name);
-  if (record && *record != node::Record::script) {
+  // The host of the steps may still have them mapped.
+  if (record && *record != node::Record::script && *record != node::Record::steps) {
     if (is_secret(*record))
       if (Status s = truncate(name); !s) return s;
     return dir.set_aside(name);

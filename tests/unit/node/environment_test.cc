@@ -151,6 +151,21 @@ TEST(FilePattern, ExpandsEveryLetter) {
   EXPECT_EQ(expand_pattern(default_output(task), task), "ares-12_34.out");
 }
 
+TEST(JobEnvironment, MasterPortIsThatOfTheJobAndNotOfAnEnclosingOne) {
+  StepSpec spec = example();
+  EXPECT_FALSE(value(spec, "MASTER_PORT")) << "it has none";
+  EXPECT_FALSE(value(spec, "MASTER_ADDR"));
+  spec.launch.master_port = 20007;
+  EXPECT_EQ(value(spec, "MASTER_PORT"), "20007");
+  EXPECT_EQ(value(spec, "MASTER_ADDR"), "n1") << "where no address is known";
+  spec.launch.step_addresses = {"[2001:db8::1]:4711", "", "", ""};
+  EXPECT_EQ(value(spec, "MASTER_ADDR"), "2001:db8::1");
+  EXPECT_EQ(value(spec, "MASTER_PORT", "MASTER_PORT=29500"s), "29500") << "the user chose it";
+  EXPECT_EQ(value(spec, "MASTER_PORT", "ARES_JOB_ID=11\0MASTER_PORT=20001"s), "20007");
+  EXPECT_EQ(value(spec, "MASTER_PORT", "ARES_JOB_ID=12\0MASTER_PORT=29500"s), "29500")
+      << "a task has what its script set";
+}
+
 TEST(Manual, NamesEveryVariableAndLetter) {
   std::ifstream in(ARES_SOURCE_DIR "/man/man8/aresstepd.8");
   const std::string page{std::istreambuf_iterator<char>(in), {}};

@@ -41,11 +41,11 @@ static bool operator==(const FromNode& x, const FromNode& y) {
 }
 
 static bool operator==(const LaunchSpec& x, const LaunchSpec& y) {
-  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
-  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S, T, U] = y;
+  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = x;
+  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S, T, U, V] = y;
   return *spec == *SPEC && *layout == *LAYOUT &&
-         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s, t, u) ==
-             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S, T, U);
+         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s, t, u, v) ==
+             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S, T, U, V);
 }
 static bool operator==(const Prepare& x, const Prepare& y) {
   const auto& [a, b, c] = x;
@@ -66,6 +66,11 @@ static bool operator==(const Signal& x, const Signal& y) {
   const auto& [a, b, c, d, e] = x;
   const auto& [A, B, C, D, E] = y;
   return std::tie(a, b, c, d, e) == std::tie(A, B, C, D, E);
+}
+static bool operator==(const SignalStep& x, const SignalStep& y) {
+  const auto& [a, b, c, d, e, f] = x;
+  const auto& [A, B, C, D, E, F] = y;
+  return std::tie(a, b, c, d, e, f) == std::tie(A, B, C, D, E, F);
 }
 static bool operator==(const SetLimit& x, const SetLimit& y) {
   const auto& [a, b, c, d] = x;

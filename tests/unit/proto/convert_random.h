@@ -189,7 +189,32 @@ class RandomWire {
                .disk_written = bytes()};
     r.detail = path();
     r.node_problem = flag() ? path() : "";
+    if (flag()) r.steps = list([this] { return step(); });
     return r;
+  }
+  StepRecord step() {
+    StepRecord s;
+    s.number = static_cast<std::int64_t>(number(100)) - 1;
+    s.name = word();
+    s.state = static_cast<StepState>(number(5));
+    s.exit_code = i32();
+    s.exit_signal = i32();
+    s.cancelled_by = maybe([this] { return UserId(u32()); });
+    s.started = time();
+    s.ended = maybe([this] { return time(); });
+    s.steps = u32();
+    s.tasks = u32();
+    s.cpus = u32();
+    s.nodes = u32();
+    s.node_list = word();
+    s.user_cpu = seconds();
+    s.system_cpu = seconds();
+    s.max_rss = bytes();
+    s.sum_rss = bytes();
+    s.max_rss_node = word();
+    s.disk_read = bytes();
+    s.disk_written = bytes();
+    return s;
   }
   AttemptUse use() {
     return {attempt_key(),
@@ -199,7 +224,8 @@ class RandomWire {
              .disk_read = bytes(),
              .disk_written = bytes()},
             bytes(),
-            u32()};
+            u32(),
+            list([this] { return step(); })};
   }
   Inventory inventory() {
     Inventory i;
@@ -287,6 +313,7 @@ class RandomWire {
     l.leased = flag();
     l.kill_wait = seconds();
     if (has_steps) l.step_key = argument() + '\0';
+    l.master_port = static_cast<std::uint16_t>(random_());
     return l;
   }
   JournalPosition position() {
@@ -316,6 +343,10 @@ class RandomWire {
       case 7: m.body = HeartbeatAck{random_()}; break;
       case 8: m.body = SetSuspended{key, f, Lsn(random_()), flag(), seconds()}; break;
       case 9: m.body = Reboot{random_()}; break;
+      case 10:
+        m.body = SignalStep{
+            key, f, Lsn(random_()), u32(), static_cast<std::int32_t>(number(65)), UserId(u32())};
+        break;
       default: m.body = Refused{path()};
     }
     return m;

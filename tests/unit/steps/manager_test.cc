@@ -31,6 +31,10 @@ struct FakeLinks final : StepLinks {
     sent[{step, node}].push_back(frame);
   }
   void close_node(StepNumber step, std::uint32_t node) override { open.erase({step, node}); }
+  void account(const StepAccount& account) override { accounts.push_back(account); }
+  void kill_later(StepNumber step) override { kills.insert(step); }
+  std::vector<StepAccount> accounts;
+  std::set<StepNumber> kills;
 };
 
 class ManagerTest : public testing::Test {
@@ -114,6 +118,84 @@ TEST_F(ManagerTest, LossOfTheClientEndsItsTasksAndFreesTheirCpus) {
   EXPECT_EQ(last_told(2), FrameKind::waits);
   manager.client_lost(1);
   EXPECT_EQ(links.open, (std::set<std::pair<StepNumber, std::uint32_t>>{{1, 0}}));
+}
+
+TEST_F(ManagerTest, AccountOfAStepSumsUpItsTasks) {
+  ask(1, request(2, 2));
+  EXPECT_TRUE(links.accounts.empty()) << "no task has begun";
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  ASSERT_EQ(links.accounts.size(), 1u);
+  EXPECT_EQ(links.accounts[0].state, StepState::running);
+  EXPECT_EQ(links.accounts[0].nodes, (std::vector<std::uint32_t>{0, 1}));
+  TaskEnd first, second;
+  first.user_cpu = second.user_cpu = std::chrono::seconds(1);
+  first.max_rss = 100;
+  second.max_rss = 300;
+  second.code = 2;
+  from(0, 0, FrameKind::usage, 0, encode(first));
+  EXPECT_EQ(links.accounts.back().used.user_cpu, std::chrono::seconds(1)) << "while it runs";
+  from(0, 0, FrameKind::ended, 0, encode(first));
+  from(0, 1, FrameKind::ended, 1, encode(second));
+  from(0, 0, FrameKind::over);
+  from(0, 1, FrameKind::over);
+  const StepAccount& last = links.accounts.back();
+  EXPECT_EQ(last.state, StepState::failed);
+  EXPECT_EQ(last.worst.code, 2);
+  EXPECT_EQ(last.used.user_cpu, std::chrono::seconds(2));
+  EXPECT_EQ(last.on_first.user_cpu, std::chrono::seconds(1));
+  EXPECT_TRUE(last.used.max_rss == 300 && last.sum_rss == 400 && last.max_rss_node == 1);
+  EXPECT_EQ(last.name, "true");
+}
+
+TEST_F(ManagerTest, CancelledStepGetsTermAndThenKillAndIsAccountedAsCancelled) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  manager.cancel({0, 0, UserId(7)});
+  const auto& sent = links.sent[{0, 1}];
+  EXPECT_EQ(sent.back(), (Frame{FrameKind::signal, SIGTERM, {}}));
+  EXPECT_TRUE(links.kills.contains(0));
+  manager.kill(0);
+  EXPECT_EQ(sent.back(), (Frame{FrameKind::signal, SIGKILL, {}}));
+  for (const std::uint32_t node : {0u, 1u}) {
+    from(0, node, FrameKind::ended, node, encode(TaskEnd{.signal = SIGKILL}));
+    from(0, node, FrameKind::over);
+  }
+  EXPECT_EQ(links.accounts.back().state, StepState::cancelled);
+  EXPECT_EQ(links.accounts.back().cancelled_by, UserId(7));
+  manager.cancel({0, 0, UserId(7)});  // it has ended
+  manager.kill(0);
+}
+
+TEST_F(ManagerTest, SignalFromTheNodeDaemonReachesAllTasksAndCancelsNothing) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  manager.cancel({0, SIGUSR1, UserId(7)});
+  for (const std::uint32_t node : {0u, 1u})
+    EXPECT_EQ((links.sent[{0, node}].back()), (Frame{FrameKind::signal, SIGUSR1, {}}));
+  EXPECT_TRUE(links.kills.empty());
+  finish(0, 0, 0);
+  finish(0, 1, 1);
+  EXPECT_EQ(links.accounts.back().state, StepState::completed);
+}
+
+TEST_F(ManagerTest, StepThatIsCancelledBeforeItsTasksBeganRunsNone) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  manager.cancel({0, 0, UserId(7)});
+  EXPECT_EQ(last_told(1), FrameKind::refused);
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::go));
+  EXPECT_TRUE(links.accounts.empty() && manager.idle());
+}
+
+TEST_F(ManagerTest, StepWhoseClientIsLostIsAccountedAsCancelled) {
+  ask(1, request(2, 2));
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  manager.client_lost(1);
+  EXPECT_EQ(links.accounts.back().state, StepState::cancelled);
 }
 
 TEST_F(ManagerTest, StepsWaitInTheOrderOfTheirArrival) {

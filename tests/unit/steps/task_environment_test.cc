@@ -79,6 +79,21 @@ TEST(TaskEnvironment, MasterIsTheFirstNodeByItsAddress) {
   EXPECT_EQ(master(), "2001:db8::1");
 }
 
+TEST(TaskEnvironment, MasterPortIsThatOfTheJobUnlessTheScriptSetsAnother) {
+  node::StepSpec spec = spec_of_second_node();
+  const auto port = [&](const NodeLaunch& launch) {
+    for (const std::string& item : task_environment(launch, 0, spec, "/d", Time(Seconds(9))))
+      if (item.starts_with("MASTER_PORT=")) return item.substr(12);
+    return std::string();
+  };
+  EXPECT_EQ(port(launch(1)), "") << "the job has none";
+  spec.launch.master_port = 20007;
+  EXPECT_EQ(port(launch(1)), "20007");
+  NodeLaunch chosen = launch(1);
+  chosen.task.environment.push_back("MASTER_PORT=29500");
+  EXPECT_EQ(port(chosen), "29500");
+}
+
 TEST(TaskEnvironment, OtherNodesHaveTheirOwnGpusAndName) {
   EXPECT_EQ(value(launch(1), 0, "CUDA_VISIBLE_DEVICES"), "") << "the job has no GPU there";
   EXPECT_EQ(value(launch(1), 0, "SLURMD_NODENAME"), "n2");

@@ -68,8 +68,9 @@ struct Apply {
   void operator()(const TresDefined& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const RequestRecorded& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const RequestExpired& e) const { apply_bookkeeping(state, e, s); }
-  void operator()(const Audited&) const {}   // for the record
-  void operator()(const PlanPass&) const {}  // for replay
+  void operator()(const Audited&) const {}        // for the record
+  void operator()(const StepsReported&) const {}  // rows of accounting
+  void operator()(const PlanPass&) const {}       // for replay
 };
 
 }  // namespace

@@ -103,6 +103,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.allocation->alternative = e.alternative;
     job.allocation->tres = e.tres;
     job.allocation->charged_to = e.charged_to;
+    job.allocation->master_port = e.master_port;
   });
   const Job* job = state.jobs.find(e.key);
   if (!job) return;
@@ -111,6 +112,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     change_node(state, share.node, s.lsn, [&](Node& node) {
       Charge charge{attempt,       fence,    share.cpus,          share.memory,  share.gpus,
                     share.cpu_ids, spec.uid, spec.exclusive_user, share.gpu_part};
+      if (&share == &e.nodes.front()) charge.master_port = e.master_port;
       const auto at =
           std::lower_bound(node.charges.begin(), node.charges.end(), attempt,
                            [](const Charge& c, const AttemptKey& key) { return c.attempt < key; });

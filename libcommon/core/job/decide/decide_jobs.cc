@@ -46,7 +46,8 @@ void signal(BulkAction& action, const Target& t, const Cancel& c) {
     if (is_terminal(job.state) && c.quiet_if_done) return;
     return action.refuse_target(t, remark(job.state, JobEvent::signalled));
   }
-  action.add_event(t, Signalled{{job.key, job.attempt}, c.signal, c.batch_only});
+  action.add_event(
+      t, Signalled{{job.key, job.attempt}, c.signal, c.batch_only, c.step, action.who().uid});
 }
 
 // An operator's hold on another user's job counts as an administrator's hold.
@@ -125,9 +126,10 @@ Decision decide_jobs(const DecisionContext& q, const Principal& who, const Cance
                                                    " does not exist: 1 to " +
                                                    std::to_string(kMaxSignal));
   }
+  const bool ends_job = c.signal == 0 && !c.step;
   return BulkAction(q, who, c.signal == 0 ? "cancel" : "signal")
       .each(c.jobs, [&](BulkAction& action, const Target& t) {
-        if (c.signal == 0) {
+        if (ends_job) {
           cancel(action, t, c.quiet_if_done);
         } else {
           signal(action, t, c);

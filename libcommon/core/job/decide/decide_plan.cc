@@ -18,6 +18,7 @@
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/gpu_part_checks.h"
 #include "core/job/decide/decision_context.h"
+#include "core/job/decide/master_port.h"
 #include "core/job/decide/plan_claims.h"
 #include "core/job/gang.h"
 #include "core/state/indexes.h"
@@ -127,6 +128,8 @@ class Check {
       const Node* node = q_.state.nodes.find(share.node);
       share.leased = job->spec->requeue && node && node->can_freeze;
     });
+    allocated.master_port =
+        choose_master_port(q_.policy.master_ports, q_.state, *job, start, claims_);
     events.emplace_back(std::move(allocated));
     return true;
   }

@@ -63,6 +63,7 @@ struct Classify {
   Out operator()(const AccountingChanged&) const { return {}; }
   Out operator()(const UsageCharged&) const { return {}; }
   Out operator()(const UsageSet&) const { return {}; }
+  Out operator()(const StepsReported&) const { return {}; }
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <vector>
@@ -32,6 +33,9 @@ class PlanClaims {
     new_shares_.push_back(share.node);
   }
 
+  // Given to starts of the plan, by their first node. A group that fails keeps them: there are others.
+  std::set<std::uint16_t>& ports(NodeId node) { return ports_[node]; }
+
   void commit() {
     new_jobs_.clear();
     new_shares_.clear();
@@ -49,6 +53,7 @@ class PlanClaims {
   std::map<NodeId, std::vector<Share>> shares_;
   std::map<JobId, std::uint32_t> tasks_;
   std::set<JobKey> jobs_;
+  std::map<NodeId, std::set<std::uint16_t>> ports_;
   std::vector<NodeId> new_shares_;
   std::vector<JobKey> new_jobs_;
 };

@@ -54,10 +54,36 @@ BatchFinished script_ended(const DecisionContext& q, const Job& job, const Attem
   return {r.attempt, r.exit, at, ending, r.detail};
 }
 
+// How its batch script ended: a signal may be its own fault, or that of what ended the job.
+StepState batch_state(const Job& job, const AttemptReport& r) {
+  if (r.exit.out_of_memory) return StepState::out_of_memory;
+  const bool own_end = !job.ending || job.ending->state == JobState::completed ||
+                       job.ending->state == JobState::failed ||
+                       job.ending->state == JobState::out_of_memory;
+  if (!own_end || r.exit.timed_out || r.phase == AttemptPhase::lost) return StepState::cancelled;
+  return r.exit.code != 0 || r.exit.signal != 0 ? StepState::failed : StepState::completed;
+}
+
+// The steps of the attempt, as its first node reports them with the end. The node's clock may be wrong:
+// times are kept within the attempt's.
+void add_steps(const Job& job, const AttemptReport& r, Time now, Decision& d) {
+  if (r.steps.empty()) return;
+  const Time began = job.started.value_or(now);
+  StepsReported reported{r.attempt, r.steps};
+  for (StepRecord& step : reported.steps) {
+    step.started = std::clamp(step.started, began, std::max(began, now));
+    step.ended = std::clamp(step.ended.value_or(now), step.started, std::max(step.started, now));
+    if (step.state == StepState::running) step.state = StepState::cancelled;
+    if (step.number == kBatchStep) step.state = batch_state(job, r);
+  }
+  d.events.emplace_back(std::move(reported));
+}
+
 void done(const DecisionContext& q, const Job& job, const AttemptReport& r, NodeId node,
           Decision& d) {
   const bool batch = job.allocation->nodes.front().node == node;
   const NodeReleased released{r.attempt, node, r.usage};
+  if (batch) add_steps(job, r, q.now, d);
   if (job.state == JobState::configuring) {
     // Ended before the gate opened: no user code has run.
     d.events.emplace_back(released);
@@ -191,6 +217,7 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
           share->incarnation == node.incarnation ? LaunchBlame::refused : LaunchBlame::none);
       break;
     case AttemptPhase::lost:
+      if (job->allocation->nodes.front().node == node.id) add_steps(*job, r, q.now, d);
       d.events.emplace_back(released);
       node_failed(*job, r.attempt, node.id, Reason::node_down, false, r.detail, d);
       break;

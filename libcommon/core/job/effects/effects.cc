@@ -65,6 +65,13 @@ struct EffectsOfEvent {
   void operator()(const Signalled& e) {
     const Job* job = live(e.attempt);
     if (!job) return;
+    if (e.step) {  // the first node knows the steps
+      const NodeShare& first = job->allocation->nodes.front();
+      if (is_held(first))
+        send(first.node,
+             SignalStep{e.attempt, job->allocation->fence, lsn, *e.step, e.signal, e.by});
+      return;
+    }
     for (const NodeShare& share : job->allocation->nodes) {
       if (is_held(share))
         send(share.node, Signal{e.attempt, job->allocation->fence, lsn, e.signal, e.batch_only});
@@ -136,6 +143,7 @@ struct EffectsOfEvent {
   void operator()(const AccountingChanged&) {}
   void operator()(const UsageCharged&) {}
   void operator()(const UsageSet&) {}
+  void operator()(const StepsReported&) {}
 };
 
 }  // namespace

@@ -191,6 +191,7 @@ Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job&
   launch.restarts = job.restarts;
   launch.kill_wait = policy.kill_wait;
   launch.leased = share.leased;
+  launch.master_port = allocation.master_port;
   if (const Node* node = state.nodes.find(share.node)) {
     for (GpuIndex index : share.gpus) {
       const auto& gpus = node->inventory.gpus;

@@ -184,6 +184,7 @@ struct Follow {
   void operator()(const AccountingChanged&) {}
   void operator()(const UsageCharged&) {}
   void operator()(const UsageSet&) {}
+  void operator()(const StepsReported&) {}
 };
 
 }  // namespace
