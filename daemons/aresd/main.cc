@@ -27,6 +27,7 @@
 #include "aresd/reboot.h"
 #include "aresd/reserved.h"
 #include "aresd/step_gate.h"
+#include "aresd/step_signal.h"
 #include "base/hostlist.h"
 #include "config/config.h"
 #include "log/log.h"
@@ -220,6 +221,11 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                       "own; choose another "
                       "directory, or set node.private_ipc: false in " +
                       config.path);
+    if (!plugin.in_memory)
+      setup.agent.signal_step = [spool = setup.spool, name](const ares::SignalStep& message) {
+        if (const Status told = ares::aresd::signal_step(spool, message); !told)
+          spdlog::warn("{}: {}", name, told.error().message);
+      };
     if (Status possible = ares::aresd::can_hide_tmp(config, plugin, setup.spool); !possible)
       return possible;
     steps = open_step_gate(config, plugin, name);

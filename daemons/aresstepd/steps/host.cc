@@ -13,6 +13,7 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "aresstepd/become_user.h"
 #include "auth/shared_key.h"
@@ -32,6 +33,8 @@ using steps::FrameKind;
 
 // Without clients and tasks for so long it ends, so that jobs of a few steps keep no process.
 constexpr int kIdleMs = 10'000;
+// How often it looks what running tasks have used; the node tells that with its heartbeats.
+constexpr Duration kUsagePeriod = std::chrono::seconds(5);
 
 std::vector<steps::JobNode> job_nodes(const node::StepSpec& spec) {
   const NodeLayout& layout = *spec.launch.layout;
@@ -52,21 +55,23 @@ std::string beside_this_program(const std::string& name) {
 
 }  // namespace
 
-StepHost::StepHost(HostFacts facts, StepRecords records, os::Fd listener,
+StepHost::StepHost(HostFacts facts, StepRecords records, os::Fd listener, StepLedger ledger,
                    std::unique_ptr<Reactor> reactor)
     : facts_(std::move(facts)),
       records_(std::move(records)),
       listener_(std::move(listener)),
-      reactor_(std::move(reactor)) {}
+      reactor_(std::move(reactor)),
+      ledger_(std::move(ledger)) {}
 
 StepHost::~StepHost() = default;
 
 Result<std::unique_ptr<StepHost>> StepHost::make(HostFacts facts, StepRecords records,
-                                                 os::Fd listener) {
+                                                 os::Fd listener, StepLedger ledger) {
   Result<std::unique_ptr<Reactor>> reactor = Reactor::make();
   if (!reactor) return fail(reactor.error());
-  std::unique_ptr<StepHost> host(
-      new StepHost(std::move(facts), std::move(records), std::move(listener), std::move(*reactor)));
+  std::unique_ptr<StepHost> host(new StepHost(std::move(facts), std::move(records),
+                                              std::move(listener), std::move(ledger),
+                                              std::move(*reactor)));
   if (Status prepared = host->prepare(); !prepared) return fail(prepared.error());
   return host;
 }
@@ -99,14 +104,45 @@ Status StepHost::prepare() {
 Status StepHost::run() {
   BootTime busy_at = os::boot_now();
   for (;;) {
-    const bool idle = clients_.empty() && members_.empty() && strangers_.empty();
-    if (Status turned = reactor_->turn(idle ? kIdleMs : -1); !turned) return turned;
+    const int wait = do_what_is_due(os::boot_now());
+    if (Status turned = reactor_->turn(is_idle() ? kIdleMs : wait); !turned) return turned;
     const BootTime now = os::boot_now();
-    if (!clients_.empty() || !members_.empty() || !strangers_.empty())
+    if (!is_idle())
       busy_at = now;
     else if (ending_ || now - busy_at >= std::chrono::milliseconds(kIdleMs))
       return {};
   }
+}
+
+bool StepHost::is_idle() const {
+  return clients_.empty() && members_.empty() && strangers_.empty();
+}
+
+int StepHost::do_what_is_due(BootTime now) {
+  std::vector<steps::StepNumber> due;
+  for (const auto& [step, at] : kills_)
+    if (at <= now) due.push_back(step);
+  for (const steps::StepNumber step : due) {
+    kills_.erase(step);
+    manager_->kill(step);
+  }
+  std::vector<TaskGroup*> groups;
+  for (const auto& [key, member] : members_)
+    if (member.here) groups.push_back(member.here.get());
+  for (const auto& [id, connection] : clients_)
+    if (connection.group) groups.push_back(connection.group.get());
+  std::optional<BootTime> next;
+  if (!groups.empty()) {
+    if (tell_usage_at_ <= now) {
+      for (TaskGroup* group : groups) group->tell_usage();
+      tell_usage_at_ = now + kUsagePeriod;
+    }
+    next = tell_usage_at_;
+  }
+  for (const auto& [step, at] : kills_) next = std::min(next.value_or(at), at);
+  if (!next) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - now);
+  return static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
 }
 
 void StepHost::accept_one() {
@@ -167,6 +203,12 @@ void StepHost::received(steps::ClientId id, const Frame& frame) {
           link->send(kind, number, payload);
         });
   if (connection.group) return connection.group->receive(frame);
+  if (frame.kind == FrameKind::cancel) {
+    // The job's user and root alone can connect, and may end any step.
+    if (const auto cancel = steps::decode_cancel(frame.payload); cancel && manager_)
+      manager_->cancel(*cancel);
+    return close_client(id);
+  }
   if (manager_) return manager_->from_client(id, frame);
   relay(id, frame);
 }
@@ -321,6 +363,19 @@ void StepHost::close_node(steps::StepNumber step, std::uint32_t node) {
   members_.erase({step, node});
 }
 
+void StepHost::account(const steps::StepAccount& account) {
+  steps::StepAccount known = account;
+  // The end of the job is what ended it.
+  if (ending_ && known.state == StepState::failed && known.worst.signal != 0)
+    known.state = StepState::cancelled;
+  if (known.state != StepState::running) kills_.erase(known.number);
+  ledger_.put(known, os::wall_now());
+}
+
+void StepHost::kill_later(steps::StepNumber step) {
+  kills_.emplace(step, os::boot_now() + facts_.spec.launch.kill_wait);
+}
+
 int run_step_host(const std::string& directory, int listener) {
   const auto give_up = [](const Error& error) {
     std::fprintf(stderr, "aresstepd: no steps can run: %s\n", error.message.c_str());
@@ -343,6 +398,15 @@ int run_step_host(const std::string& directory, int listener) {
 
   Result<StepRecords> steps = StepRecords::open(directory, "steps.state");
   if (!steps) return give_up(steps.error());
+  StepLedger ledger;
+  if (spec->launch.rank == 0) {
+    const std::string name(node::file_name(node::Record::steps));
+    if (Result<StepLedger> opened = StepLedger::open(directory, name, os::wall_now()))
+      ledger = std::move(*opened);
+    else  // the steps run all the same
+      std::fprintf(stderr, "aresstepd: accounting will not know the steps of the job: %s\n",
+                   opened.error().message.c_str());
+  }
   if (::geteuid() == 0)
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
@@ -353,7 +417,7 @@ int run_step_host(const std::string& directory, int listener) {
   if (const Status became = become_user(*spec); !became) return give_up(became.error());
   facts.spec = std::move(*spec);
   Result<std::unique_ptr<StepHost>> host =
-      StepHost::make(std::move(facts), std::move(*steps), os::Fd(listener));
+      StepHost::make(std::move(facts), std::move(*steps), os::Fd(listener), std::move(ledger));
   if (!host) return give_up(host.error());
   if (const Status ran = (*host)->run(); !ran) return give_up(ran.error());
   return 0;

@@ -15,6 +15,7 @@
 #include "aresstepd/steps/dialer.h"
 #include "aresstepd/steps/link.h"
 #include "aresstepd/steps/reactor.h"
+#include "aresstepd/steps/step_ledger.h"
 #include "aresstepd/steps/step_records.h"
 #include "aresstepd/steps/task_group.h"
 #include "os/fd.h"
@@ -26,7 +27,7 @@ class StepHost final : private steps::StepLinks {
  public:
   // `listener` is a listening Unix socket, which the supervisor keeps open, too.
   static Result<std::unique_ptr<StepHost>> make(HostFacts facts, StepRecords records,
-                                                os::Fd listener);
+                                                os::Fd listener, StepLedger ledger = {});
   ~StepHost() override;
 
   // Returns when there has been nothing to do for a while; the next connection starts another host.
@@ -51,7 +52,8 @@ class StepHost final : private steps::StepLinks {
   };
   using MemberKey = std::pair<steps::StepNumber, std::uint32_t>;  // step and node of the job
 
-  StepHost(HostFacts facts, StepRecords records, os::Fd listener, std::unique_ptr<Reactor> reactor);
+  StepHost(HostFacts facts, StepRecords records, os::Fd listener, StepLedger ledger,
+           std::unique_ptr<Reactor> reactor);
   Status prepare();
   void accept_one();
   void meet(int socket);
@@ -65,6 +67,9 @@ class StepHost final : private steps::StepLinks {
   void member_lost(const MemberKey& key, const std::string& why);
   void collect_children();
   void pause_sources(steps::StepNumber step, bool pause);
+  bool is_idle() const;
+  // What is due by now; how long until something is, in milliseconds, -1: nothing will be.
+  int do_what_is_due(BootTime now);
 
   void to_client(steps::ClientId client, const steps::Frame& frame) override;
   void close_client(steps::ClientId client) override;
@@ -73,6 +78,8 @@ class StepHost final : private steps::StepLinks {
   void open_node(steps::StepNumber step, std::uint32_t node) override;
   void to_node(steps::StepNumber step, std::uint32_t node, const steps::Frame& frame) override;
   void close_node(steps::StepNumber step, std::uint32_t node) override;
+  void account(const steps::StepAccount& account) override;
+  void kill_later(steps::StepNumber step) override;
 
   HostFacts facts_;
   StepRecords records_;
@@ -85,6 +92,9 @@ class StepHost final : private steps::StepLinks {
   std::map<MemberKey, Member> members_;
   steps::ClientId next_client_ = 1;
   bool ending_ = false;  // the attempt was told to end
+  StepLedger ledger_;
+  std::map<steps::StepNumber, BootTime> kills_;  // of steps that were told to end
+  BootTime tell_usage_at_{};
 };
 
 // Becomes the job's user and runs the host; returns the exit status of its process. `directory` is the

@@ -15,6 +15,7 @@
 #include "aresstepd/steps/pmi1_service.h"
 #include "aresstepd/steps/pmix_service.h"
 #include "aresstepd/steps/task_process.h"
+#include "aresstepd/steps/task_usage.h"
 #include "base/clip.h"
 #include "node/binding.h"
 #include "os/file.h"
@@ -350,10 +351,29 @@ bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {
   end.user_cpu = duration(used.ru_utime);
   end.system_cpu = duration(used.ru_stime);
   end.max_rss = std::int64_t{used.ru_maxrss} << 10;
+  constexpr std::int64_t kBlock = 512;  // in which the kernel counts here
+  end.disk_read = std::int64_t{used.ru_inblock} * kBlock;
+  end.disk_written = std::int64_t{used.ru_oublock} * kBlock;
   send_(FrameKind::ended, task->rank, encode(end));
   if (mpi_) mpi_->task_ended(task->rank);
   end_if_over();
   return true;
+}
+
+void TaskGroup::tell_usage() {
+  steps::TaskEnd sum;
+  bool any = false;
+  for (const Task& task : tasks_) {
+    const std::optional<steps::TaskEnd> used = task.pid > 0 ? usage_of(task.pid) : std::nullopt;
+    if (!used) continue;
+    any = true;
+    sum.user_cpu += used->user_cpu;
+    sum.system_cpu += used->system_cpu;
+    sum.max_rss = std::max(sum.max_rss, used->max_rss);
+    sum.disk_read += used->disk_read;
+    sum.disk_written += used->disk_written;
+  }
+  if (any) send_(FrameKind::usage, 0, encode(sum));
 }
 
 void TaskGroup::end_if_over() {

@@ -50,6 +50,8 @@ class TaskGroup {
   // their streams. A task whose file is full has to wait, and no other.
   void pause_output(bool pause);
   bool over() const { return over_; }
+  // Tells what the running tasks have used so far, if any runs.
+  void tell_usage();
 
  private:
   struct Stream {
