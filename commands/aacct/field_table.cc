@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "aacct/step_lines.h"
 #include "base/duration.h"
 #include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "cli/values/step_ids.h"
 
 namespace ares::aacct {
 namespace {
@@ -62,6 +64,11 @@ const int kCpu = A::kCpusFieldNumber, kStarted = A::kStartedFieldNumber,
           kArray = A::kArraySpecFieldNumber, kStill = A::kSuspendedFieldNumber,
           kStillSince = A::kSuspendedAtFieldNumber;
 
+// ".0" on the line of a step.
+std::string step_suffix(R r) {
+  return r.step ? "." + cli::format_step(r.step->number()) : std::string();
+}
+
 std::vector<Field> identity_fields() {
   return {
       {"Account",
@@ -94,13 +101,13 @@ std::vector<Field> identity_fields() {
        -12,
        "id of the job; of an array's task ID_TASK",
        {A::kArrayTasksFieldNumber},
-       [](R r) { return id_text(*r.job); },
+       [](R r) { return id_text(*r.job) + step_suffix(r); },
        true},
       {"JobIDRaw",
        -12,
        "the job's own number, also of an array's task",
        {A::kOwnIdFieldNumber},
-       [](R r) { return number(r.job->own_id()); },
+       [](R r) { return number(r.job->own_id()) + step_suffix(r); },
        true},
       {"JobName", 10, "name", {A::kNameFieldNumber}, [](R r) { return text(r.job->name()); }},
       {"Partition",
@@ -179,9 +186,9 @@ std::vector<Field> outcome_fields() {
        }},
       {"DerivedExitCode",
        15,
-       "the highest of its steps (there are none yet)",
-       {},
-       [](R) { return std::string("0:0"); }},
+       "the highest ExitCode of its steps, without the script's",
+       {A::kStepsFieldNumber},
+       [](R r) { return derived_exit_code(*r.job); }},
       {"Priority",
        10,
        "priority when it was given nodes",
@@ -282,7 +289,7 @@ std::vector<Field> resource_fields() {
        [](R r) { return r.job->node_list().empty() ? "None assigned" : r.job->node_list(); }},
       {"NTasks",
        8,
-       "tasks it asked for",
+       "tasks it asked for; of a step those it had",
        {A::kTasksFieldNumber},
        [](R r) { return number(r.job->tasks()); }},
       {"AllocGPUS",
@@ -380,9 +387,25 @@ std::vector<Field> usage_fields() {
                           static_cast<double>(cpu_time(r).count()))
                     : std::string();
        }},
+      {"AveCPU",
+       10,
+       "of a step: TotalCPU divided by the number of its tasks",
+       {kUser, kSystem, A::kTasksFieldNumber},
+       [](R r) {
+         return r.step ? cpu_text((r.job->user_cpu() + r.job->system_cpu()) / tasks_of(r))
+                       : std::string();
+       }},
+      {"AveRSS",
+       10,
+       "of a step: the most memory of its tasks on average",
+       {A::kTasksFieldNumber},
+       [](R r) {
+         return r.step ? measured_memory_text(r.step->sum_rss() / tasks_of(r), r.units)
+                       : std::string();
+       }},
       {"MaxRSS",
        10,
-       "most memory it used on one node",
+       "most memory it used on one node; of a step, that one task used",
        {kRss},
        [](R r) { return measured_memory_text(r.job->max_rss(), r.units); }},
       {"MaxRSSNode",
@@ -451,10 +474,8 @@ const std::vector<Field>& fields() {
 const std::vector<std::string>& unsupported_fields() {
   static const std::vector<std::string> all = {"AdminComment",
                                                "AssocID",
-                                               "AveCPU",
                                                "AveCPUFreq",
                                                "AvePages",
-                                               "AveRSS",
                                                "AveVMSize",
                                                "BlockID",
                                                "ConsumedEnergy",

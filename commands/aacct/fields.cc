@@ -14,6 +14,19 @@ std::string id_text(const api::AccountingRow& row) {
   return row.array_tasks().empty() ? id : id + "_[" + row.array_tasks() + "]";
 }
 
+std::string text_of(const Field& field, const Row& row) {
+  constexpr std::string_view kOfJobsAlone[] = {
+      "AllocGPUS",  "AllocTRES", "CPUEff",    "DerivedExitCode", "GPUTime",
+      "GPUTimeRAW", "MemEff",    "Planned",   "PlannedCPU",      "PlannedCPURAW",
+      "Priority",   "ReqCPUS",   "ReqGPUS",   "ReqMem",          "ReqNodes",
+      "ReqTRES",    "Restarts",  "StdErr",    "StdIn",           "StdOut",
+      "SubmitLine", "Suspended", "Timelimit", "TimelimitRaw",    "WorkDir"};
+  if (row.step && std::find(std::begin(kOfJobsAlone), std::end(kOfJobsAlone), field.name) !=
+                      std::end(kOfJobsAlone))
+    return {};
+  return field.text(row);
+}
+
 Result<std::vector<SelectedField>> parse_fields(const std::string& list) {
   std::vector<SelectedField> chosen;
   for (const std::string& item : cli::split(list, ',')) {

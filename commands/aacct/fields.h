@@ -19,6 +19,8 @@ struct Row {
   Time now{};  // The controller's clock.
   const std::string* cluster = nullptr;
   Units units;
+  const api::AccountingStep* step =
+      nullptr;  // Of a step's line, in whose row `job` has its values.
 };
 
 struct Field {
@@ -47,5 +49,8 @@ Result<std::vector<SelectedField>> parse_fields(const std::string& list);
 
 // "12", "12_3", "12_[3-9]".
 std::string id_text(const api::AccountingRow& row);
+
+// The field's text; empty where a step's line has none.
+std::string text_of(const Field& field, const Row& row);
 
 }  // namespace ares::aacct

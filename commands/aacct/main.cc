@@ -52,7 +52,10 @@ Result<int> report(Query& query, Time now) {
   const auto chosen = parse_fields(query.format);
   if (!chosen) return fail(chosen.error());
   if (Status filled = complete(query, now, getuid()); !filled) return fail(filled.error());
-  if (!query.json) ask_only_for(*chosen, query.filter);
+  if (query.json)
+    query.filter.set_steps(!query.allocations);
+  else
+    ask_only_for(*chosen, query);
 
   auto client = cli::open_client("aacct", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());

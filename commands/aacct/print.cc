@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aacct/step_lines.h"
 #include "base/interval_set.h"
 #include "base/printable.h"
 #include "cli/output/json.h"
@@ -30,8 +31,14 @@ std::string_view head(std::string_view text, std::size_t width) {
   return text;
 }
 
-Row row_of(const Query& query, const api::AccountingRows& page, const api::AccountingRow& job) {
-  return {&job, Time(Duration(page.now())), &page.cluster(), query.units};
+// Calls `take` with each line of the page.
+template <class Take>
+void each_row(const Query& query, const api::AccountingRows& page, Take&& take) {
+  each_shown(query, page, [&](const api::AccountingRow& job) {
+    each_line(query, job, [&](const api::AccountingRow& row, const api::AccountingStep* step) {
+      take(Row{&row, Time(Duration(page.now())), &page.cluster(), query.units, step});
+    });
+  });
 }
 
 class Delimited final : public Printer {
@@ -47,9 +54,8 @@ class Delimited final : public Printer {
 
   void page(const api::AccountingRows& rows) override {
     std::string lines;
-    each_shown(query_, rows, [&](const api::AccountingRow& job) {
-      const Row row = row_of(query_, rows, job);
-      for (const SelectedField& field : chosen_) add(field.field->text(row), lines);
+    each_row(query_, rows, [&](const Row& row) {
+      for (const SelectedField& field : chosen_) add(text_of(*field.field, row), lines);
       end(lines);
     });
     write_(lines);
@@ -87,11 +93,10 @@ class Aligned final : public Printer {
   }
 
   void page(const api::AccountingRows& rows) override {
-    each_shown(query_, rows, [&](const api::AccountingRow& job) {
-      const Row row = row_of(query_, rows, job);
+    each_row(query_, rows, [&](const Row& row) {
       for (std::size_t i = 0; i < chosen_.size(); ++i) {
         const std::size_t begin = cells_.size();
-        cells_ += chosen_[i].field->text(row);
+        cells_ += text_of(*chosen_[i].field, row);
         ends_.push_back(cells_.size());
         if (!settled_ && !chosen_[i].fixed)
           widths_[i] = std::max(widths_[i], display_width(std::string_view(cells_).substr(begin)));

@@ -8,6 +8,7 @@
 #include "base/timespec.h"
 #include "cli/options/filter_options.h"
 #include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 #include "model/job/job.h"
 
 namespace ares::aacct {
@@ -83,8 +84,17 @@ cli::OptionTable options(Query& q, Time now) {
   table.environment_prefix = "AACCT_";
   table.options = {
       {'j', "jobs", "IDS",
-       "Only these jobs: 12, 12_3, separated by commas; of any user and any time.",
-       cli::set_job_ids(q.filter.mutable_jobs())},
+       "Only these jobs: 12, 12_3, separated by commas; of any user and any time. 12.0 and "
+       "12.batch "
+       "are only this step of a job.",
+       [&q](const std::string& value) -> Status {
+         auto ids = cli::parse_step_ids(value);
+         if (!ids) return fail(ids.error());
+         q.ids = std::move(*ids);
+         q.filter.clear_jobs();
+         cli::add_refs(q.filter.mutable_jobs(), q.ids.jobs());
+         return {};
+       }},
       {'u',
        "user",
        "USERS",
@@ -141,9 +151,7 @@ cli::OptionTable options(Query& q, Time now) {
          q.filter.set_all_attempts(true);
          return {};
        }},
-      {'X', "allocations", "",
-       "Jobs only, without their steps (steps are not recorded yet, so this is the default).",
-       [](const std::string&) -> Status { return {}; }},
+      {'X', "allocations", "", "Jobs only, without their steps.", cli::set_flag(q.allocations)},
       {'o', "format", "FIELDS",
        "Fields to print, separated by commas, or all; NAME%WIDTH cuts to a width, a negative one "
        "aligns to the left.",
@@ -262,10 +270,12 @@ Status complete(Query& q, Time now, std::uint32_t uid) {
   return complete_window(q, now);
 }
 
-void ask_only_for(const std::vector<SelectedField>& chosen, api::Accounting& filter) {
+void ask_only_for(const std::vector<SelectedField>& chosen, Query& query) {
+  api::Accounting& filter = query.filter;
   std::set<int> needed;
   for (const SelectedField& field : chosen)
     needed.insert(field.field->needs.begin(), field.field->needs.end());
+  filter.set_steps(!query.allocations || needed.contains(api::AccountingRow::kStepsFieldNumber));
   for (const int number : needed) filter.add_fields(static_cast<std::uint32_t>(number));
   // An empty list would request all fields.
   if (needed.empty()) filter.add_fields(api::AccountingRow::kKeyFieldNumber);
@@ -282,7 +292,14 @@ const cli::Manual& manual() {
            "jobs (to root: all) since midnight.",
            "A job that was started again has one row for its last attempt; -D shows every one. "
            "Tasks of an array that wait, or were cancelled while they did, share a row as "
-           "12_[3-9]. Steps of jobs are not recorded yet: there is one row a job.",
+           "12_[3-9].",
+           "Below the line of a job are those of its steps: 12.batch is its batch script, 12.0 the "
+           "first step of arun. Of a job with more than 1000 steps 12.others sums up the rest. -X "
+           "leaves them out, -j 12.0 shows one alone. The numbers of a step are those of its tasks "
+           "as the node's kernel counted them when they ended; while it runs they are a few "
+           "seconds "
+           "old. 12.batch has what the job used on its first node without what its steps used "
+           "there; its MaxRSS includes them, because the kernel counts the memory of a job as one.",
            "Columns are as wide as what they hold, and ids are never cut. On a terminal others "
            "are, with a + at the end, where the line would not fit."},
       .sections = {{"Fields",
@@ -305,6 +322,8 @@ const cli::Manual& manual() {
                      "2030-01-20T12:34. A time of day is "
                      "that of today."}}},
       .examples = {{"aacct -j 12 -o JobID,State,ExitCode,Elapsed,MaxRSS", "How job 12 went."},
+                   {"aacct -n -P -j 12.batch -o MaxRSS",
+                    "Memory of its batch script, for a script."},
                    {"aacct -a -S now-1day -s F,TO -P",
                     "All that failed in the last day, for a script."},
                    {"aacct -a -X -n -P -S 2030-01-01 -o Partition,GPUTimeRAW",

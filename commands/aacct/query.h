@@ -9,6 +9,7 @@
 #include "aacct/values.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
+#include "cli/values/step_ids.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aacct {
@@ -27,6 +28,8 @@ struct Query {
   bool no_header = false;
   bool list_fields = false;
   bool json = false;
+  bool allocations = false;  // -X: no lines of steps.
+  cli::JobOrStepIds ids;     // -j.
 
   // Hint of complete() that is printed if there are no rows.
   std::string hint;
@@ -38,7 +41,7 @@ const cli::Manual& manual();
 // Fills in defaults: the users whose jobs are listed, and the time window.
 Status complete(Query& query, Time now, std::uint32_t uid);
 
-// Requests only the fields that are shown.
-void ask_only_for(const std::vector<SelectedField>& chosen, api::Accounting& filter);
+// Requests only the fields that are shown, and the steps if any of it needs them.
+void ask_only_for(const std::vector<SelectedField>& chosen, Query& query);
 
 }  // namespace ares::aacct

@@ -28,9 +28,11 @@ Status send(rpc::Client& client, const Selection& selection, const api::Cancel& 
   const auto response = client.call(request);
   if (!response) return fail(response.error());
   if (!selection.verbose) return {};
+  const std::string step = cancel.has_step() ? "." + std::to_string(cancel.step()) : "";
   for (const auto& job : response->acted().jobs())
-    std::fprintf(stderr, "acancel: %s job %s\n", cancel.signal() ? "signalled" : "cancelled",
-                 cli::format_job_id(cli::key_of(job)).c_str());
+    std::fprintf(stderr, "acancel: %s %s %s%s\n", cancel.signal() ? "signalled" : "cancelled",
+                 step.empty() ? "job" : "step", cli::format_job_id(cli::key_of(job)).c_str(),
+                 step.c_str());
   if (!response->acted().text().empty())
     std::fprintf(stderr, "acancel: %s\n", response->acted().text().c_str());
   return {};

@@ -10,7 +10,9 @@
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
+#include "cli/values/step_ids.h"
 #include "model/job/job.h"
+#include "model/job/step_record.h"
 
 namespace ares::acancel {
 namespace {
@@ -37,17 +39,35 @@ Status set_states(Selection& s, const std::string& value) {
   return {};
 }
 
-Result<std::vector<JobKey>> keys_of(const Selection& s) {
-  std::vector<JobKey> keys;
+Result<cli::JobOrStepIds> ids_of(const Selection& s) {
+  cli::JobOrStepIds ids;
   for (const std::string& id : s.ids) {
-    const auto parsed = cli::parse_job_ids(id);
+    const auto parsed = cli::parse_step_ids(id);
     if (!parsed) return fail(parsed.error());
-    keys.insert(keys.end(), parsed->begin(), parsed->end());
+    ids.whole.insert(ids.whole.end(), parsed->whole.begin(), parsed->whole.end());
+    ids.steps.insert(ids.steps.end(), parsed->steps.begin(), parsed->steps.end());
   }
-  if (keys.empty() && !has_filter(s))
+  if (ids.whole.empty() && ids.steps.empty() && !has_filter(s))
     return fail(ErrorCode::invalid_argument,
                 "No job identification provided: name job ids, or filters such as --me");
-  return keys;
+  return ids;
+}
+
+// The request about one step: 12.batch is the script of job 12.
+Result<api::Cancel> step_request(const Selection& s, const cli::StepId& id) {
+  if (id.step == kOtherSteps)
+    return fail(ErrorCode::invalid_argument,
+                cli::format_job_id(id.job) + ".others is not one step; name its number");
+  api::Cancel request;
+  request.set_signal(s.signal);
+  cli::add_refs(request.mutable_jobs()->mutable_jobs(), std::vector<JobKey>{id.job});
+  if (id.step == kBatchStep) {
+    request.set_batch_only(true);
+    if (s.signal == 0) request.set_signal(SIGTERM);
+  } else {
+    request.set_step(static_cast<std::uint32_t>(id.step));
+  }
+  return request;
 }
 
 // Multiplies the requests: one copy of each per value.
@@ -123,15 +143,23 @@ cli::OptionTable options(Selection& s) {
 }
 
 Result<std::vector<api::Cancel>> requests(const Selection& s, std::uint32_t uid) {
-  const auto keys = keys_of(s);
-  if (!keys) return fail(keys.error());
+  const auto ids = ids_of(s);
+  if (!ids) return fail(ids.error());
   api::Cancel base;
   base.set_batch_only(s.batch_only);
   base.set_signal(s.signal == 0 && s.batch_only ? SIGTERM : s.signal);
-  cli::add_refs(base.mutable_jobs()->mutable_jobs(), *keys);
-  if (s.me) base.mutable_jobs()->set_uid(uid);
+  cli::add_refs(base.mutable_jobs()->mutable_jobs(), ids->whole);
+  std::vector<api::Cancel> all;
+  if (!ids->whole.empty() || ids->steps.empty()) all.push_back(base);
+  for (const cli::StepId& id : ids->steps) {
+    auto request = step_request(s, id);
+    if (!request) return fail(request.error());
+    all.push_back(std::move(*request));
+  }
+  if (s.me)
+    for (api::Cancel& one : all) one.mutable_jobs()->set_uid(uid);
 
-  std::size_t count = 1;
+  std::size_t count = all.size();
   for (const auto* list :
        {&s.users, &s.states, &s.names, &s.partitions, &s.accounts, &s.qos, &s.wckeys, &s.nodes}) {
     count *= std::max<std::size_t>(list->size(), 1);
@@ -139,7 +167,6 @@ Result<std::vector<api::Cancel>> requests(const Selection& s, std::uint32_t uid)
       return fail(ErrorCode::invalid_argument,
                   "too many combinations of filters; run acancel several times with fewer");
   }
-  std::vector<api::Cancel> all = {base};
   using To = api::JobSelector;
   using Text = const std::string;
   multiply(all, s.users, [](To& to, Text& text) { to.set_user(text); });
@@ -154,10 +181,14 @@ Result<std::vector<api::Cancel>> requests(const Selection& s, std::uint32_t uid)
 }
 
 Result<api::ListJobs> listing(const Selection& s, std::uint32_t uid) {
-  const auto keys = keys_of(s);
-  if (!keys) return fail(keys.error());
+  const auto ids = ids_of(s);
+  if (!ids) return fail(ids.error());
+  if (!ids->steps.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--interactive asks about jobs; leave it out to cancel a step");
   api::ListJobs list;
-  cli::add_refs(list.mutable_jobs(), *keys);
+  const std::vector<JobKey> keys = ids->jobs();
+  cli::add_refs(list.mutable_jobs(), keys);
   const auto add = [](const std::vector<std::string>& from, auto* to) {
     for (const std::string& text : from) *to->Add() = text;
   };
@@ -169,7 +200,7 @@ Result<api::ListJobs> listing(const Selection& s, std::uint32_t uid) {
   add(s.wckeys, list.mutable_wckeys());
   add(s.nodes, list.mutable_nodes());
   add(s.states, list.mutable_states());
-  if (s.me || (keys->empty() && s.users.empty() && uid != 0)) list.add_users(std::to_string(uid));
+  if (s.me || (keys.empty() && s.users.empty() && uid != 0)) list.add_users(std::to_string(uid));
   if (list.states().empty())
     for (const JobState state : {JobState::pending, JobState::configuring, JobState::running,
                                  JobState::suspended, JobState::completing})
@@ -207,7 +238,11 @@ const cli::Manual& manual() {
            "SIGTERM are sent, and SIGKILL "
            "after the site's kill_wait.",
            "Ids are a job's (12), an array's with all its tasks (12), one task's (12_3) or several "
-           "tasks' (12_[1-4]). Filters "
+           "tasks' (12_[1-4]). 12.0 is only step 0 of job 12, which ends like a job: its tasks get "
+           "SIGCONT and SIGTERM, and SIGKILL after kill_wait; the job goes on. A step that has "
+           "ended, or "
+           "never was, is no error. 12.batch is the shell that runs the script, as with -b. "
+           "Filters "
            "select the jobs for which all of them hold; with ids they narrow those down. A filter "
            "with several values, separated by commas, holds for jobs that have one of them.",
            "Users may cancel their own jobs; operators everyone's."},
@@ -215,6 +250,7 @@ const cli::Manual& manual() {
                    {"acancel --me -t PENDING", "Cancel all my pending jobs."},
                    {"acancel -i -n train",
                     "Cancel some of my jobs called train, asking about each."},
+                   {"acancel 12.0", "End step 0 of job 12."},
                    {"acancel -s USR1 -b 12", "Send SIGUSR1 to the script's shell."}},
       .see_also = {"asub(1)", "aqueue(1)", "actl(1)"}};
   return text;

@@ -1,12 +1,14 @@
 #include "astat/columns.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/units.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
+#include "model/job/step_record.h"
 
 namespace ares::astat {
 namespace {
@@ -44,8 +46,11 @@ cli::Column<Row> column(std::string_view name, std::string_view help, void (*put
 
 std::vector<cli::Column<Row>> make() {
   return {
-      column("JobID", "The job, or the task of an array.",
-             [](R r, Out out) { out += cli::format_job_id(cli::key_of(r.sum.job())); }),
+      column("JobID", "The job, or the task of an array; 12.0 is a step of job 12.",
+             [](R r, Out out) {
+               out += cli::format_job_id(cli::key_of(r.sum.job()));
+               if (!r.step.empty()) out += "." + r.step;
+             }),
       column("User", "Whose job it is.", [](R r, Out out) { out += r.sum.user(); }),
       column("Partition", "Where it runs.", [](R r, Out out) { out += r.sum.partition(); }),
       column("NodeList", "Its nodes.", [](R r, Out out) { out += compress_hostlist(r.nodes); }),
@@ -55,13 +60,15 @@ std::vector<cli::Column<Row>> make() {
              [](R r, Out out) { out += std::to_string(r.sum.cpus()); }),
       column("Processes", "Processes now.",
              [](R r, Out out) {
-               if (r.sum.known()) out += std::to_string(r.sum.processes());
+               if (r.sum.known() && r.sum.processes() > 0) out += std::to_string(r.sum.processes());
              }),
       column("RSS", "Memory of its processes now, without the page cache.",
              [](R r, Out out) { put_memory(r, r.sum.memory(), out); }),
       column("AveRSS", "RSS divided by the number of tasks.",
              [](R r, Out out) { put_memory(r, per_task(r, r.sum.memory()), out); }),
-      column("MaxRSS", "The most that it held on one node so far, page cache included.",
+      column("MaxRSS",
+             "The most that it held on one node so far, page cache included; of a step, that one "
+             "task held.",
              [](R r, Out out) { put_memory(r, r.sum.max_rss(), out); }),
       column("MaxRSSNode", "The node of MaxRSS.",
              [](R r, Out out) {
@@ -150,6 +157,59 @@ std::vector<Row> rows_of(const api::RunningUse& use, bool by_node) {
     } else {
       rows.push_back({line, {line.node()}, Time(Duration(use.now()))});
     }
+  }
+  return rows;
+}
+
+namespace {
+
+bool is_wanted(const cli::JobOrStepIds& ids, const JobKey& job, std::int64_t step) {
+  return std::any_of(ids.steps.begin(), ids.steps.end(), [&](const cli::StepId& id) {
+    return id.step == step && id.job.job == job.job && (id.job.task.is_none() || id.job == job);
+  });
+}
+
+Row row_of(const api::RunningUse::Line& job, const api::AccountingStep& step, Time now) {
+  Row row{{}, {}, now, cli::format_step(step.number())};
+  api::RunningUse::Line& sum = row.sum;
+  *sum.mutable_job() = job.job();
+  sum.set_user(job.user());
+  sum.set_partition(job.partition());
+  sum.set_cpus(step.cpus());
+  sum.set_tasks(step.tasks());
+  sum.set_started_at(step.started());
+  sum.set_known(true);
+  sum.set_heard_at(job.heard_at());
+  sum.set_user_cpu(step.user_cpu());
+  sum.set_system_cpu(step.system_cpu());
+  sum.set_max_rss(step.max_rss());
+  sum.set_node(step.max_rss_node());
+  sum.set_disk_read(step.disk_read());
+  sum.set_disk_written(step.disk_written());
+  if (auto names = expand_hostlist(step.node_list())) row.nodes = std::move(*names);
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> step_rows(const api::RunningUse& use, const cli::JobOrStepIds& ids, bool all) {
+  std::vector<Row> rows;
+  const Time now{Duration(use.now())};
+  std::optional<JobKey> last;
+  for (const api::RunningUse::Line& line : use.lines()) {
+    const JobKey job = cli::key_of(line.job());
+    const bool first = last != job;
+    last = job;
+    if (first && (all || is_wanted(ids, job, kBatchStep))) {
+      // What the first node counts, less what its steps used there, is not known while it runs.
+      Row row{line, {line.node()}, now, cli::format_step(kBatchStep)};
+      row.sum.set_tasks(1);
+      row.sum.clear_steps();
+      rows.push_back(std::move(row));
+    }
+    for (const api::AccountingStep& step : line.steps())
+      if (step.ended() == 0 && (all || is_wanted(ids, job, step.number())))
+        rows.push_back(row_of(line, step, now));
   }
   return rows;
 }

@@ -59,7 +59,10 @@ Result<int> show(Query& query) {
     std::puts(cli::to_json(*use).c_str());
     return 0;
   }
-  for (const Row& row : rows_of(*use, query.by_node)) listing->add(row);
+  const bool jobs = query.ids.steps.empty() && !query.all_steps;
+  for (const Row& row :
+       jobs ? rows_of(*use, query.by_node) : step_rows(*use, query.ids, query.all_steps))
+    listing->add(row);
   const std::string text = listing->grid().layout(!query.no_header);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;

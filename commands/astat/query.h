@@ -6,6 +6,7 @@
 #include "cli/options/frame.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
+#include "cli/values/step_ids.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::astat {
@@ -16,6 +17,8 @@ struct Query {
   std::string format;
   bool all_users = false;
   bool by_node = false;  // a line for each node of a job
+  bool all_steps = false;
+  cli::JobOrStepIds ids;  // -j
   bool no_header = false;
   bool trailing = false;  // fields end with a |
   bool parsable = false;  // fields are separated by a |

@@ -398,6 +398,7 @@ Result<UserBody> to_command(const Principal& caller, const Policy& policy,
       cancel.jobs = std::move(*jobs);
       cancel.signal = request.cancel().signal();
       cancel.batch_only = request.cancel().batch_only();
+      if (request.cancel().has_step()) cancel.step = request.cancel().step();
       return cancel;
     }
     case api::Request::kJobAction: return to_job_action(request.job_action(), identity);

@@ -160,7 +160,7 @@ def test_filters(cluster):
 def test_every_field_and_json(cluster):
     job = cluster.wrap("true", "-o", "%x.out", "-J", "allfields")
     cluster.completed(job)
-    header, line = cluster.run("aacct", "-P", "-j", job, "-o", "all").stdout.splitlines()
+    header, line = cluster.run("aacct", "-X", "-P", "-j", job, "-o", "all").stdout.splitlines()
     row = dict(zip(header.split("|"), line.split("|"), strict=True))
     assert row["JobID"] == row["JobIDRaw"] == job
     assert row["StdOut"] == f"{cluster.work}/%x.out"
@@ -185,7 +185,7 @@ def test_gpus_are_counted_in_total_and_by_type(gpu_cluster):
 
 
 @pytest.mark.parametrize("words, expected", [
-    (["-o", "Wibble"], "Wibble"), (["-o", "AveRSS"], "AveRSS"), (["-s", "SLEEPING"], "SLEEPING"),
+    (["-o", "Wibble"], "Wibble"), (["-o", "AveVMSize"], "AveVMSize"), (["-s", "SLEEPING"], "SLEEPING"),
     (["-S", "whenever"], "whenever"), (["-j", "12x"], "12x"), (["--units=Z"], "Z"), (["-i", "9-1"], "9-1"),
     (["--clusters=x"], "clusters"), (["12"], "-j 12")])
 def test_invalid_options_are_named_in_the_error(cluster, words, expected):

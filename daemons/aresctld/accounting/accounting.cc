@@ -73,12 +73,15 @@ Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity
                        bound(query.has_max_time_limit(), query.max_time_limit())};
   filter.all_attempts = query.all_attempts();
   filter.limit = query.limit();
+  filter.steps = query.steps();
   filter.fields = list<std::uint32_t>(query.fields());
   if (!filter.fields.empty()) {  // needed by merge() and read()
     filter.fields.push_back(Row::kSupersededFieldNumber);
     if (std::find(filter.fields.begin(), filter.fields.end(), Row::kGroupFieldNumber) !=
         filter.fields.end())
       filter.fields.push_back(Row::kGidFieldNumber);
+    if (filter.steps)
+      for (const std::uint32_t field : fields_of_steps()) filter.fields.push_back(field);
   }
   if (query.has_after()) {
     auto after = proto::from_api(query.after());
@@ -153,6 +156,7 @@ Result<api::AccountingRows> AccountingReader::read(const api::Accounting& query,
   auto stored = accounting_.query(*filter);
   if (!stored) return fail(stored.error());
   api::AccountingRows out = merge(std::move(waiting), std::move(*stored));
+  if (query.steps()) complete_steps(live_steps_, out);
   const auto& fields = query.fields();
   if (fields.empty() ||
       std::find(fields.begin(), fields.end(), Row::kGroupFieldNumber) != fields.end())

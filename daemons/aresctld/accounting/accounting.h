@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "aresctld/accounting/step_rows.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/identity.h"
 #include "base/result.h"
@@ -20,11 +21,12 @@ namespace ares::aresctld {
 class AccountingReader {
  public:
   AccountingReader(store::PgOptions options, std::size_t connections, const ViewHolder& views,
-                   Identity& identity)
+                   Identity& identity, LiveSteps live_steps)
       : cluster_(options.cluster_name),
         accounting_(std::move(options), connections),
         views_(views),
-        identity_(identity) {}
+        identity_(identity),
+        live_steps_(std::move(live_steps)) {}
 
   // unavailable while the database is unreachable; invalid_argument names the invalid part.
   Result<api::AccountingRows> read(const api::Accounting& query, Time now);
@@ -34,6 +36,7 @@ class AccountingReader {
   store::Accounting accounting_;
   const ViewHolder& views_;
   Identity& identity_;
+  LiveSteps live_steps_;
 };
 
 // Merges the rows of pending jobs with the rows of the database, which were read later. If a job

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "aresctld/accounting/step_rows.h"
 #include "aresctld/query/queries.h"
 #include "aresctld/query/query_filter.h"
 #include "cli/values/job_ids.h"
@@ -55,6 +56,7 @@ void put_line(const ClusterState& state, const NodeHub& hub, const Job& job, con
   line.set_processes(heard->use.processes);
   line.set_disk_read(heard->use.usage.disk_read.value());
   line.set_disk_written(heard->use.usage.disk_written.value());
+  for (const StepRecord& step : heard->use.steps) to_api(step, *line.add_steps());
 }
 
 Status check_running(const ClusterState& state, const std::vector<JobKey>& named,

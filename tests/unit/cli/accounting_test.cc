@@ -1,4 +1,4 @@
-// Tests: aacct/fields, field_table, filter_options, aacct/values
+// Tests: aacct/fields, field_table, filter_options, step_lines, aacct/values
 // The request of aacct, and how it prints the reply.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,6 +99,69 @@ TEST_F(Accounting, DefaultFieldsAreAsWideAsNeeded) {
   EXPECT_EQ(print({}),
             "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode\n"
             "------------ ---------- ---------- ---------- ---------- ---------- --------\n");
+}
+
+api::AccountingStep step(std::int64_t number, std::int32_t code) {
+  api::AccountingStep out;
+  out.set_number(number);
+  out.set_name(number < 0 ? "batch" : "prog");
+  out.set_state(code == 0 ? "COMPLETED" : "FAILED");
+  out.set_exit_code(code);
+  out.set_started(kNow - 10 * kSecond);
+  out.set_ended(kNow);
+  out.set_tasks(2);
+  out.set_cpus(2);
+  out.set_node_count(1);
+  out.set_node_list("n2");
+  out.set_user_cpu(3'000'000);
+  out.set_system_cpu(1'000'000);
+  out.set_max_rss(2 << 20);
+  out.set_sum_rss(3 << 20);
+  out.set_disk_read(1 << 20);
+  return out;
+}
+
+api::AccountingRow row_with_steps() {
+  api::AccountingRow out = row(7);
+  *out.add_steps() = step(-1, 9);
+  *out.add_steps() = step(0, 0);
+  *out.add_steps() = step(1, 3);
+  *out.add_steps() = step(std::int64_t{1} << 32, 0);
+  return out;
+}
+
+TEST_F(Accounting, StepsFollowTheirJob) {
+  const std::vector<std::string> words{"-n", "-P", "-o",
+                                       "JobID,JobName,State,ExitCode,DerivedExitCode"};
+  EXPECT_EQ(print({row_with_steps()}, words),
+            "7|wrap|COMPLETED|0:0|3:0\n"
+            "7.batch|batch|FAILED|9:0|\n"
+            "7.0|prog|COMPLETED|0:0|\n"
+            "7.1|prog|FAILED|3:0|\n"
+            "7.others|prog|COMPLETED|0:0|\n");
+}
+
+TEST_F(Accounting, AllocationsAreJobsWithoutTheirSteps) {
+  EXPECT_EQ(print({row_with_steps()}, {"-X", "-n", "-P", "-o", "JobID"}), "7\n");
+}
+
+TEST_F(Accounting, StepsThatAreNamedAreShownAlone) {
+  const auto ids = [](const std::string& named) {
+    return print({row_with_steps()}, {"-j", named, "-n", "-P", "-o", "JobID"});
+  };
+  EXPECT_EQ(ids("7.batch"), "7.batch\n");
+  EXPECT_EQ(ids("7.0,7.1"), "7.0\n7.1\n");
+  EXPECT_EQ(ids("7.9"), "");
+  EXPECT_EQ(ids("7.0,7"), "7\n7.batch\n7.0\n7.1\n7.others\n");
+  EXPECT_EQ(ids("8,7.0"), "7.0\n");
+}
+
+TEST_F(Accounting, StepHasItsOwnNumbers) {
+  EXPECT_EQ(print({row_with_steps()},
+                  {"-j", "7.0", "-n", "-P", "-o",
+                   "NTasks,AllocCPUS,NNodes,NodeList,Elapsed,TotalCPU,UserCPU,SystemCPU,AveCPU,"
+                   "MaxRSS,AveRSS,DiskRead,Timelimit,ReqMem,User,Account"}),
+            "2|2|1|n2|00:00:10|00:04.000|00:03.000|00:01.000|00:02.000|2M|1.50M|1M||||physics\n");
 }
 
 TEST_F(Accounting, NarrowTerminalShortensAllColumnsButIds) {
@@ -326,15 +389,17 @@ TEST_F(Accounting, RangesAndLimits) {
 }
 
 TEST_F(Accounting, OnlyNeededFieldsAreRequested) {
-  api::Accounting filter;
-  ask_only_for(*parse_fields("JobID,Elapsed"), filter);
+  Query query;
+  const api::Accounting& filter = query.filter;
+  ask_only_for(*parse_fields("JobID,Elapsed"), query);
   EXPECT_THAT(filter.fields(), ElementsAre(api::AccountingRow::kStartedFieldNumber,
                                            api::AccountingRow::kEndedFieldNumber,
                                            api::AccountingRow::kArrayTasksFieldNumber,
                                            api::AccountingRow::kSuspendedFieldNumber,
                                            api::AccountingRow::kSuspendedAtFieldNumber));
-  api::Accounting none;
-  ask_only_for(*parse_fields("Cluster"), none);
+  Query other;
+  const api::Accounting& none = other.filter;
+  ask_only_for(*parse_fields("Cluster"), other);
   EXPECT_EQ(none.fields_size(), 1) << "nothing is not everything";
 }
 

@@ -55,6 +55,35 @@ TEST(Astat, SumsTheNodesOfAJob) {
   EXPECT_EQ(rows_of(use, true).size(), 3u);
 }
 
+TEST(Astat, StepsThatRunAreLinesOfTheirOwn) {
+  api::RunningUse use;
+  use.set_now(20'000'000);
+  add_line(use, 1, "n1", true);
+  add_line(use, 1, "n2", true);
+  for (const int number : {0, 1}) {
+    api::AccountingStep& step = *use.mutable_lines(0)->add_steps();
+    step.set_number(number);
+    step.set_tasks(4);
+    step.set_node_list("n[1-2]");
+    step.set_user_cpu(8'000'000);
+    step.set_max_rss(5 << 20);
+    step.set_max_rss_node("n2");
+    if (number == 0) step.set_ended(15'000'000);
+  }
+  const std::vector<Row> all = step_rows(use, {}, true);
+  ASSERT_EQ(all.size(), 2u) << "the script and the step that runs";
+  EXPECT_EQ(cell(all[0], "JobID"), "12_1.batch");
+  EXPECT_EQ(cell(all[1], "JobID"), "12_1.1");
+  EXPECT_EQ(cell(all[1], "NTasks"), "4");
+  EXPECT_EQ(cell(all[1], "AveCPU"), "00:02.000");
+  EXPECT_EQ(cell(all[1], "MaxRSS"), "5M");
+  EXPECT_EQ(cell(all[1], "NodeList"), "n[1-2]");
+  EXPECT_EQ(cell(all[1], "Processes"), "") << "not known of a step";
+  const JobKey job{JobId(12), TaskIndex{}};
+  EXPECT_EQ(step_rows(use, {{}, {{job, 1}}}, false).size(), 1u);
+  EXPECT_EQ(step_rows(use, {{}, {{job, 0}}}, false).size(), 0u) << "it has ended";
+}
+
 TEST(Astat, FieldsThatNoNodeToldAreEmpty) {
   api::RunningUse use;
   add_line(use, 1, "n1", false);

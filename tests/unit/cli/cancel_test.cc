@@ -70,6 +70,28 @@ TEST(Cancel, SignalsAreGivenByNameOrNumber) {
   EXPECT_FALSE(cancel({"-f", "-s", "USR1", "1"})[0].batch_only());
 }
 
+TEST(Cancel, StepsAreRequestsOfTheirOwn) {
+  const auto made = cancel({"-s", "USR1", "12", "13.2", "14.batch"});
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_TRUE(!made[0].has_step() && made[0].jobs().jobs(0).job() == 12);
+  EXPECT_TRUE(made[1].step() == 2 && made[1].jobs().jobs(0).job() == 13);
+  EXPECT_TRUE(!made[2].has_step() && made[2].batch_only() && made[2].jobs().jobs(0).job() == 14);
+  const auto ended = cancel({"12.0", "13.batch"});
+  ASSERT_EQ(ended.size(), 2u) << "the jobs themselves go on";
+  EXPECT_TRUE(ended[0].has_step() && ended[0].step() == 0 && ended[0].signal() == 0);
+  EXPECT_EQ(ended[1].signal(), 15);
+}
+
+TEST(Cancel, NoStepIsTakenForItsJob) {
+  std::string refused;
+  EXPECT_TRUE(cancel({"12.x"}, &refused).empty());
+  EXPECT_THAT(refused, HasSubstr("a step is JOB.NUMBER"));
+  EXPECT_TRUE(cancel({"12.others"}, &refused).empty());
+  EXPECT_THAT(refused, HasSubstr("is not one step"));
+  const auto line = parse({"-i", "12.0"});
+  EXPECT_FALSE(listing(line->selection, 1001)) << "asking would cancel the whole job";
+}
+
 TEST(Cancel, EmptySelectionIsAnError) {
   std::string refused;
   EXPECT_TRUE(cancel({}, &refused).empty());
