@@ -124,7 +124,7 @@ class Cluster:
     # --- commands -------------------------------------------------------------------------------------------------
     def environment(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("ASUB_", "AQUEUE_", "AACCT_", "ACANCEL_"))}
-        env.update(ARES_CONF=str(self.dir / "ares.yaml"), PATH=f"{self.bin}:{env['PATH']}", **more)
+        env.update({"ARES_CONF": str(self.dir / "ares.yaml"), "PATH": f"{self.bin}:{env['PATH']}", **more})
         return env
 
     def run(self, program, *words, check=True, timeout=60, user=None, env=None, cwd=None, **more):
