@@ -222,6 +222,64 @@ def test_terminal_of_a_task_has_a_size_and_takes_control_c(cluster):
     assert any(line in ("33 111", "24 80", "0 0") for line in lines)
 
 
+SCREEN = """
+import curses, signal
+def main(screen):
+    signal.signal(signal.SIGINT, lambda *_: heard.append("interrupt"))
+    heard = []
+    while True:
+        height, width = screen.getmaxyx()
+        screen.erase()
+        screen.addstr(height - 1, 0, f"<{height} {width} {' '.join(heard)}>")
+        screen.refresh()
+        try:
+            key = screen.getch()
+        except curses.error:
+            continue
+        if key == ord("q"):
+            return
+        if key == curses.KEY_RESIZE:
+            curses.update_lines_cols()
+        elif key == curses.KEY_UP:
+            heard.append("up")
+curses.wrapper(main)
+"""
+# Runs arun on a terminal, and does the next thing as soon as the screen has what is expected.
+AT_TERMINAL = """
+import fcntl, os, pty, re, signal, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.execvp("arun", ["arun", "-N1", "-n1", "-w", "n2", "--pty", "python3", "screen.py"])
+def size(rows, columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+size(30, 100)
+steps = [("<30 100 >", lambda: size(41, 77)), ("<41 77 >", lambda: os.write(fd, b"\x1bOA")), ("<41 77 up>", lambda: os.write(fd, b"\x03")),
+         ("<41 77 up interrupt>", lambda: os.write(fd, b"q"))]
+text = ""
+while True:
+    try:
+        part = os.read(fd, 4096)
+    except OSError:
+        break
+    text += part.decode()
+    shown = re.sub("\x1b[^a-zA-Z]*[a-zA-Z]", "", text)
+    # curses draws what has changed; the whole line is drawn when its place has changed.
+    if steps and (steps[0][0] in shown or (len(steps) < 3 and steps[0][0].split()[-1].rstrip(">") in shown)):
+        print("saw", steps[0][0])
+        steps.pop(0)[1]()
+        text = ""
+print("exit", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def test_full_screen_program_follows_the_terminal(cluster):
+    (cluster.work / "screen.py").write_text(SCREEN)
+    (cluster.work / "at_terminal.py").write_text(AT_TERMINAL)
+    lines = said(cluster, "python3 at_terminal.py", "-N2", "-n2")
+    assert lines == ["saw <30 100 >", "saw <41 77 >", "saw <41 77 up>", "saw <41 77 up interrupt>", "exit 0"]
+
+
 def test_steps_can_be_started_from_other_nodes(cluster):
     lines = said(cluster, """
         arun -N1 -w n2 -n1 arun --overlap -n2 -N2 bash -c 'echo $SLURM_PROCID $SLURMD_NODENAME $SLURM_STEP_ID'
