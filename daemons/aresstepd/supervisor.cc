@@ -249,11 +249,19 @@ void Supervisor::watch(int fd, bool on) {
 // Checks before the script may run what listen() needs later, so that an error fails the launch: a
 // restarted aresd reaches the job only through the socket. listen() binds the socket to its name.
 Status Supervisor::prepare_to_listen() {
+  if (Status written = write_host_file(); !written) return written;
   if (Status listens = listen_for_steps(); !listens) return listens;
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return fail(os::errno_error("cannot make the socket " + socket_path(dir_)));
   if (clients_.empty()) return listen();
   return clear_socket_name();
+}
+
+// Now, because a full disk is then a failed launch of this node, which the job survives elsewhere.
+Status Supervisor::write_host_file() const {
+  const LaunchSpec& launch = spec_.launch;
+  if (launch.rank != 0 || !node::has_host_file(launch)) return {};
+  return os::publish_file(node::host_file(dir_.path()), node::host_file_text(launch), 0444);
 }
 
 // Only the job's user connects: arun, and the node daemon for steps of other nodes. The process that

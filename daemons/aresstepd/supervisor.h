@@ -49,6 +49,7 @@ class Supervisor {
   std::unique_ptr<os::TaskTree> make_tree() const;
   Status prepare_loop();
   Status prepare_to_listen();
+  Status write_host_file() const;
   Status listen_for_steps();
   void start_step_host();
   void step_host_ended();

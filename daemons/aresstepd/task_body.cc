@@ -148,11 +148,6 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
   std::vector<std::string> of_session;
   if (auto failure = open_session(spec, of_session)) return *failure;
   std::string complaints = bind_task(spec);
-  if (node::has_host_file(spec.launch))
-    if (const Status written =
-            os::publish_file(node::host_file(directory), node::host_file_text(spec.launch), 0444);
-        !written)
-      return {kCannot, written.error().message};
   set_limits(job.limits);
   if (!spec.private_tmp.empty())
     if (const Status entered = os::enter_private_tmp(spec.private_tmp); !entered)

@@ -339,8 +339,11 @@ void StepManager::node_lost(StepNumber number, std::uint32_t node, const std::st
 
 void StepManager::client_lost(ClientId client) {
   std::erase_if(waiting_, [&](const Waiting& w) { return w.client == client; });
-  if (const auto it = by_client_.find(client); it != by_client_.end())
-    end(it->second, StepState::cancelled);
+  const auto it = by_client_.find(client);
+  if (it == by_client_.end()) return;
+  // It may leave as soon as it knows that all tasks have ended.
+  const bool ended = steps_.at(it->second).tasks_left == 0;
+  end(it->second, ended ? std::nullopt : std::optional(StepState::cancelled));
 }
 
 void StepManager::end_if_over(StepNumber number) {

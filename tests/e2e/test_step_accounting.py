@@ -214,3 +214,20 @@ def test_steps_survive_a_restart_of_the_node_daemon(cluster):
     found = rows(cluster, job, "State,ExitCode")
     assert found[f"{job}.0"] == {"State": "COMPLETED", "ExitCode": "0:0"}
     assert found[f"{job}.batch"] == {"State": "FAILED", "ExitCode": "5:0"}
+
+
+def test_steps_go_to_archives_with_their_job_and_come_back(cluster):
+    job = submitted(cluster, "arun -n2 true; arun -n1 false", "-n2")
+    cluster.wait_end(job)
+    fields = "State,ExitCode,NTasks,TotalCPU,Start,End"
+    before = rows(cluster, job, fields)
+    assert len(before) == 4
+    line = cluster.psql(f"SELECT archive_line(row_to_json(a)::text, a.job_id, a.task, a.attempt) FROM attempt_done a WHERE job_id = {job}")
+    assert [step["step"] for step in json.loads(line)["steps"]] == [-1, 0, 1]
+    cluster.psql(f"DELETE FROM attempt_done WHERE job_id = {job}; DELETE FROM attempt_step WHERE job_id = {job}")
+    assert rows(cluster, job, fields) == {}
+    loaded = line.replace("'", "''")
+    assert cluster.psql(f"SELECT archive_load(jsonb_build_array('{loaded}'::jsonb))") == "1"
+    assert rows(cluster, job, fields) == before
+    seen = cluster.psql(f"SELECT step, state, exit_code, tasks FROM ares_views.step WHERE job_id = {job} ORDER BY started, step")
+    assert set(seen.splitlines()) == {"batch|FAILED|1|1", "0|COMPLETED|0|2", "1|FAILED|1|1"}

@@ -46,7 +46,7 @@ nodes:
   - {{name: "n[1-{nodes}]", cpus: 8, memory: 8G}}
 partitions:
   - {{name: main, nodes: "n[1-{nodes}]", default: true}}
-node: {{prolog: {prolog}, prolog_timeout: 20}}
+node: {{prolog: {prolog}, prolog_timeout: 5}}
 """
 PROLOG = """#!/bin/bash
 sleep 0.$((RANDOM % 6))

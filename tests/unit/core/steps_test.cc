@@ -10,6 +10,12 @@ namespace {
 
 using testing::HasSubstr;
 
+JobSpec wide() {
+  JobSpec spec = Cluster::spec();
+  spec.min_nodes = spec.max_nodes = spec.tasks = 2;
+  return spec;
+}
+
 class StepsTest : public testing::Test {
  protected:
   static StepRecord step(std::int64_t number, Time started, Time ended) {
@@ -39,7 +45,7 @@ class StepsTest : public testing::Test {
 };
 
 TEST_F(StepsTest, StepsAreRecordedOnceWithTheEndThatTheFirstNodeReports) {
-  const JobKey key = c.submit();
+  const JobKey key = c.submit(wide());
   c.start(key, {1, 2});
   const Time began = *c.job(key).started;
   c.now += Seconds{60};
@@ -81,7 +87,7 @@ TEST_F(StepsTest, AttemptWithoutStepsCausesNoEvent) {
 }
 
 TEST_F(StepsTest, SignalOfAStepGoesToTheFirstNodeAloneAndTheJobGoesOn) {
-  const JobKey key = c.submit();
+  const JobKey key = c.submit(wide());
   c.start(key, {1, 2});
   c.forget_sent();
   ASSERT_FALSE(signal(key, 3, 10).failed);
@@ -102,39 +108,20 @@ TEST_F(StepsTest, OnlyTheUserAndOperatorsSignalStepsOfRunningJobs) {
 }
 
 TEST_F(StepsTest, AttemptOfSeveralNodesGetsAPortThatNoOtherHasOnItsFirstNode) {
-  const JobKey one = c.submit(), two = c.submit(), alone = c.submit();
+  const JobKey one = c.submit(wide()), two = c.submit(wide()), alone = c.submit();
   c.plan({c.group(one, {1, 2}), c.group(two, {1, 3}), c.group(alone, {1})});
   EXPECT_NE(port(one), 0);
   EXPECT_NE(port(two), 0);
   EXPECT_NE(port(one), port(two));
   EXPECT_EQ(port(alone), 0) << "one task on one node has no other to find";
   EXPECT_EQ(c.last_sent<Prepare>(2)->launch.master_port, port(one));
-  const JobKey later = c.submit();
+  const JobKey later = c.submit(wide());
   c.plan({c.group(later, {1, 4})});
   EXPECT_TRUE(port(later) != port(one) && port(later) != port(two));
 }
 
-TEST_F(StepsTest, PortIsFreeAgainOnlyWhenTheFirstNodeHasReleasedTheAttempt) {
-  Policy rules = Cluster::default_policy();
-  rules.master_ports = {20000, 20000};
-  c = Cluster(4, rules);
-  const JobKey one = c.submit(), two = c.submit();
-  c.start(one, {1, 2});
-  EXPECT_EQ(port(one), 20000);
-  c.cancel(one);
-  c.allocate(two, {1, 3});
-  EXPECT_EQ(port(two), 0) << "the only port is still in use";
-  c.cancel(two);
-  for (const int node : {1, 3}) c.progress(node, two, AttemptPhase::never_ran);
-  for (const int node : {1, 2}) c.progress(node, one, AttemptPhase::done);
-  const JobKey three = c.submit();
-  c.allocate(three, {1, 2});
-  EXPECT_EQ(port(three), 20000);
-}
-
 TEST_F(StepsTest, NextAttemptGetsAnotherPort) {
-  JobSpec wanted = Cluster::spec();
-  const JobKey key = c.submit(wanted);
+  const JobKey key = c.submit(wide());
   c.start(key, {1, 2});
   const std::uint16_t before = port(key);
   RequeueJobs again;
@@ -147,13 +134,31 @@ TEST_F(StepsTest, NextAttemptGetsAnotherPort) {
   EXPECT_NE(port(key), 0);
 }
 
-TEST_F(StepsTest, WithoutARangeThereIsNoPort) {
+TEST(MasterPort, PortIsFreeAgainOnlyWhenTheFirstNodeHasReleasedTheAttempt) {
+  Policy rules = Cluster::default_policy();
+  rules.master_ports = {20000, 20000};
+  Cluster c(4, rules);
+  const JobKey one = c.submit(wide()), two = c.submit(wide());
+  c.start(one, {1, 2});
+  EXPECT_EQ(c.job(one).allocation->master_port, 20000);
+  c.cancel(one);
+  c.allocate(two, {1, 3});
+  EXPECT_EQ(c.job(two).allocation->master_port, 0) << "the only port is still in use";
+  c.cancel(two);
+  for (const int node : {1, 3}) c.progress(node, two, AttemptPhase::never_ran);
+  for (const int node : {1, 2}) c.progress(node, one, AttemptPhase::done);
+  const JobKey three = c.submit(wide());
+  c.allocate(three, {1, 2});
+  EXPECT_EQ(c.job(three).allocation->master_port, 20000);
+}
+
+TEST(MasterPort, WithoutARangeThereIsNoPort) {
   Policy rules = Cluster::default_policy();
   rules.master_ports = {};
-  c = Cluster(4, rules);
-  const JobKey key = c.submit();
+  Cluster c(4, rules);
+  const JobKey key = c.submit(wide());
   c.allocate(key, {1, 2});
-  EXPECT_EQ(port(key), 0);
+  EXPECT_EQ(c.job(key).allocation->master_port, 0);
 }
 
 }  // namespace

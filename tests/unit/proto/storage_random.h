@@ -154,6 +154,7 @@ class RandomModel {
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr LimitKind last(LimitKind) { return kLastLimitKind; }
   static constexpr RecordKind last(RecordKind) { return RecordKind::wckey; }
+  static constexpr StepState last(StepState) { return kLastStepState; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
 
   template <std::size_t I>

@@ -198,6 +198,14 @@ TEST_F(ManagerTest, StepWhoseClientIsLostIsAccountedAsCancelled) {
   EXPECT_EQ(links.accounts.back().state, StepState::cancelled);
 }
 
+TEST_F(ManagerTest, ClientThatLeavesWhenAllTasksHaveEndedCancelsNothing) {
+  ask(1, request(1, 1));
+  from(0, 0, FrameKind::ready);
+  from(0, 0, FrameKind::ended, 0, encode(TaskEnd{}));
+  manager.client_lost(1);  // before the node has said that it is over
+  EXPECT_EQ(links.accounts.back().state, StepState::completed);
+}
+
 TEST_F(ManagerTest, StepsWaitInTheOrderOfTheirArrival) {
   ask(1, request(2, 2));
   ask(2, request(2, 2));
