@@ -1,53 +1,17 @@
 #include "aresstepd/steps/dialer.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <utility>
 
 #include "auth/shared_key.h"
-#include "base/printable.h"
+#include "os/sockets/tcp.h"
 
 namespace ares::stepd {
 namespace {
 
 constexpr std::size_t kNonceBytes = 16;
-
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-// "192.0.2.1:4711" or "[2001:db8::1]:4711".
-Result<SocketAddress> parse_address(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  std::string host = text.substr(0, colon);
-  std::uint16_t port = 0;
-  if (colon != std::string::npos)
-    std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
-    host = host.substr(1, host.size() - 2);
-  SocketAddress address;
-  sockaddr_in four{};
-  sockaddr_in6 six{};
-  if (port != 0 && ::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1) {
-    four.sin_family = AF_INET;
-    four.sin_port = htons(port);
-    address.size = sizeof four;
-    __builtin_memcpy(&address.storage, &four, sizeof four);
-  } else if (port != 0 && ::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1) {
-    six.sin6_family = AF_INET6;
-    six.sin6_port = htons(port);
-    address.size = sizeof six;
-    __builtin_memcpy(&address.storage, &six, sizeof six);
-  } else {
-    return fail(ErrorCode::invalid_argument, quote(text) + " is not the address of a node daemon");
-  }
-  return address;
-}
 
 }  // namespace
 
@@ -64,15 +28,9 @@ Dialer::~Dialer() {
 }
 
 Status Dialer::begin(const std::string& text) {
-  Result<SocketAddress> address = parse_address(text);
-  if (!address) return fail(address.error());
-  socket_.reset(
-      ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_) return fail(os::errno_error("cannot make a socket"));
-  if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address->storage),
-                address->size) != 0 &&
-      errno != EINPROGRESS)
-    return fail(os::errno_error("cannot connect to " + text));
+  Result<os::Fd> begun = os::begin_tcp(text);
+  if (!begun) return fail(begun.error());
+  socket_ = std::move(*begun);
   reactor_.watch(socket_.get(), EPOLLOUT, [this](std::uint32_t events) { ready(events); });
   return {};
 }
@@ -80,11 +38,8 @@ Status Dialer::begin(const std::string& text) {
 void Dialer::ready(std::uint32_t) {
   if (finished_) return;
   if (!connected_) {
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0)
-      return finish(fail(os::errno_error("cannot connect to the node daemon there", error)));
+    if (Status connected = os::take_connect_error(socket_.get()); !connected)
+      return finish(fail(connected.error()));
     connected_ = true;
     return reactor_.change(socket_.get(), EPOLLIN);
   }
