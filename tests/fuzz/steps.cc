@@ -1,4 +1,4 @@
-// What arun, step hosts and node daemons send each other: frames, requests, exchanges, the handshake. The first byte says which.
+// What arun, step hosts and node daemons send each other: frames, requests, exchanges, the handshakes. The first byte says which.
 #include <cstring>
 #include <memory>
 
@@ -10,6 +10,7 @@
 #include "steps/handshake.h"
 #include "steps/placement.h"
 #include "steps/request.h"
+#include "steps/ticket.h"
 
 namespace ares::fuzz {
 
@@ -85,6 +86,14 @@ void try_ledger(std::string_view input) {
   }
 }
 
+void try_ticket(std::string_view input) {
+  const Result<steps::ClientCall> call = steps::read_call(input);
+  if (!call) return require_fit_to_show(call.error().message);
+  const std::string key(32, 'k');
+  require(!steps::verify_call(*call, "nonce", key, Time()), "no input knows the key");
+  require(!steps::read_answer(input, *call, "nonce", key), "no input is an answer");
+}
+
 }  // namespace
 
 void try_input(std::string_view input) {
@@ -103,6 +112,7 @@ void try_input(std::string_view input) {
     case 'h': return try_handshake(rest);
     case 's': return try_text(rest, steps::decode_cancel);
     case 'b': return try_ledger(rest);
+    case 't': return try_ticket(rest);
     default: return;
   }
 }
