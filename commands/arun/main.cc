@@ -11,8 +11,8 @@
 #include "arun/options.h"
 #include "arun/session.h"
 #include "cli/options/frame.h"
-#include "os/sockets/local_socket.h"
-#include "steps/socket_name.h"
+#include "cli/values/job_ids.h"
+#include "step_client/reach.h"
 
 namespace ares::arun {
 namespace {
@@ -23,25 +23,45 @@ std::vector<std::string> own_environment() {
   return variables;
 }
 
-Result<os::Fd> connect_to_host() {
-  const char* const directory = std::getenv("ARES_ATTEMPT_DIR");
-  if (!directory)
-    return fail(
-        ErrorCode::failed_precondition,
-        "this is not within a job (ARES_ATTEMPT_DIR is not set); submit a script that calls "
-        "arun with asub");
-  Result<os::Fd> socket = os::connect_in(directory, steps::kSocketName);
-  if (!socket)
-    return fail(socket.error().code,
-                "cannot reach the job of this process: " + socket.error().message);
-  return socket;
+// Where the steps of a job are created, and the environment that tells of the job.
+struct Place {
+  os::Fd host;
+  std::vector<std::string> environment;
+};
+
+Result<JobKey> only_job(const std::string& text) {
+  const Result<std::vector<JobKey>> keys = cli::parse_job_ids(text);
+  if (!keys) return fail(keys.error());
+  if (keys->size() != 1)
+    return fail(ErrorCode::invalid_argument, "--jobid=" + text + " is not the id of one job");
+  return keys->front();
 }
 
-Result<int> run_step(const Wanted& wanted, Streams streams) {
-  Result<os::Fd> host = connect_to_host();
+// The job that this process is part of, by its socket; another one, or that of the environment of aalloc,
+// from outside.
+Result<Place> find_job(const Wanted& wanted) {
+  const char* const directory = std::getenv("ARES_ATTEMPT_DIR");
+  const char* const own = std::getenv("ARES_JOB_ID");
+  if (directory && (wanted.job.empty() || (own && wanted.job == own))) {
+    Result<os::Fd> host = step_client::connect_within(directory);
+    if (!host) return fail(host.error());
+    return Place{std::move(*host), own_environment()};
+  }
+  const std::string job = !wanted.job.empty() ? wanted.job : own ? own : "";
+  if (job.empty())
+    return fail(ErrorCode::failed_precondition,
+                "this is not within a job (ARES_JOB_ID is not set); submit a script that calls "
+                "arun with asub");
+  const Result<JobKey> key = only_job(job);
+  if (!key) return fail(key.error());
+  Result<rpc::Client> client =
+      cli::open_client("arun", wanted.common, cli::RetryPolicy::query, wanted.quiet);
+  if (!client) return fail(client.error());
+  Result<os::Fd> host = step_client::reach(*client, *key);
   if (!host) return fail(host.error());
-  Session session(wanted, std::move(streams), std::move(*host));
-  return session.run();
+  const Result<std::vector<std::string>> variables = step_client::describe(host->get());
+  if (!variables) return fail(variables.error());
+  return Place{std::move(*host), step_client::merged(own_environment(), *variables)};
 }
 
 void fill_in_process(Wanted& wanted) {
@@ -58,9 +78,11 @@ void fill_in_process(Wanted& wanted) {
 Result<int> run_remote_shell(const cli::Words& words) {
   Wanted wanted;
   fill_in_process(wanted);
-  Result<Streams> streams = complete_remote_shell(wanted, own_environment(), words);
+  Result<Place> place = find_job(wanted);
+  if (!place) return fail(place.error());
+  Result<Streams> streams = complete_remote_shell(wanted, place->environment, words);
   if (!streams) return fail(streams.error());
-  return run_step(wanted, std::move(*streams));
+  return Session(wanted, std::move(*streams), std::move(place->host)).run();
 }
 
 Result<int> run(const cli::Words& words) {
@@ -70,9 +92,11 @@ Result<int> run(const cli::Words& words) {
   return cli::run_line(manual(), table, wanted.common, words,
                        [&](const cli::Words& operands) -> Result<int> {
                          fill_in_process(wanted);
-                         Result<Streams> streams = complete(wanted, own_environment(), operands);
+                         Result<Place> place = find_job(wanted);
+                         if (!place) return fail(place.error());
+                         Result<Streams> streams = complete(wanted, place->environment, operands);
                          if (!streams) return fail(streams.error());
-                         return run_step(wanted, std::move(*streams));
+                         return Session(wanted, std::move(*streams), std::move(place->host)).run();
                        });
 }
 

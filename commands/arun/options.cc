@@ -230,7 +230,10 @@ cli::OptionTable options(Wanted& w) {
        "Variables for the tasks: ALL (default), NONE, or names and NAME=value separated by commas. "
        "Those that describe the job are always there.",
        set_text(w.export_names)},
-      {0, "jobid", "JOB", "The job this runs in, for scripts that name it.", set_text(w.job)},
+      {0, "jobid", "JOB",
+       "Run the step in this job, from wherever: its first node lets in its user and operators for "
+       "whom the controller vouches.",
+       set_text(w.job)},
       {0, "cpu-bind", "WAY",
        "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
        "bound "
@@ -310,11 +313,6 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
   if (operands.empty())
     return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
   request.task.arguments = operands;
-  if (const char* const own = value_of(environment, "ARES_JOB_ID");
-      !w.job.empty() && (!own || w.job != own))
-    return fail(ErrorCode::invalid_argument,
-                "--jobid=" + w.job + ": steps are run from within their job, which is " +
-                    (own ? std::string(own) : "none here") + "; use asub");
   // What the job was submitted with, unless the options say something else about the same.
   const bool laid_out = w.nodes || request.tasks_per_node != 0;
   request.tasks = w.tasks    ? *w.tasks

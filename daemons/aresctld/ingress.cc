@@ -10,7 +10,9 @@
 #include "aresctld/account_commands.h"
 #include "aresctld/commands.h"
 #include "aresctld/query/queries.h"
+#include "cli/values/job_ids.h"
 #include "core/job/decide/privileges.h"
+#include "core/job/effects/effects.h"
 #include "proto/convert.h"
 #include "proto/request_digest.h"
 
@@ -52,6 +54,25 @@ api::Response answer_with(Result<T> result, Field field) {
   api::Response response;
   *(response.*field)() = std::move(*result);
   return response;
+}
+
+// The job, or the array task with that number of its own, while it can have steps.
+Result<const Job*> job_with_steps(const View& view, const Policy& policy, const api::JobRef& ref,
+                                  Time now) {
+  api::ListJobs one;
+  *one.add_jobs() = ref;
+  one.set_details(true);
+  const auto found = list_jobs(view, policy, one, now);
+  if (!found) return fail(found.error());
+  const JobKey key = cli::key_of(found->jobs(0).key());
+  const std::string id = cli::format_job_id(key);
+  const Job* job = view.state->jobs.find(key);
+  if (!job) return fail(ErrorCode::not_found, "Invalid job id specified: " + id);
+  if (job->state == JobState::pending || is_terminal(job->state) || !job->allocation ||
+      !job->started)
+    return fail(ErrorCode::failed_precondition,
+                "job " + id + " has no steps: it is " + std::string(to_string(job->state)));
+  return job;
 }
 
 api::Response account_answer(const View& view, const Policy& policy, const api::Request& request,
@@ -161,6 +182,28 @@ void Ingress::job_script(const Principal& caller, const api::JobScript& request,
         response.mutable_script()->set_text(**text);
         responder->send(response);
       });
+  if (full) responder->send(refused(*full));
+}
+
+// May read the journal; must not run on this thread.
+void Ingress::step_access(const Principal& caller, const api::StepAccess& request,
+                          ResponderPtr responder) {
+  const View view = parts_.views.read();
+  const auto policy = parts_.config.policy();
+  const Result<const Job*> found = job_with_steps(view, *policy, request.job(), parts_.clock.now());
+  if (!found) return responder->send(refused(found.error()));
+  const Job* job = *found;
+  if (job->spec->uid != caller.uid && !core::is_operator(*policy, caller.uid))
+    return responder->send(refused(
+        {ErrorCode::permission_denied, "user " + caller.user + " may not run steps in job " +
+                                           cli::format_job_id(job->key) + " of " + job->spec->user +
+                                           ": only its owner, operators and administrators may"}));
+  const auto full = parts_.accounting.add(caller.uid, [this, caller, view, job, responder] {
+    if (responder->abandoned()) return;
+    responder->send(
+        answer_with(parts_.nodes.step_ticket(*job, *core::layout_of(*view.state, *job), caller.uid),
+                    &api::Response::mutable_step_ticket));
+  });
   if (full) responder->send(refused(*full));
 }
 
@@ -300,11 +343,12 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
       api::ListJobs one;
       *one.add_jobs() = request.wait_job().job();
       one.set_details(true);
-      parts_.job_waiters.add(*key, now + wait, [this, one, responder](const View& later) {
-        responder->send(
-            answer_with(list_jobs(later, *parts_.config.policy(), one, parts_.clock.now()),
-                        &api::Response::mutable_jobs));
-      });
+      parts_.job_waiters.add(
+          *key, request.wait_job().start(), now + wait, [this, one, responder](const View& later) {
+            responder->send(
+                answer_with(list_jobs(later, *parts_.config.policy(), one, parts_.clock.now()),
+                            &api::Response::mutable_jobs));
+          });
       return;
     }
     case api::Request::kAccounting: {
@@ -380,6 +424,9 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     }
     case api::Request::kDumpView: dump(caller, request.dump_view(), std::move(responder)); return;
     case api::Request::kReconfigure: reconfigure(caller, request, std::move(responder)); return;
+    case api::Request::kStepAccess:
+      step_access(caller, request.step_access(), std::move(responder));
+      return;
     case api::Request::kJobScript:
       job_script(caller, request.job_script(), std::move(responder));
       return;

@@ -65,6 +65,7 @@ class Ingress {
   void run_maintenance(const Principal& caller, const api::Request& request,
                        ResponderPtr responder);
   void rebuild_usage(const Principal& caller, const api::Request& request, ResponderPtr responder);
+  void step_access(const Principal& caller, const api::StepAccess& request, ResponderPtr responder);
   void job_script(const Principal& caller, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;

@@ -13,11 +13,13 @@
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 #include "steps/handshake.h"
+#include "steps/ticket.h"
 
 namespace ares::aresctld {
 namespace {
 
 constexpr std::size_t kCacheBytes = 64 << 20;
+constexpr Seconds kTicketLasts{60};
 constexpr std::size_t kMostRemarks = 8;  // of a node; the others follow when these are settled
 
 // An attempt that runs has a detail only if its supervisor has died and its end is not proven.
@@ -249,7 +251,7 @@ void NodeHub::deliver(Effect effect) {
     }
     prepare->script = *script;
     prepare->environment = *environment;
-    if (prepare->launch.layout->names.size() > 1)
+    if (prepare->launch.layout->names.size() > 1 || takes_steps(node->name))
       if (Status added = add_step_access(prepare->launch); !added) {
         // As above. Nodes register again within a heartbeat after the controller has started.
         spdlog::info("job {} waits to be launched: {}",
@@ -272,12 +274,9 @@ void NodeHub::deliver(Effect effect) {
 // What the nodes of the attempt need to reach each other. unavailable: one of them has not registered with
 // this controller yet.
 Status NodeHub::add_step_access(LaunchSpec& launch) {
-  if (secret_.empty()) {
-    Result<std::string> secret = journal_.secret();
-    if (!secret) return fail(secret.error());
-    secret_ = std::move(*secret);
-  }
-  launch.step_key = steps::attempt_key(secret_, node::directory_name(launch.attempt), launch.fence,
+  const Result<std::string> secret = this->secret();
+  if (!secret) return fail(secret.error());
+  launch.step_key = steps::attempt_key(*secret, node::directory_name(launch.attempt), launch.fence,
                                        launch.spec->uid, launch.layout->list);
   const std::lock_guard lock(mutex_);
   for (const std::string& name : launch.layout->names) {
@@ -287,6 +286,55 @@ Status NodeHub::add_step_access(LaunchSpec& launch) {
     launch.step_addresses.push_back(*peer->second.step_address);
   }
   return {};
+}
+
+bool NodeHub::takes_steps(const std::string& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto peer = peers_.find(node);
+  return peer != peers_.end() && !peer->second.step_address.value_or("").empty();
+}
+
+Result<std::string> NodeHub::secret() {
+  const std::lock_guard lock(secret_mutex_);
+  if (secret_.empty()) {
+    Result<std::string> read = journal_.secret();
+    if (!read) return fail(read.error());
+    secret_ = std::move(*read);
+  }
+  return secret_;
+}
+
+Result<api::StepTicket> NodeHub::step_ticket(const Job& job, const NodeLayout& layout,
+                                             UserId caller) {
+  const Result<std::string> secret = this->secret();
+  if (!secret) return fail(secret.error());
+  const std::string& node = layout.names.front();
+  std::string address;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto peer = peers_.find(node);
+    if (peer == peers_.end() || !peer->second.step_address)
+      return fail(ErrorCode::unavailable, "node " + node + " has not registered yet");
+    address = *peer->second.step_address;
+  }
+  if (address.empty())
+    return fail(ErrorCode::failed_precondition,
+                "node " + node + " takes no connections from outside of its jobs");
+  steps::Ticket ticket;
+  ticket.attempt = node::directory_name(AttemptKey{job.key, job.attempt});
+  ticket.fence = job.allocation->fence;
+  ticket.caller = caller;
+  ticket.expires = std::chrono::ceil<Seconds>(clock_.now() + kTicketLasts);
+  const std::string key =
+      steps::attempt_key(*secret, ticket.attempt, ticket.fence, job.spec->uid, layout.list);
+  api::StepTicket out;
+  out.set_address(address);
+  out.set_attempt(ticket.attempt);
+  out.set_fence(ticket.fence.value());
+  out.set_uid(caller.value());
+  out.set_expires(ticket.expires.time_since_epoch().count());
+  out.set_key(steps::ticket_key(ticket, key));
+  return out;
 }
 
 Result<std::shared_ptr<const std::string>> NodeHub::blob(const BlobId& id) {

@@ -52,6 +52,11 @@ class NodeHub : public rpc::AttachHandler {
   // What the attempt used on the node when that told last; none if it has not since the controller started.
   std::optional<HeardUse> use_of(const std::string& node, const AttemptKey& attempt) const;
 
+  // Lets a user reach the steps of a job that runs for a short time. The caller of this has checked
+  // that they may, and gives the layout of the attempt. May read the journal. failed_precondition: the
+  // node takes no connections; unavailable: it has not registered with this controller yet.
+  Result<api::StepTicket> step_ticket(const Job& job, const NodeLayout& layout, UserId caller);
+
   void attached(std::shared_ptr<rpc::NodeSession> session) override;
   void received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) override;
   void detached(std::shared_ptr<rpc::NodeSession> session) override;
@@ -79,6 +84,8 @@ class NodeHub : public rpc::AttachHandler {
   void deliver(Effect effect);
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id);
   Status add_step_access(LaunchSpec& launch);
+  Result<std::string> secret();
+  bool takes_steps(const std::string& node) const;
 
   store::Journal& journal_;
   const ViewHolder& views_;
@@ -100,7 +107,8 @@ class NodeHub : public rpc::AttachHandler {
   Cached cache_;  // most recently used first
   std::map<BlobId, Cached::iterator> cached_;
   std::size_t cached_bytes_ = 0;
-  std::string secret_;  // of the cluster; sender thread only; empty: not read yet
+  std::mutex secret_mutex_;
+  std::string secret_;  // of the cluster; empty: not read yet
 };
 
 }  // namespace ares::aresctld

@@ -114,10 +114,14 @@ std::unique_ptr<ares::aresd::StepGate> open_step_gate(const ares::config::Config
                                                       const std::string& node) {
   if (plugin.in_memory) return nullptr;
   auto gate = ares::aresd::StepGate::open(
-      config.node.step_port, {config.node.spool_of(node)},
-      [](const std::string& text) { spdlog::warn("a step of another node: {}", text); });
+      config.node.step_port, {config.node.spool_of(node)}, [](const std::string& text) {
+        spdlog::warn("a connection to the steps of a job: {}", text);
+      });
   if (gate) return std::move(*gate);
-  spdlog::warn("jobs of several nodes have no steps here: {}", gate.error().message);
+  spdlog::warn(
+      "jobs of several nodes have no steps here, and arun and aalloc cannot reach jobs from "
+      "outside: {}",
+      gate.error().message);
   return nullptr;
 }
 
@@ -202,7 +206,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
         .cpu_layout = layout,
         .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
         .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
-        .gpu_names = std::move(gpu_names)};
+        .gpu_names = std::move(gpu_names),
+        .allocation_timeout = config.node.allocation_timeout};
     if (gpus.look) setup.agent.look_at_gpus = [&look = *gpus.look] { look.ask(); };
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {

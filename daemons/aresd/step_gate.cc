@@ -1,6 +1,7 @@
 #include "aresd/step_gate.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -19,6 +20,7 @@
 #include "os/sockets/passing.h"
 #include "steps/handshake.h"
 #include "steps/socket_name.h"
+#include "steps/ticket.h"
 
 namespace ares::aresd {
 namespace {
@@ -31,29 +33,45 @@ Result<std::string> read_record(const std::string& directory, node::Record recor
   return os::read_file(directory + "/" + std::string(node::file_name(record)));
 }
 
-// The attempt's directory, if it runs here and the caller knows its key.
-Result<std::string> find_attempt(const std::vector<std::string>& spools, const steps::Dial& dial,
-                                 const std::string& nonce, std::string& key) {
+struct RunningAttempt {
+  std::string directory;
+  std::string key;
+};
+
+// The attempt of that name, if it runs here and `proves` says that the caller knows its key. `rank` is that
+// of the node within the job: several nodes of a job may be served here.
+Result<RunningAttempt> find_attempt(const std::vector<std::string>& spools,
+                                    const std::string& attempt, Fence fence, std::uint32_t rank,
+                                    const std::function<Status(const std::string& key)>& proves) {
   // A caller that has not proven what it says learns nothing about other jobs.
   const auto refuse = [] {
     return fail(ErrorCode::permission_denied, "no attempt of that key runs on this node");
   };
-  if (!node::parse_directory_name(dial.attempt)) return refuse();
+  if (!node::parse_directory_name(attempt)) return refuse();
   for (const std::string& spool : spools) {
-    const std::string directory = spool + "/jobs/" + dial.attempt;
+    const std::string directory = spool + "/jobs/" + attempt;
     const Result<std::string> text = read_record(directory, node::Record::spec);
     if (!text) continue;
     const Result<node::StepSpec> spec = node::decode_step_spec(*text);
-    if (!spec || spec->launch.rank != dial.to)
-      continue;  // several nodes of a job may be served here
-    if (spec->launch.fence != dial.fence || !steps::verify_dial(dial, nonce, spec->launch.step_key))
-      return refuse();
+    if (!spec || spec->launch.rank != rank) continue;
+    if (spec->launch.fence != fence) return refuse();
+    const Status proven = proves(spec->launch.step_key);
+    if (!proven && proven.error().code == ErrorCode::stale) return fail(proven.error());
+    if (!proven) return refuse();
     if (read_record(directory, node::Record::exit))
       return fail(ErrorCode::failed_precondition, "the attempt has ended on this node");
-    key = spec->launch.step_key;
-    return directory;
+    return RunningAttempt{directory, spec->launch.step_key};
   }
   return refuse();
+}
+
+// A caller whose machine has died is noticed within a minute.
+void watch_the_peer(int socket) {
+  constexpr int kYes = 1, kIdle = 20, kInterval = 10, kCount = 3;
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kYes, sizeof kYes);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kIdle, sizeof kIdle);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kInterval, sizeof kInterval);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kCount, sizeof kCount);
 }
 
 // Where the port of the last time is kept.
@@ -187,18 +205,39 @@ bool StepGate::read_line(PendingAuth& caller) {
 }
 
 Status StepGate::hand_over(PendingAuth& caller) {
+  if (steps::is_client_call(caller.line)) return hand_over_client(caller);
   const Result<steps::Dial> dial = steps::read_dial(caller.line);
   if (!dial) return fail(dial.error());
-  std::string key;
-  const Result<std::string> directory = find_attempt(spools_, *dial, caller.nonce, key);
-  if (!directory) return fail(directory.error());
+  const Result<RunningAttempt> attempt = find_attempt(
+      spools_, dial->attempt, dial->fence, dial->to,
+      [&](const std::string& key) { return steps::verify_dial(*dial, caller.nonce, key); });
+  if (!attempt) return fail(attempt.error());
+  return pass_on(caller, attempt->directory, steps::answer_line(*dial, caller.nonce, attempt->key));
+}
+
+// A program outside of the job, which the controller has let in. It talks to the step host of the first
+// node as arun does within the job.
+Status StepGate::hand_over_client(PendingAuth& caller) {
+  const Result<steps::ClientCall> call = steps::read_call(caller.line);
+  if (!call) return fail(call.error());
+  constexpr std::uint32_t kFirstNode = 0;
+  const Result<RunningAttempt> attempt = find_attempt(
+      spools_, call->ticket.attempt, call->ticket.fence, kFirstNode, [&](const std::string& key) {
+        return steps::verify_call(*call, caller.nonce, key, os::wall_now());
+      });
+  if (!attempt) return fail(attempt.error());
+  watch_the_peer(caller.socket.get());
+  return pass_on(caller, attempt->directory, steps::answer_line(*call, caller.nonce, attempt->key));
+}
+
+Status StepGate::pass_on(PendingAuth& caller, const std::string& directory,
+                         const std::string& answer) {
   // The supervisor starts a step host when it may; until then the connection waits.
-  Result<os::Fd> host = os::connect_in(*directory, steps::kSocketName, false);
+  Result<os::Fd> host = os::connect_in(directory, steps::kSocketName, false);
   if (!host) return fail(host.error());
-  const std::string line = steps::answer_line(*dial, caller.nonce, key);
-  if (::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-      static_cast<ssize_t>(line.size()))
-    return fail(os::errno_error("cannot answer a step host"));
+  if (::send(caller.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(answer.size()))
+    return fail(os::errno_error("cannot answer who asks for steps"));
   return os::pass(host->get(), steps::kHandedOver, caller.socket.get());
 }
 

@@ -1,6 +1,6 @@
-// StepGate: takes connections of step hosts on other nodes, checks that they belong to an attempt that
-// runs here, and hands them over to its step host (steps/handshake.h). A thread of its own, which only
-// reads the records of attempts. Owned by main().
+// StepGate: takes connections of step hosts on other nodes (steps/handshake.h) and of programs outside of
+// jobs (steps/ticket.h), checks that they may reach an attempt that runs here, and hands them over to its
+// step host. A thread of its own, which only reads the records of attempts. Owned by main().
 #pragma once
 
 #include <atomic>
@@ -47,6 +47,9 @@ class StepGate {
   // False: the caller is done with.
   bool read_line(PendingAuth& caller);
   Status hand_over(PendingAuth& caller);
+  Status hand_over_client(PendingAuth& caller);
+  static Status pass_on(PendingAuth& caller, const std::string& directory,
+                        const std::string& answer);
 
   os::Fd listener_, stop_;
   std::uint16_t port_;

@@ -144,6 +144,10 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "TCP port on which the node takes steps of jobs that began on other nodes; "
                         "see arun(1). 0: any that is free, and the same one after a restart of "
                         "aresd."),
+      field<NodeConfig>("allocation_timeout", &NodeConfig::allocation_timeout, one_second_or_more(),
+                        "How long an allocation of aalloc, or of arun outside of a job, lasts "
+                        "while its command has no connection to it. The command connects again by "
+                        "itself; after this time its job ends."),
       field<NodeConfig>("task_epilog", &NodeConfig::task_epilog, program_type(),
                         "Program that runs as the job's user after its script, in its directory "
                         "and environment. A failure is written to the job's standard error and "

@@ -95,10 +95,12 @@ struct NodeConfig {
   bool private_ipc = true;                     // jobs have a /dev/shm of their own
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
   std::uint16_t step_port = 0;                 // TCP, for steps of other nodes; 0 = any
-  std::string reboot_program;                  // run by `actl reboot`; empty = none
-  Seconds gpu_discovery_timeout{60};           // 1 at least
-  bool check_gpus = true;                      // before a job gets them
-  Bytes gpu_idle_memory = Bytes::gib(1);       // in use on a GPU that no job has, at most
+  // How long an allocation of aalloc or arun lasts without a connection of that command.
+  Seconds allocation_timeout{60};
+  std::string reboot_program;             // run by `actl reboot`; empty = none
+  Seconds gpu_discovery_timeout{60};      // 1 at least
+  bool check_gpus = true;                 // before a job gets them
+  Bytes gpu_idle_memory = Bytes::gib(1);  // in use on a GPU that no job has, at most
   // Names of programs that may use GPUs which no job has.
   std::vector<std::string> gpu_system_programs{"nvidia-cuda-mps-server"};
   // Absolute paths of the site's programs; empty = none.

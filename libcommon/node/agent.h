@@ -62,6 +62,7 @@ struct AgentSetup {
   std::function<void()> look_at_gpus{};
   // Passes a signal on to a step of an attempt that runs here. Null: no steps run here.
   std::function<void(const SignalStep&)> signal_step{};
+  Seconds allocation_timeout{60};  // of interactive allocations without their command
 };
 
 class NodeAgent final : public ExecutorEvents {

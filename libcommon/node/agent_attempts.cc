@@ -122,6 +122,7 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   step.task_prolog = setup_.task_prolog;
   step.task_epilog = setup_.task_epilog;
   step.pam_service = setup_.pam_service;
+  step.allocation_timeout = setup_.allocation_timeout;
   if (!setup_.private_tmp.empty())
     step.private_tmp = setup_.private_tmp + "/" + directory_name(launch.attempt);
   const std::vector<GpuIndex>& own = launch.share.gpus;

@@ -56,6 +56,8 @@ struct StepSpec {
   std::string pam_service{};                 // of the PAM session around the job; empty = none
   // Directory of the job on the node that it sees as /tmp and /var/tmp; empty: those of the machine.
   std::string private_tmp{};
+  // How long an interactive allocation lasts without its command.
+  Seconds allocation_timeout{60};
 };
 
 std::string encode(const StepSpec& spec);

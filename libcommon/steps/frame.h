@@ -18,6 +18,11 @@ enum class FrameKind : std::uint8_t {
   input = 2,        // number: a rank or kAllRanks; payload: bytes, none at the end of the input
   signal = 3,       // number: the signal, for all tasks
   window_size = 4,  // number: columns << 16 | rows, of the terminal
+  describe = 5,     // asks for the job's variables; answered with `described`
+  // An interactive allocation: its command holds it, and its batch script, ares-allocation, waits.
+  keep = 6,     // of the command: the connection holds the allocation
+  release = 7,  // of the command; number: exit code of the job
+  hold = 8,     // of the script: answered with `released` when it has to end
 
   // From the manager to arun:
   waits = 16,    // payload: why the step does not begin yet
@@ -29,6 +34,10 @@ enum class FrameKind : std::uint8_t {
   refused = 22,  // payload: why there is no step, or why it was ended before its tasks began
   // number: rank; payload: "1" if the task does not read its input, "0" when it goes on
   input_full = 23,
+  described = 24,  // payload: NAME=value of a program outside of the job, each with a NUL behind it
+  released =
+      25,     // to the script; number: the job's exit code; payload: why, if its command is lost
+  kept = 26,  // answers `keep`
 
   // From the manager to a launcher; `input`, `signal` and `window_size` too:
   launch = 32,  // payload: a NodeLaunch

@@ -162,6 +162,23 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
   return result;
 }
 
+std::vector<std::string> outside_environment(const node::StepSpec& spec, std::string_view directory,
+                                             Time started_at) {
+  // The devices, files and place of one node mean nothing elsewhere.
+  constexpr std::string_view kOfNode[] = {"ARES_ATTEMPT_DIR", "ARES_DEADLINE_FILE", "ARES_HOSTFILE",
+                                          "ARES_LOCALID",     "ARES_NODEID",        "ARES_PROCID",
+                                          "SLURM_LOCALID",    "SLURM_NODEID",       "SLURM_PROCID"};
+  constexpr std::string_view kPrefixes[] = {"ARES_", "SLURM_", "HYDRA_", "OMPI_", "PRTE_"};
+  std::vector<std::string> variables = node::job_environment(spec, {}, directory, started_at);
+  std::erase_if(variables, [&](const std::string& variable) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
+    return std::none_of(std::begin(kPrefixes), std::end(kPrefixes),
+                        [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+           std::find(std::begin(kOfNode), std::end(kOfNode), name) != std::end(kOfNode);
+  });
+  return variables;
+}
+
 std::string expand_task_pattern(std::string_view pattern, std::uint32_t step, std::uint32_t rank,
                                 const node::StepSpec& spec) {
   constexpr std::size_t kWidest = 10;

@@ -22,6 +22,10 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
                                           const node::StepSpec& spec, std::string_view directory,
                                           Time started_at);
 
+// The variables that describe the job to a program outside of it: without those of one node or task.
+std::vector<std::string> outside_environment(const node::StepSpec& spec, std::string_view directory,
+                                             Time started_at);
+
 // %t is the rank, %s the number of the step, %J "JOB.STEP"; a number before %t or %s pads with zeros. The
 // rest as for the files of a batch script.
 std::string expand_task_pattern(std::string_view pattern, std::uint32_t step, std::uint32_t rank,

@@ -18,6 +18,15 @@ bool has_ended(const ClusterState& state, const JobKey& key) {
   return !array || is_terminal(array->state);
 }
 
+bool has_started(const ClusterState& state, const JobKey& key) {
+  const Job* job = state.jobs.find(key);
+  return job && job->allocation && job->started;
+}
+
+bool is_over(const ClusterState& state, const JobKey& key, bool start) {
+  return has_ended(state, key) || (start && has_started(state, key));
+}
+
 }  // namespace
 
 void JobWaiters::start() {
@@ -28,14 +37,15 @@ void JobWaiters::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void JobWaiters::add(JobKey job, Time deadline, std::function<void(const View&)> answer) {
+void JobWaiters::add(JobKey job, bool start, Time deadline,
+                     std::function<void(const View&)> answer) {
   const View view = views_.read();
-  if (has_ended(*view.state, job)) {
+  if (is_over(*view.state, job, start)) {
     answer(view);
     return;
   }
   std::lock_guard lock(mutex_);
-  waiters_.push_back({job, deadline, std::move(answer)});
+  waiters_.push_back({job, start, deadline, std::move(answer)});
 }
 
 void JobWaiters::run() {
@@ -52,7 +62,7 @@ void JobWaiters::run() {
       std::lock_guard lock(mutex_);
       for (auto it = waiters_.begin(); it != waiters_.end();) {
         const auto waiter = it++;
-        if (!running || waiter->deadline <= now || has_ended(*view.state, waiter->job))
+        if (!running || waiter->deadline <= now || is_over(*view.state, waiter->job, waiter->start))
           finished.splice(finished.end(), waiters_, waiter);
       }
     }

@@ -25,12 +25,14 @@ class JobWaiters {
   void start();
   void stop();  // stop the views first; answers all waiting clients
 
-  // Calls `answer` once: when the job is terminal or unknown, at `deadline`, or at stop().
-  void add(JobKey job, Time deadline, std::function<void(const View&)> answer);
+  // Calls `answer` once: when the job is terminal or unknown, with `start` also when it has started, at
+  // `deadline`, or at stop().
+  void add(JobKey job, bool start, Time deadline, std::function<void(const View&)> answer);
 
  private:
   struct Waiter {
     JobKey job;
+    bool start = false;
     Time deadline;
     std::function<void(const View&)> answer;
   };

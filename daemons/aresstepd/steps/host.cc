@@ -24,6 +24,7 @@
 #include "os/private_tmp.h"
 #include "os/sockets/passing.h"
 #include "steps/socket_name.h"
+#include "steps/task_environment.h"
 
 namespace ares::stepd {
 namespace {
@@ -61,7 +62,8 @@ StepHost::StepHost(HostFacts facts, StepRecords records, os::Fd listener, StepLe
       records_(std::move(records)),
       listener_(std::move(listener)),
       reactor_(std::move(reactor)),
-      ledger_(std::move(ledger)) {}
+      ledger_(std::move(ledger)),
+      hold_(facts_.spec.allocation_timeout) {}
 
 StepHost::~StepHost() = default;
 
@@ -106,6 +108,7 @@ Status StepHost::run() {
   for (;;) {
     const int wait = do_what_is_due(os::boot_now());
     if (Status turned = reactor_->turn(is_idle() ? kIdleMs : wait); !turned) return turned;
+    release_if_due();
     const BootTime now = os::boot_now();
     if (!is_idle())
       busy_at = now;
@@ -140,9 +143,10 @@ int StepHost::do_what_is_due(BootTime now) {
     next = tell_usage_at_;
   }
   for (const auto& [step, at] : kills_) next = std::min(next.value_or(at), at);
+  if (const std::optional<BootTime> at = hold_.deadline()) next = std::min(next.value_or(*at), *at);
   if (!next) return -1;
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - now);
-  return static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
+  return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 3'600'000));
 }
 
 void StepHost::accept_one() {
@@ -209,8 +213,38 @@ void StepHost::received(steps::ClientId id, const Frame& frame) {
       manager_->cancel(*cancel);
     return close_client(id);
   }
+  if (manager_ && about_job(id, frame)) return;
   if (manager_) return manager_->from_client(id, frame);
   relay(id, frame);
+}
+
+bool StepHost::about_job(steps::ClientId id, const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::describe: {
+      std::string text;
+      for (const std::string& variable :
+           steps::outside_environment(facts_.spec, facts_.directory, facts_.started_at))
+        text += variable + '\0';
+      to_client(id, {FrameKind::described, 0, text});
+      return true;
+    }
+    case FrameKind::hold: hold_.script_waits(id, os::boot_now()); break;
+    case FrameKind::keep:
+      hold_.command_holds(id);
+      to_client(id, {FrameKind::kept, 0, {}});
+      break;
+    case FrameKind::release: hold_.command_releases(id, frame.number); break;
+    default: return false;
+  }
+  release_if_due();
+  return true;
+}
+
+void StepHost::release_if_due() {
+  const auto release = hold_.due(os::boot_now());
+  if (!release) return;
+  to_client(release->script, {FrameKind::released, release->code, release->why});
+  if (release->command) to_client(*release->command, {FrameKind::released, release->code, {}});
 }
 
 // arun runs on another node than the first, where the steps of the job are created.
@@ -247,6 +281,7 @@ void StepHost::relay_connected(steps::ClientId id, Result<os::Fd> socket) {
 
 void StepHost::close_connection(steps::ClientId id) {
   clients_.erase(id);
+  hold_.client_lost(id, os::boot_now());
   if (manager_) manager_->client_lost(id);
 }
 

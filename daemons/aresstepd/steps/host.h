@@ -19,6 +19,7 @@
 #include "aresstepd/steps/step_records.h"
 #include "aresstepd/steps/task_group.h"
 #include "os/fd.h"
+#include "steps/hold.h"
 #include "steps/manager.h"
 
 namespace ares::stepd {
@@ -62,6 +63,9 @@ class StepHost final : private steps::StepLinks {
   void relay(steps::ClientId id, const steps::Frame& frame);
   void relay_connected(steps::ClientId id, Result<os::Fd> socket);
   void close_connection(steps::ClientId id);
+  // Whether the frame is about the job itself, not about a step.
+  bool about_job(steps::ClientId id, const steps::Frame& frame);
+  void release_if_due();
   std::unique_ptr<Dialer> dial(std::uint32_t node, Dialer::Done done);
   void member_connected(const MemberKey& key, Result<os::Fd> socket);
   void member_lost(const MemberKey& key, const std::string& why);
@@ -87,7 +91,8 @@ class StepHost final : private steps::StepLinks {
   std::unique_ptr<Reactor> reactor_;
   os::Fd signals_;
   std::unique_ptr<steps::StepManager> manager_;  // on the first node only
-  std::map<int, os::Fd> strangers_;              // that have sent nothing yet
+  steps::AllocationHold hold_;
+  std::map<int, os::Fd> strangers_;  // that have sent nothing yet
   std::map<steps::ClientId, Connection> clients_;
   std::map<MemberKey, Member> members_;
   steps::ClientId next_client_ = 1;

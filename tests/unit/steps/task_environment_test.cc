@@ -115,5 +115,20 @@ TEST(TaskPattern, KnowsRankAndStep) {
   EXPECT_EQ(expand_task_pattern("a\\%t", 3, 4, spec), "a%t");
 }
 
+TEST(TaskEnvironment, ProgramOutsideOfTheJobIsToldOfTheJobNotOfANode) {
+  const std::vector<std::string> variables =
+      outside_environment(spec_of_second_node(), "/spool/jobs/12.1", Time(Seconds(9)));
+  const auto has = [&](const std::string& text) {
+    return std::find(variables.begin(), variables.end(), text) != variables.end();
+  };
+  EXPECT_TRUE(has("ARES_JOB_ID=12"));
+  EXPECT_TRUE(has("SLURM_JOB_NODELIST=n[1-2]"));
+  EXPECT_TRUE(has("SLURM_NTASKS=8"));
+  for (const std::string& variable : variables)
+    for (const char* name : {"ARES_ATTEMPT_DIR=", "ARES_NODEID=", "SLURM_PROCID=",
+                             "CUDA_VISIBLE_DEVICES=", "ARESD_NODENAME=", "PATH="})
+      EXPECT_FALSE(variable.starts_with(name)) << variable;
+}
+
 }  // namespace
 }  // namespace ares::steps

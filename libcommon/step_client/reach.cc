@@ -1,0 +1,166 @@
+#include "step_client/reach.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "auth/shared_key.h"
+#include "cli/values/job_ids.h"
+#include "os/clock.h"
+#include "os/sockets/local_socket.h"
+#include "os/sockets/tcp.h"
+#include "steps/frame.h"
+#include "steps/handshake.h"
+#include "steps/socket_name.h"
+#include "steps/ticket.h"
+
+namespace ares::step_client {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr auto kBetweenTries = std::chrono::milliseconds(250);
+constexpr std::size_t kNonceBytes = 16;
+
+Status wait_readable(int socket, BootTime until) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(until - os::boot_now()).count();
+  pollfd ready{socket, POLLIN, 0};
+  if (left > 0 && ::poll(&ready, 1, static_cast<int>(left)) > 0) return {};
+  return fail(ErrorCode::unavailable, "the node daemon there does not answer");
+}
+
+// A byte at a time, so that none of what follows the line is taken. The lines are short.
+Result<std::string> read_line(int socket, BootTime until) {
+  std::string line;
+  while (line.size() <= steps::kLongestLine) {
+    if (Status ready = wait_readable(socket, until); !ready) return fail(ready.error());
+    char byte = 0;
+    const ssize_t n = ::recv(socket, &byte, 1, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return fail(ErrorCode::unavailable, "the node daemon there closed the connection");
+    if (byte == '\n') return line;
+    line += byte;
+  }
+  return fail(ErrorCode::invalid_argument, "the node daemon there gave no answer that is known");
+}
+
+Status send_all(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      pollfd ready{socket, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
+      continue;
+    }
+    if (n < 0) return fail(os::errno_error("cannot write to the job"));
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+std::string name_of(std::string_view variable) {
+  return std::string(variable.substr(0, variable.find('=')));
+}
+
+}  // namespace
+
+Result<os::Fd> connect_within(const std::string& directory) {
+  Result<os::Fd> socket = os::connect_in(directory, steps::kSocketName);
+  if (!socket)
+    return fail(socket.error().code,
+                "cannot reach the job of this process: " + socket.error().message);
+  return socket;
+}
+
+Result<api::StepTicket> ask_ticket(rpc::Client& client, const JobKey& job) {
+  api::Request request;
+  request.mutable_step_access()->mutable_job()->set_job(job.job.value());
+  if (!job.task.is_none()) request.mutable_step_access()->mutable_job()->set_task(job.task.value);
+  Result<api::Response> response = client.call(request);
+  if (!response) return fail(response.error());
+  return std::move(*response->mutable_step_ticket());
+}
+
+Result<os::Fd> connect_with(const api::StepTicket& ticket) {
+  const BootTime until = os::boot_now() + kPatience;
+  Result<os::Fd> socket = os::connect_tcp(ticket.address(), kPatience);
+  if (!socket) return fail(ErrorCode::unavailable, socket.error().message);
+  const Result<std::string> line = read_line(socket->get(), until);
+  if (!line) return fail(line.error());
+  const Result<std::string> theirs = steps::read_greeting(*line);
+  if (!theirs) return fail(theirs.error());
+  steps::ClientCall call;
+  call.ticket = {ticket.attempt(), Fence(ticket.fence()), UserId(ticket.uid()),
+                 std::chrono::sys_seconds(Seconds(ticket.expires()))};
+  call.nonce = auth::random_bytes(kNonceBytes);
+  if (Status sent = send_all(socket->get(), steps::call_line(call, *theirs, ticket.key())); !sent)
+    return fail(sent.error());
+  const Result<std::string> answer = read_line(socket->get(), until);
+  if (!answer) return fail(answer.error());
+  if (Status known = steps::read_answer(*answer, call, *theirs, ticket.key()); !known)
+    return fail(known.error());
+  return socket;
+}
+
+Result<os::Fd> reach(rpc::Client& client, const JobKey& job) {
+  const BootTime until = os::boot_now() + kPatience;
+  for (;;) {
+    const Result<api::StepTicket> ticket = ask_ticket(client, job);
+    if (!ticket) return fail(ticket.error());
+    Result<os::Fd> socket = connect_with(*ticket);
+    if (socket) return socket;
+    if (socket.error().code != ErrorCode::unavailable || os::boot_now() >= until)
+      return fail(socket.error().code, "cannot reach job " + cli::format_job_id(job) + " at " +
+                                           ticket->address() + ": " + socket.error().message);
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+Result<std::vector<std::string>> describe(int host) {
+  std::string request;
+  append_frame(request, steps::FrameKind::describe, 0, {});
+  if (Status sent = send_all(host, request); !sent) return fail(sent.error());
+  const BootTime until = os::boot_now() + kPatience;
+  steps::FrameReader reader;
+  for (;;) {
+    Result<std::optional<steps::Frame>> frame = reader.next();
+    if (!frame) return fail(frame.error());
+    if (*frame && (*frame)->kind == steps::FrameKind::refused)
+      return fail(ErrorCode::failed_precondition, (*frame)->payload);
+    if (*frame && (*frame)->kind == steps::FrameKind::described) {
+      std::vector<std::string> variables;
+      for (std::string_view rest = (*frame)->payload; !rest.empty();) {
+        const std::string_view one = rest.substr(0, rest.find('\0'));
+        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+        variables.emplace_back(one);
+      }
+      return variables;
+    }
+    if (*frame) continue;  // of a later release
+    if (Status ready = wait_readable(host, until); !ready) return fail(ready.error());
+    char bytes[4096];
+    const ssize_t n = ::recv(host, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return fail(ErrorCode::unavailable, "the job has ended, or its steps cannot run");
+    reader.add({bytes, static_cast<std::size_t>(n)});
+  }
+}
+
+std::vector<std::string> merged(std::vector<std::string> variables,
+                                const std::vector<std::string>& of_job) {
+  // Of a job that this process runs in.
+  std::set<std::string> names = {"ARES_ATTEMPT_DIR", "ARES_DEADLINE_FILE", "ARES_HOSTFILE",
+                                 "ARESD_NODENAME", "SLURMD_NODENAME"};
+  for (const std::string& variable : of_job) names.insert(name_of(variable));
+  std::erase_if(variables, [&](const std::string& v) { return names.contains(name_of(v)); });
+  variables.insert(variables.end(), of_job.begin(), of_job.end());
+  return variables;
+}
+
+}  // namespace ares::step_client

@@ -1,0 +1,35 @@
+// How a command reaches the step host of a job: within the job by its socket, from elsewhere with a ticket
+// of the controller (steps/ticket.h). Called by a command's main thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "os/fd.h"
+#include "proto/gen/api.pb.h"
+#include "rpc/client/client.h"
+
+namespace ares::step_client {
+
+// From a process of the job on one of its nodes. `directory` is that of the attempt.
+Result<os::Fd> connect_within(const std::string& directory);
+
+// permission_denied: the job is another user's; failed_precondition: it does not run.
+Result<api::StepTicket> ask_ticket(rpc::Client& client, const JobKey& job);
+
+// With a ticket. unavailable: the node does not answer.
+Result<os::Fd> connect_with(const api::StepTicket& ticket);
+
+// Both. Tries again for some seconds while the node daemon is away.
+Result<os::Fd> reach(rpc::Client& client, const JobKey& job);
+
+// The variables of the job, for a program outside of it: NAME=value. Before anything else is asked.
+Result<std::vector<std::string>> describe(int host);
+
+// The variables with those of the job in place of others of the same names.
+std::vector<std::string> merged(std::vector<std::string> variables,
+                                const std::vector<std::string>& of_job);
+
+}  // namespace ares::step_client
