@@ -14,15 +14,16 @@ std::uint32_t index_of(const std::string& text, List& list,
 
 }  // namespace
 
-std::vector<Batch> make_batches(const std::vector<PreparedJob>& jobs, const std::string& id) {
+std::vector<Batch> make_batches(const std::vector<submission::PreparedJob>& jobs,
+                                const std::string& id) {
   std::vector<Batch> batches;
   std::map<std::string_view, std::uint32_t> scripts, environments;
   std::size_t bytes = 0;
-  const auto own_bytes = [&](const PreparedJob& job) {
+  const auto own_bytes = [&](const submission::PreparedJob& job) {
     return job.spec.ByteSizeLong() + (scripts.contains(job.script) ? 0 : job.script.size()) +
            (environments.contains(job.environment) ? 0 : job.environment.size());
   };
-  for (const PreparedJob& job : jobs) {
+  for (const submission::PreparedJob& job : jobs) {
     const auto items = static_cast<std::size_t>(
         batches.empty() ? 0 : batches.back().request.submit_many().items_size());
     if (items == 0 || items >= kMostJobs || bytes + own_bytes(job) > kMostBytes) {

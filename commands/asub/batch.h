@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "asub/prepare.h"
 #include "proto/gen/api.pb.h"
+#include "submission/prepare.h"
 
 namespace ares::asub {
 
@@ -21,6 +21,7 @@ struct Batch {
   api::Request request;
   std::size_t first_line = 0, last_line = 0;
 };
-std::vector<Batch> make_batches(const std::vector<PreparedJob>& jobs, const std::string& id);
+std::vector<Batch> make_batches(const std::vector<submission::PreparedJob>& jobs,
+                                const std::string& id);
 
 }  // namespace ares::asub

@@ -62,27 +62,29 @@ Status check_for_line(const std::vector<cli::GivenOption>& given) {
   return {};
 }
 
-Result<PreparedJob> prepare_line(std::string_view text, const std::vector<std::string>& words,
-                                 SubmitContext& context) {
+Result<submission::PreparedJob> prepare_line(std::string_view text,
+                                             const std::vector<std::string>& words,
+                                             submission::SubmitContext& context) {
   auto line = read_line(text);
   if (!line) return fail(line.error());
-  Submission wanted;
-  const cli::OptionTable table = options(wanted, cli::clock_now());
+  submission::Submission wanted;
+  const cli::OptionTable table = submission::options(wanted, cli::clock_now());
   auto given = cli::parse_options(table, words);
   if (!given) return fail(given.error());
   auto own = cli::parse_options(table, line->words, cli::Source::line);
   if (!own) return fail(own.error());
   given->given.insert(given->given.end(), own->given.begin(), own->given.end());
   if (Status good = check_for_line(given->given); !good) return fail(good.error());
-  auto job = prepare(wanted, table, given->given, line->operands, context);
+  auto job = submission::prepare(wanted, table, given->given, line->operands, context);
   if (job && wanted.wait) return bad("--wait, from the script or the environment, is for one job");
   return job;
 }
 
-Result<std::vector<PreparedJob>> prepare_all(std::string_view text, const std::string& name,
-                                             const std::vector<std::string>& words,
-                                             SubmitContext& context) {
-  std::vector<PreparedJob> jobs;
+Result<std::vector<submission::PreparedJob>> prepare_all(std::string_view text,
+                                                         const std::string& name,
+                                                         const std::vector<std::string>& words,
+                                                         submission::SubmitContext& context) {
+  std::vector<submission::PreparedJob> jobs;
   for (const auto& [number, line] : lines_of(text)) {
     auto job = prepare_line(line, words, context);
     if (!job)
@@ -97,9 +99,10 @@ Result<std::vector<PreparedJob>> prepare_all(std::string_view text, const std::s
 
 }  // namespace
 
-Result<int> submit_from(const Submission& wanted, const std::vector<std::string>& words) {
+Result<int> submit_from(const submission::Submission& wanted,
+                        const std::vector<std::string>& words) {
   const std::string name = *wanted.from == "-" ? "standard input" : *wanted.from;
-  auto context = SubmitContext::capture();
+  auto context = submission::SubmitContext::capture();
   if (!context) return fail(context.error());
   const auto text = read_all(*wanted.from);
   if (!text) return fail(text.error());

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "asub/batch.h"
-#include "asub/prepare.h"
+#include "submission/prepare.h"
 
 namespace ares::asub {
 
 // Reads the file, or standard input for "-", submits its jobs and prints one line per job. `words`
 // is the command line. Its options apply to every job; a line's own options take precedence.
 // Returns the exit status.
-Result<int> submit_from(const Submission& wanted, const std::vector<std::string>& words);
+Result<int> submit_from(const submission::Submission& wanted,
+                        const std::vector<std::string>& words);
 
 }  // namespace ares::asub

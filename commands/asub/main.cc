@@ -3,16 +3,17 @@
 #include "asub/estimate.h"
 #include "asub/failure.h"
 #include "asub/from.h"
-#include "asub/prepare.h"
-#include "asub/submission.h"
+#include "asub/manual.h"
 #include "asub/wait.h"
 #include "cli/options/frame.h"
 #include "cli/values/job_ids.h"
+#include "submission/prepare.h"
+#include "submission/submission.h"
 
 namespace ares::asub {
 namespace {
 
-Result<int> submit(const Submission& wanted, const api::Request& request) {
+Result<int> submit(const submission::Submission& wanted, const api::Request& request) {
   auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::change, wanted.quiet);
   if (!client) return fail(client.error());
   if (wanted.verbose)
@@ -35,7 +36,7 @@ Result<int> submit(const Submission& wanted, const api::Request& request) {
   return wait_for_end(*client, job);
 }
 
-api::Request request_for(const Submission& wanted, PreparedJob job) {
+api::Request request_for(const submission::Submission& wanted, submission::PreparedJob job) {
   api::Request request;
   request.set_request_id(wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id);
   api::Submit* submit = request.mutable_submit();
@@ -46,7 +47,7 @@ api::Request request_for(const Submission& wanted, PreparedJob job) {
 }
 
 // Requests an estimate of the start time and submits nothing.
-Result<int> test_only(const Submission& wanted, PreparedJob job) {
+Result<int> test_only(const submission::Submission& wanted, submission::PreparedJob job) {
   auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::query, wanted.quiet);
   if (!client) return fail(client.error());
   api::Request request;
@@ -66,7 +67,7 @@ bool asks_only(const cli::Parsed& line) {
 }
 
 // Options for a single job are not allowed together with --from.
-Status check_from(const Submission& wanted, const std::vector<std::string>& operands) {
+Status check_from(const submission::Submission& wanted, const std::vector<std::string>& operands) {
   const char* wrong = !operands.empty()  ? "a script"
                       : wanted.wrap      ? "--wrap"
                       : wanted.wait      ? "--wait"
@@ -78,8 +79,8 @@ Status check_from(const Submission& wanted, const std::vector<std::string>& oper
 }
 
 Result<int> run(const std::vector<std::string>& words) {
-  Submission wanted;
-  const cli::OptionTable table = options(wanted, cli::clock_now());
+  submission::Submission wanted;
+  const cli::OptionTable table = submission::options(wanted, cli::clock_now());
   if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
   auto line = cli::parse_options(table, words);
   if (!line) return fail(line.error());
@@ -94,9 +95,9 @@ Result<int> run(const std::vector<std::string>& words) {
     if (Status good = check_from(wanted, line->operands); !good) return fail(good.error());
     return submit_from(wanted, words);
   }
-  auto context = SubmitContext::capture();
+  auto context = submission::SubmitContext::capture();
   if (!context) return fail(context.error());
-  auto job = prepare(wanted, table, line->given, line->operands, *context);
+  auto job = submission::prepare(wanted, table, line->given, line->operands, *context);
   if (!job) return fail(job.error());
   if (wanted.test_only) return test_only(wanted, std::move(*job));
   return submit(wanted, request_for(wanted, std::move(*job)));

@@ -1,4 +1,4 @@
-#include "asub/submission.h"
+#include "asub/manual.h"
 
 namespace ares::asub {
 

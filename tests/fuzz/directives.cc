@@ -1,10 +1,10 @@
 // Batch scripts: their directives, the options that these give, and the job that is sent.
 #include "cli/options/directives.h"
-#include "asub/submission.h"
 #include "cli/values/gpu_values.h"
 #include "cli/values/spec_values.h"
 #include "fuzz/target.h"
 #include "proto/convert.h"
+#include "submission/submission.h"
 
 namespace ares::fuzz {
 
@@ -60,8 +60,8 @@ bool names_a_file(const cli::GivenOption& given) {
 
 void try_input(std::string_view input) {
   try_words(input);
-  asub::Submission wanted;
-  const cli::OptionTable table = asub::options(wanted, Time(Seconds(1'800'000'000)));
+  submission::Submission wanted;
+  const cli::OptionTable table = submission::options(wanted, Time(Seconds(1'800'000'000)));
   const auto given = cli::options_from_script(table, input, "job.sh");
   if (!given) return require_refusal(given.error());
   for (const cli::GivenOption& one : *given)

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "asub/submission.h"
 #include "cli/options/directives.h"
 #include "cli/output/text.h"
+#include "submission/submission.h"
 
-namespace ares::asub {
+namespace ares::submission {
 namespace {
 
 // A line of tests/data/directives/sbatch.tsv: how often real scripts contain the directive, and the directive.
@@ -60,4 +60,4 @@ TEST(Corpus, EveryRealDirectiveIsSupportedOrRefusedByName) {
 }
 
 }  // namespace
-}  // namespace ares::asub
+}  // namespace ares::submission

@@ -56,10 +56,11 @@ TEST(From, BlankLinesAndCommentsAreSkipped) {
   EXPECT_EQ(lines[2].first, 5u);
 }
 
-std::vector<PreparedJob> jobs(std::size_t count, std::size_t script_bytes = 20, bool same = true) {
-  std::vector<PreparedJob> all;
+std::vector<submission::PreparedJob> jobs(std::size_t count, std::size_t script_bytes = 20,
+                                          bool same = true) {
+  std::vector<submission::PreparedJob> all;
   for (std::size_t i = 0; i < count; ++i) {
-    PreparedJob job;
+    submission::PreparedJob job;
     job.spec.set_name("job" + std::to_string(i));
     job.script = std::string(script_bytes, 'x') + (same ? "" : std::to_string(i));
     job.environment = "A=1";

@@ -7,8 +7,8 @@
 #include "ainfo/query.h"
 #include "aqueue/query.h"
 #include "areport/query.h"
-#include "asub/submission.h"
 #include "base/printable.h"
+#include "submission/submission.h"
 
 namespace ares {
 namespace {
@@ -69,7 +69,7 @@ void check(cli::OptionTable (*table_of)(Target&, Arguments...), Arguments... arg
 }
 
 TEST(HostileValues, RefusalsRepeatLittleOfThem) {
-  check<asub::Submission, Time>(asub::options, Time(Seconds(1'900'000'000)));
+  check<submission::Submission, Time>(submission::options, Time(Seconds(1'900'000'000)));
   check<aacct::Query, Time>(aacct::options, Time(Seconds(1'900'000'000)));
   check<acancel::Selection>(acancel::options);
   check<ainfo::Query>(ainfo::options);

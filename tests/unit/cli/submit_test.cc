@@ -1,4 +1,4 @@
-// Tests: asub/options, spec_dependencies, spec_gang, spec_mail, binding_values
+// Tests: submission/options, spec_dependencies, spec_gang, spec_mail, binding_values
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,13 +8,13 @@
 #include <fstream>
 
 #include "asub/estimate.h"
-#include "asub/script.h"
-#include "asub/submission.h"
 #include "cli/options/directives.h"
 #include "cli/values/gpu_values.h"
 #include "cli/values/spec_values.h"
+#include "submission/script.h"
+#include "submission/submission.h"
 
-namespace ares::asub {
+namespace ares::submission {
 namespace {
 
 using testing::ElementsAre;
@@ -442,4 +442,4 @@ TEST(Submission, DirectiveIsNamedByItsLine) {
 }
 
 }  // namespace
-}  // namespace ares::asub
+}  // namespace ares::submission

@@ -1,4 +1,4 @@
-#include "asub/process_context.h"
+#include "submission/process_context.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace ares::asub {
+namespace ares::submission {
 namespace {
 
 // Variables that a job gets without --export: enough to find commands and the home folder.
@@ -130,4 +130,4 @@ void add_process_context(api::JobSpec& spec) {
   spec.set_submit_zone(zone());
 }
 
-}  // namespace ares::asub
+}  // namespace ares::submission

@@ -1,14 +1,14 @@
 #include <filesystem>
 #include <limits>
 
-#include "asub/submission.h"
 #include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/binding_values.h"
 #include "cli/values/spec_values.h"
+#include "submission/submission.h"
 
-namespace ares::asub {
+namespace ares::submission {
 namespace {
 
 using namespace cli;  // Option values.
@@ -464,4 +464,4 @@ Status complete(Submission& target, const std::string& origin, const std::string
   return {};
 }
 
-}  // namespace ares::asub
+}  // namespace ares::submission

@@ -1,4 +1,4 @@
-// The batch script: found, read and checked before the job is sent. Owned by asub's main thread.
+// The batch script: found, read and checked before the job is sent. Owned by the command's main thread.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace ares::asub {
+namespace ares::submission {
 
 struct Script {
   std::string content;
@@ -29,4 +29,4 @@ Script wrap_command(const std::string& command);
 // Returns invalid_argument unless the script is text that begins with #! and has Unix line ends.
 Status check_script(const Script& script);
 
-}  // namespace ares::asub
+}  // namespace ares::submission

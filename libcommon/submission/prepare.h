@@ -1,4 +1,4 @@
-// Builds jobs from options and scripts, both for one job and for many. Owned by asub's main thread.
+// Builds jobs from options and scripts, both for one job and for many. Owned by the command's main thread.
 #pragma once
 
 #include <map>
@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "asub/script.h"
-#include "asub/submission.h"
 #include "base/result.h"
+#include "submission/script.h"
+#include "submission/submission.h"
 
-namespace ares::asub {
+namespace ares::submission {
 
 // One job, ready to be sent.
 struct PreparedJob {
@@ -46,4 +46,4 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
                             std::span<const cli::GivenOption> given,
                             const std::vector<std::string>& operands, SubmitContext& context);
 
-}  // namespace ares::asub
+}  // namespace ares::submission

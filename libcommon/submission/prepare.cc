@@ -1,13 +1,13 @@
-#include "asub/prepare.h"
+#include "submission/prepare.h"
 
 #include <cstdlib>
 #include <filesystem>
 
-#include "asub/process_context.h"
 #include "base/printable.h"
 #include "cli/options/directives.h"
+#include "submission/process_context.h"
 
-namespace ares::asub {
+namespace ares::submission {
 namespace {
 
 Result<Script> find_script(const Submission& wanted, const std::vector<std::string>& operands,
@@ -72,4 +72,4 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
   return PreparedJob{wanted.spec, std::move(script->content), std::move(*environment), 0};
 }
 
-}  // namespace ares::asub
+}  // namespace ares::submission

@@ -1,5 +1,5 @@
 // What a job inherits from the submitting shell: environment, limits, umask, host, time zone. Owned
-// by asub's main thread; environment_for is pure.
+// by the command's main thread; environment_for is pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
 
-namespace ares::asub {
+namespace ares::submission {
 
 // The job's variables, each NUL-terminated, by the rules of --export. `all` are NAME=VALUE strings.
 // Returns invalid_argument for a malformed list.
@@ -20,4 +20,4 @@ std::vector<std::string> process_environment();
 // Adds limits, umask, host and time zone of this process.
 void add_process_context(api::JobSpec& spec);
 
-}  // namespace ares::asub
+}  // namespace ares::submission

@@ -1,5 +1,5 @@
-// The submission described by one asub command line, filled in while its options are parsed. Owned
-// by asub's main thread.
+// The submission described by the command line of asub or of another command that submits a job, filled in
+// while its options are parsed. Owned by the command's main thread.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,10 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cli/options/frame.h"
-#include "cli/options/manual.h"
 #include "cli/options/options.h"
 #include "proto/gen/api.pb.h"
 
-namespace ares::asub {
+namespace ares::submission {
 
 struct Submission {
   api::JobSpec spec;
@@ -33,10 +32,8 @@ struct Submission {
 // `now`.
 cli::OptionTable options(Submission& target, Time now);
 
-const cli::Manual& manual();
-
 // Fills in values that depend on several options: tasks from nodes, absolute folders, the job's
 // name. `origin` is the script's name, "" if it came from standard input.
 Status complete(Submission& target, const std::string& origin, const std::string& directory);
 
-}  // namespace ares::asub
+}  // namespace ares::submission

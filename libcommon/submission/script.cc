@@ -1,4 +1,4 @@
-#include "asub/script.h"
+#include "submission/script.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 #include "cli/output/text.h"
 
-namespace ares::asub {
+namespace ares::submission {
 namespace {
 
 constexpr const char* kAdvice = "; to run one command without a script use asub --wrap 'COMMAND'";
@@ -120,4 +120,4 @@ Status check_script(const Script& script) {
   return {};
 }
 
-}  // namespace ares::asub
+}  // namespace ares::submission
