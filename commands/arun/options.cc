@@ -7,6 +7,7 @@
 #include "base/hostlist.h"
 #include "base/printable.h"
 #include "steps/task_environment.h"
+#include "submission/allocation_request.h"
 
 namespace ares::arun {
 namespace {
@@ -147,9 +148,45 @@ Status choose_mpi(Wanted& wanted) {
   return {};
 }
 
+// Those of asub, for the job that arun asks for where there is none. Where both have an option about the
+// tasks, it is about both.
+void add_allocation_options(cli::OptionTable& table, Wanted& w, Time now) {
+  constexpr std::string_view kOfBoth[] = {"ntasks",   "nodes",   "cpus-per-task", "ntasks-per-node",
+                                          "nodelist", "exclude", "exclusive"};
+  const auto named = [&](const std::string& name) {
+    return std::find_if(table.options.begin(), table.options.end(),
+                        [&](const cli::Option& option) { return option.name == name; });
+  };
+  for (cli::Option& option : submission::allocation_options(w.allocation, now).options) {
+    const auto own = named(option.name);
+    if (own == table.options.end()) {
+      if (std::any_of(table.options.begin(), table.options.end(),
+                      [&](const cli::Option& o) { return o.letter == option.letter; }))
+        option.letter = 0;
+      option.environment = false;
+      option.apply = [&w, name = option.name,
+                      apply = std::move(option.apply)](const std::string& text) {
+        w.of_allocation.push_back(name);
+        return apply(text);
+      };
+      table.options.push_back(std::move(option));
+    } else if (std::find(std::begin(kOfBoth), std::end(kOfBoth), option.name) !=
+               std::end(kOfBoth)) {
+      own->apply = [of_step = std::move(own->apply),
+                    of_job = std::move(option.apply)](const std::string& text) -> Status {
+        if (Status applied = of_step(text); !applied) return applied;
+        return of_job(text);
+      };
+    }
+  }
+  std::erase_if(table.unsupported, [&](const cli::Unsupported& row) {
+    return named(row.name) != table.options.end();
+  });
+}
+
 }  // namespace
 
-cli::OptionTable options(Wanted& w) {
+cli::OptionTable options(Wanted& w, Time now) {
   cli::OptionTable table;
   steps::StepRequest& request = w.request;
   steps::TaskSettings& task = request.task;
@@ -231,8 +268,7 @@ cli::OptionTable options(Wanted& w) {
        "Those that describe the job are always there.",
        set_text(w.export_names)},
       {0, "jobid", "JOB",
-       "Run the step in this job, from wherever: its first node lets in its user and operators for "
-       "whom the controller vouches.",
+       "Run the step in this job, from wherever you are. Its user and operators may.",
        set_text(w.job)},
       {0, "cpu-bind", "WAY",
        "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
@@ -258,6 +294,7 @@ cli::OptionTable options(Wanted& w) {
                        {0, "x11", false},    {0, "task-prolog"},   {0, "task-epilog"},
                        {0, "prolog"},        {0, "epilog"},        {'E', "preserve-env", false}};
   cli::add_common_options(table, w.common);
+  add_allocation_options(table, w, now);
   return table;
 }
 
@@ -285,7 +322,10 @@ cli::Manual manual() {
            "or "
            "--overlap.",
            "No task begins unless all nodes of the step can begin theirs, and none begins twice: a "
-           "step whose node or whose arun is lost ends."},
+           "step whose node or whose arun is lost ends.",
+           "Where there is no job, arun gets an allocation as aalloc(1) does, with the options of "
+           "asub, runs the program as its only step, and ends the job with the program's exit "
+           "code. In the environment of aalloc, or with --jobid, it runs the step in that job."},
       .sections = {{"VARIABLES OF A TASK", variables},
                    {"SIGNALS",
                     {"Ctrl-C says which tasks run; a second one within a second sends them SIGINT, "
@@ -299,12 +339,15 @@ cli::Manual manual() {
       .examples = {{"arun hostname", "One task for each task of the job."},
                    {"arun -n4 -c2 --exact ./solver &", "One of several steps at the same time."},
                    {"arun -l -N2 --ntasks-per-node=1 nvidia-smi -L", "Once on each of two nodes."},
-                   {"arun --overlap --pty bash", "A shell beside what runs."}},
+                   {"arun --overlap --pty bash", "A shell beside what runs."},
+                   {"arun -p gpu --gres=gpu:1 -t 30 --pty bash",
+                    "Outside of a job: a shell on a node with a GPU for half an hour."},
+                   {"arun --jobid=4711 --overlap -N1 top -b -n1", "Look into a job that runs."}},
       .exit_status =
           {{"N", "The highest exit code of the tasks; 128 + the signal that ended one."},
            {"1",
             "The step could not be run, or its node was lost; a line on standard error says why."}},
-      .see_also = {"asub(1)", "ares-node(7)"}};
+      .see_also = {"aalloc(1)", "asub(1)", "ares-node(7)"}};
 }
 
 Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,

@@ -8,6 +8,7 @@
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
 #include "steps/request.h"
+#include "submission/submission.h"
 
 namespace ares::arun {
 
@@ -25,9 +26,13 @@ struct Wanted {
   bool quiet = false;
   bool no_kill_on_bad_exit = false;
   cli::CommonOptions common;
+  // Where there is no job: what is asked for it, and which options were given for that alone.
+  submission::Submission allocation;
+  std::vector<std::string> of_allocation;
 };
 
-cli::OptionTable options(Wanted& wanted);
+// `now` is the time that relative times count from.
+cli::OptionTable options(Wanted& wanted, Time now);
 cli::Manual manual();
 
 // Where the tasks' streams come from and go to, in arun itself.

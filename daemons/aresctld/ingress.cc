@@ -65,6 +65,10 @@ Result<const Job*> job_with_steps(const View& view, const Policy& policy, const 
   const auto found = list_jobs(view, policy, one, now);
   if (!found) return fail(found.error());
   const JobKey key = cli::key_of(found->jobs(0).key());
+  if (found->jobs_size() != 1)
+    return fail(ErrorCode::invalid_argument, std::to_string(key.job.value()) +
+                                                 " is an array; name one of its tasks, such as " +
+                                                 std::to_string(key.job.value()) + "_0");
   const std::string id = cli::format_job_id(key);
   const Job* job = view.state->jobs.find(key);
   if (!job) return fail(ErrorCode::not_found, "Invalid job id specified: " + id);

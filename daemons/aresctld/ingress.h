@@ -33,7 +33,7 @@ class Ingress {
     EngineLoop& engine;
     Clock& clock;
     const ViewHolder& views;
-    const NodeHub& nodes;
+    NodeHub& nodes;
     JobWaiters& job_waiters;
     QueryPool& accounting;
     const ConfigHolder& config;

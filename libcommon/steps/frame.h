@@ -22,7 +22,9 @@ enum class FrameKind : std::uint8_t {
   // An interactive allocation: its command holds it, and its batch script, ares-allocation, waits.
   keep = 6,     // of the command: the connection holds the allocation
   release = 7,  // of the command; number: exit code of the job
-  hold = 8,     // of the script: answered with `released` when it has to end
+  // Of the script: answered with `released` when it has to end. number: 1 if no command holds the
+  // allocation.
+  hold = 8,
 
   // From the manager to arun:
   waits = 16,    // payload: why the step does not begin yet

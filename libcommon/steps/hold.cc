@@ -10,8 +10,9 @@ constexpr std::uint32_t kCommandLost = 128 + SIGHUP;
 
 }  // namespace
 
-void AllocationHold::script_waits(ClientId script, BootTime now) {
+void AllocationHold::script_waits(ClientId script, bool unheld, BootTime now) {
   script_ = script;
+  unheld_ = unheld;
   if (commands_.empty()) alone_since_ = now;
 }
 
@@ -35,7 +36,7 @@ void AllocationHold::client_lost(ClientId client, BootTime now) {
 }
 
 std::optional<BootTime> AllocationHold::deadline() const {
-  if (!script_ || !alone_since_) return std::nullopt;
+  if (!script_ || unheld_ || !alone_since_) return std::nullopt;
   return *alone_since_ + timeout_;
 }
 

@@ -19,7 +19,8 @@ class AllocationHold {
   // `timeout`: without a connection of the command.
   explicit AllocationHold(Seconds timeout) : timeout_(timeout) {}
 
-  void script_waits(ClientId script, BootTime now);
+  // `unheld`: no command will come; the job lasts until it is cancelled.
+  void script_waits(ClientId script, bool unheld, BootTime now);
   void command_holds(ClientId command);
   // The job is to end with that exit code. A second one changes nothing.
   void command_releases(ClientId command, std::uint32_t code);
@@ -40,6 +41,7 @@ class AllocationHold {
  private:
   Seconds timeout_;
   std::optional<ClientId> script_;
+  bool unheld_ = false;
   std::set<ClientId> commands_;
   std::optional<BootTime> alone_since_;  // the script waits, and no command is connected
   std::optional<ClientId> released_by_;

@@ -127,13 +127,13 @@ def test_file_that_cannot_be_opened_is_named(cluster):
 
 def test_what_a_step_cannot_do_is_refused_by_name(cluster):
     lines = said(cluster, """
-        for words in --cpu-bind=map_cpu:0 --job-name=x --gres=gpu:1 --multi-prog --mpi=pmi2 --distribution=plane=2 --jobid=999999; do
+        for words in --cpu-bind=map_cpu:0 --job-name=x --gres=gpu:1 --multi-prog --mpi=pmi2 --distribution=plane=2; do
           arun $words -n1 true && echo ran
         done
         true
         """, "-n1")
     assert "ran" not in lines
-    for option in ("--cpu-bind", "--job-name", "--gres", "--multi-prog", "--mpi=pmi2", "--distribution", "--jobid"):
+    for option in ("--cpu-bind", "--job-name", "--gres", "--multi-prog", "--mpi=pmi2", "--distribution"):
         assert any(line.startswith("arun: ") and option in line for line in lines), (option, lines)
 
 
@@ -377,9 +377,11 @@ def test_node_daemon_refuses_who_does_not_know_the_key(cluster):
     cluster.wait_end(job)
 
 
-def test_outside_of_a_job_it_says_what_to_do(cluster):
-    done = cluster.run("arun", "true", check=False)
-    assert done.returncode == 1 and "asub" in done.stderr
+def test_outside_of_a_job_the_remote_shell_says_what_to_do(cluster):
+    done = cluster.run("ares-rsh", "n1", "true", check=False)
+    assert done.returncode == 1 and "not within a job" in done.stderr
+    done = cluster.run("arun", "--jobid=999999", "true", check=False)
+    assert done.returncode == 1 and "Invalid job id specified: 999999" in done.stderr
 
 
 # The reader of arun stops until the file `goes_on` is there.

@@ -228,7 +228,7 @@ bool StepHost::about_job(steps::ClientId id, const Frame& frame) {
       to_client(id, {FrameKind::described, 0, text});
       return true;
     }
-    case FrameKind::hold: hold_.script_waits(id, os::boot_now()); break;
+    case FrameKind::hold: hold_.script_waits(id, frame.number != 0, os::boot_now()); break;
     case FrameKind::keep:
       hold_.command_holds(id);
       to_client(id, {FrameKind::kept, 0, {}});

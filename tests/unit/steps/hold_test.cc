@@ -16,7 +16,7 @@ struct Held : testing::Test {
 };
 
 TEST_F(Held, ScriptEndsWithTheCodeOfTheCommand) {
-  hold.script_waits(kScript, at(0));
+  hold.script_waits(kScript, false, at(0));
   hold.command_holds(kCommand);
   EXPECT_FALSE(hold.due(at(1000)));
   hold.command_releases(kCommand, 7);
@@ -30,7 +30,7 @@ TEST_F(Held, ScriptEndsWithTheCodeOfTheCommand) {
 }
 
 TEST_F(Held, AllocationWithoutItsCommandEndsAfterTheTime) {
-  hold.script_waits(kScript, at(0));
+  hold.script_waits(kScript, false, at(0));
   hold.command_holds(kCommand);
   EXPECT_FALSE(hold.deadline());
   hold.client_lost(kCommand, at(100));
@@ -43,7 +43,7 @@ TEST_F(Held, AllocationWithoutItsCommandEndsAfterTheTime) {
 }
 
 TEST_F(Held, CommandThatComesBackKeepsIt) {
-  hold.script_waits(kScript, at(0));
+  hold.script_waits(kScript, false, at(0));
   hold.command_holds(kCommand);
   hold.client_lost(kCommand, at(100));
   hold.command_holds(kAgain);
@@ -51,7 +51,7 @@ TEST_F(Held, CommandThatComesBackKeepsIt) {
 }
 
 TEST_F(Held, CommandThatNeverComesIsWaitedForAsLong) {
-  hold.script_waits(kScript, at(5));
+  hold.script_waits(kScript, false, at(5));
   EXPECT_FALSE(hold.due(at(64)));
   EXPECT_TRUE(hold.due(at(65)));
 }
@@ -60,15 +60,21 @@ TEST_F(Held, ReleaseWaitsForAScriptThatComesLater) {
   hold.command_holds(kCommand);
   hold.command_releases(kCommand, 0);
   EXPECT_FALSE(hold.due(at(1)));
-  hold.script_waits(kScript, at(2));
+  hold.script_waits(kScript, false, at(2));
   EXPECT_TRUE(hold.due(at(2)));
 }
 
 TEST_F(Held, ScriptThatIsGoneIsNotWaitedFor) {
-  hold.script_waits(kScript, at(0));
+  hold.script_waits(kScript, false, at(0));
   hold.client_lost(kScript, at(1));
   EXPECT_FALSE(hold.deadline());
   EXPECT_FALSE(hold.due(at(100)));
+}
+
+TEST_F(Held, UnheldAllocationLasts) {
+  hold.script_waits(kScript, true, at(0));
+  EXPECT_FALSE(hold.deadline());
+  EXPECT_FALSE(hold.due(at(100'000)));
 }
 
 }  // namespace

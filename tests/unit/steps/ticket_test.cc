@@ -62,7 +62,7 @@ TEST(Ticket, ProofHoldsForOneGreeting) {
 TEST(Ticket, ForgedOneIsRefused) {
   const Caller caller;
   EXPECT_FALSE(verify_call(caller.called(std::string(32, 'x')), caller.theirs, key(), kInTime));
-  // A node that got no key lets nobody in, also by the empty one.
+  // A node that got no key lets no caller in, also by the empty one.
   EXPECT_FALSE(verify_call(caller.called(""), caller.theirs, "", kInTime));
 }
 

@@ -1,0 +1,62 @@
+// aalloc: gets an allocation and runs a command, or the user's shell, with it.
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "aalloc/command.h"
+#include "aalloc/options.h"
+#include "cli/options/frame.h"
+#include "cli/values/job_ids.h"
+#include "step_client/allocation.h"
+#include "submission/allocation_request.h"
+
+namespace ares::aalloc {
+namespace {
+
+std::string users_shell() {
+  const char* const shell = std::getenv("SHELL");
+  return shell && *shell == '/' ? shell : "/bin/sh";
+}
+
+Result<int> allocate(Wanted& wanted, std::vector<std::string> words) {
+  if (!wanted.shell && !words.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--no-shell runs no command, and " + words.front() + " is one");
+  if (words.empty()) words.push_back(users_shell());
+  auto request = submission::allocation_request(
+      wanted.job, wanted.shell ? words.front() : "no-shell",
+      step_client::holding_script(wanted.shell),
+      step_client::holding_environment(std::getenv("PATH") ? std::getenv("PATH") : ""));
+  if (!request) return fail(request.error());
+  auto client =
+      cli::open_client("aalloc", wanted.job.common, cli::RetryPolicy::change, wanted.job.quiet);
+  if (!client) return fail(client.error());
+  auto allocation = step_client::Allocation::obtain(std::move(*client), std::move(*request),
+                                                    {.program = "aalloc",
+                                                     .quiet = wanted.job.quiet,
+                                                     .announce = true,
+                                                     .bell = wanted.bell,
+                                                     .immediate = wanted.immediate,
+                                                     .held = wanted.shell});
+  if (!allocation) return fail(allocation.error());
+  if (!wanted.shell) return 0;
+  const Result<int> code = run_command(words, *allocation, wanted.kill_command);
+  allocation->release(code.value_or(1));
+  return code;
+}
+
+Result<int> run(const cli::Words& words) {
+  Wanted wanted;
+  const cli::OptionTable table = options(wanted, cli::clock_now());
+  return cli::run_line(manual(), table, wanted.job.common, words,
+                       [&](cli::Words operands) { return allocate(wanted, std::move(operands)); });
+}
+
+}  // namespace
+}  // namespace ares::aalloc
+
+int main(int argc, char** argv) {
+  return ares::cli::run_main("aalloc", argc, argv, ares::aalloc::run);
+}
