@@ -127,7 +127,8 @@ void LocalTransport::finish(Calls::iterator call, Result<api::Sealed> result) {
   changed_.notify_all();
 }
 
-void LocalTransport::drop_link(const std::shared_ptr<Link>& link, const std::string& why) {
+// A copy: the caller may name link_ itself, which is reset here.
+void LocalTransport::drop_link(std::shared_ptr<Link> link, const std::string& why) {
   if (link_ == link) link_.reset();
   const Error error = unavailable(link->refusal.empty() ? why : link->refusal);
   for (auto call = calls_.begin(); call != calls_.end();) {

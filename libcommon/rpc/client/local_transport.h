@@ -46,7 +46,7 @@ class LocalTransport final : public Transport {
   Result<std::shared_ptr<Link>> connect();
   Result<Calls::iterator> send(const api::Sealed& request, Clock::time_point deadline, Done* done);
   void finish(Calls::iterator call, Result<api::Sealed> result);
-  void drop_link(const std::shared_ptr<Link>& link, const std::string& why);
+  void drop_link(std::shared_ptr<Link> link, const std::string& why);
   void cancel(Calls::iterator call);
   void flush(Link& link);
   void receive(const std::shared_ptr<Link>& link);
