@@ -59,7 +59,7 @@ void FrameLink::send(steps::FrameKind kind, std::uint32_t number, std::string_vi
 
 void FrameLink::close_when_sent() {
   closing_ = true;
-  if (waiting_.empty()) return fail({});
+  if (waiting_.empty()) end_sending();
   update();
 }
 
@@ -81,13 +81,21 @@ void FrameLink::read_frames() {
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n < 0) return fail(os::errno_error("the connection is broken").message);
   if (n == 0) return fail("the connection was closed");
+  if (closing_) return;
   reader_.add({bytes, static_cast<std::size_t>(n)});
   take_frames();
 }
 
+// A TCP socket that is closed while input waits in it resets the connection, and the other side may lose
+// what it was sent last. So the other side closes first.
+void FrameLink::end_sending() {
+  ::shutdown(socket_.get(), SHUT_WR);
+  paused_ = false;
+}
+
 void FrameLink::take_frames() {
   const std::shared_ptr<bool> alive = alive_;
-  while (*alive && !failed_) {
+  while (*alive && !failed_ && !closing_) {
     Result<std::optional<steps::Frame>> frame = reader_.next();
     if (!frame) return fail(frame.error().message);
     if (!*frame) return;
@@ -107,7 +115,7 @@ void FrameLink::write_waiting() {
   if (sent_ == waiting_.size()) {
     waiting_.clear();
     sent_ = 0;
-    if (closing_) return fail({});
+    if (closing_) end_sending();
   } else if (sent_ > kHigh) {
     waiting_.erase(0, sent_);
     sent_ = 0;

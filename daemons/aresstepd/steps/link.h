@@ -30,7 +30,8 @@ class FrameLink {
 
   void send(const steps::Frame& frame) { send(frame.kind, frame.number, frame.payload); }
   void send(steps::FrameKind kind, std::uint32_t number, std::string_view payload);
-  // `closed` follows when everything has been sent, or the other side is gone.
+  // Ignores what comes from now on. `closed` follows when the other side has closed the connection, as it
+  // does after it has got everything.
   void close_when_sent();
   // Reads nothing while `pause`, so that the other side has to wait.
   void pause_reading(bool pause);
@@ -42,6 +43,7 @@ class FrameLink {
   void read_frames();
   void take_frames();
   void write_waiting();
+  void end_sending();
   void update();
   void fail(const std::string& why);
 
