@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <functional>
 
+#include "arun/multi_prog.h"
 #include "base/hostlist.h"
 #include "base/printable.h"
 #include "steps/task_environment.h"
@@ -133,6 +135,35 @@ Status choose_distribution(Wanted& wanted) {
               "--distribution=" + wanted.distribution + ": a step knows block and cyclic");
 }
 
+// --relative excludes the nodes before.
+Status choose_first_node(Wanted& w, const std::vector<std::string>& environment) {
+  if (w.relative == 0) return {};
+  const char* const list = value_of(environment, "ARES_JOB_NODELIST");
+  const Result<std::vector<std::string>> nodes = expand_hostlist(list ? list : "", kMostNodes);
+  if (!nodes) return fail(nodes.error());
+  if (w.relative >= nodes->size())
+    return fail(ErrorCode::invalid_argument, "--relative=" + std::to_string(w.relative) +
+                                                 ": the job has " + std::to_string(nodes->size()) +
+                                                 " nodes, counted from 0");
+  const std::vector<std::string> before(nodes->begin(),
+                                        nodes->begin() + static_cast<std::ptrdiff_t>(w.relative));
+  w.excluded += (w.excluded.empty() ? "" : ",") + compress_hostlist(before);
+  return {};
+}
+
+// The file of --multi-prog in place of a program.
+Status read_programs(Wanted& w, const std::vector<std::string>& operands) {
+  if (operands.size() != 1)
+    return fail(ErrorCode::invalid_argument, "with --multi-prog name one file and nothing else");
+  std::ifstream file(operands.front(), std::ios::binary);
+  if (!file) return fail(ErrorCode::not_found, "cannot read " + operands.front());
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<std::vector<steps::Program>> programs = read_multi_prog(text, operands.front());
+  if (!programs) return fail(programs.error());
+  w.request.task.programs = std::move(*programs);
+  return {};
+}
+
 Status choose_mpi(Wanted& wanted) {
   steps::Mpi& mpi = wanted.request.task.mpi;
   if (wanted.mpi == "none")
@@ -258,6 +289,27 @@ cli::OptionTable options(Wanted& w, Time now) {
          w.request.kill_on_bad_exit = text != "0";
          return {};
        }},
+      {'W', "wait", "SECONDS",
+       "End the step so long after its first task has ended. 0 (default): wait for all tasks.",
+       [&w](const std::string& text) -> Status {
+         const auto number = number_of(text);
+         if (!number)
+           return fail(ErrorCode::invalid_argument, quote(text) + " is not a number of seconds");
+         w.wait_seconds = *number;
+         return {};
+       }},
+      {0, "multi-prog", "",
+       "PROGRAM is a file that says which tasks run what: see PROGRAMS BY TASK.",
+       set_flag(w.multi_prog)},
+      {'r', "relative", "N",
+       "Run on the nodes of the job from number N on, counted from 0, and on none before.",
+       [&w](const std::string& text) -> Status {
+         const auto number = number_of(text);
+         if (!number)
+           return fail(ErrorCode::invalid_argument, quote(text) + " is not a number of nodes");
+         w.relative = *number;
+         return {};
+       }},
       {'q', "quit-on-interrupt", "", "Ctrl-C ends the step at once.",
        set_flag(w.quit_on_interrupt)},
       {'Q', "quiet", "", "Do not tell how tasks failed.", set_flag(w.quiet)},
@@ -285,14 +337,13 @@ cli::OptionTable options(Wanted& w, Time now) {
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
        set_text(w.mpi)}};
-  table.unsupported = {{'J', "job-name"},    {'W', "wait"},        {0, "multi-prog", false},
-                       {0, "bcast", false},  {0, "gpus"},          {0, "gres"},
-                       {0, "gpus-per-task"}, {0, "gpus-per-node"}, {0, "gpu-bind"},
-                       {0, "mem"},           {0, "mem-per-cpu"},   {0, "mem-bind"},
-                       {'t', "time"},        {'p', "partition"},   {'A', "account"},
-                       {0, "qos"},           {'r', "relative"},    {0, "het-group"},
-                       {0, "x11", false},    {0, "task-prolog"},   {0, "task-epilog"},
-                       {0, "prolog"},        {0, "epilog"},        {'E', "preserve-env", false}};
+  table.unsupported = {{'J', "job-name"}, {0, "bcast", false},  {0, "gpus"},
+                       {0, "gres"},       {0, "gpus-per-task"}, {0, "gpus-per-node"},
+                       {0, "gpu-bind"},   {0, "mem"},           {0, "mem-per-cpu"},
+                       {0, "mem-bind"},   {'t', "time"},        {'p', "partition"},
+                       {'A', "account"},  {0, "qos"},           {0, "het-group"},
+                       {0, "x11", false}, {0, "task-prolog"},   {0, "task-epilog"},
+                       {0, "prolog"},     {0, "epilog"},        {'E', "preserve-env", false}};
   cli::add_common_options(table, w.common);
   add_allocation_options(table, w, now);
   return table;
@@ -327,6 +378,13 @@ cli::Manual manual() {
            "asub, runs the program as its only step, and ends the job with the program's exit "
            "code. In the environment of aalloc, or with --jobid, it runs the step in that job."},
       .sections = {{"VARIABLES OF A TASK", variables},
+                   {"PROGRAMS BY TASK",
+                    {"With --multi-prog each line of the file has ranks, a program and its "
+                     "arguments. Ranks are a number, a range as 1-3, several separated by commas, "
+                     "or * on the last line for all that are left. In the arguments %t is the rank "
+                     "and %o its place among the ranks of the line, from 0. Quotes group, a "
+                     "backslash escapes, and a word that begins with # ends the line. A task that "
+                     "the file does not name fails."}},
                    {"SIGNALS",
                     {"Ctrl-C says which tasks run; a second one within a second sends them SIGINT, "
                      "a third ends "
@@ -356,6 +414,8 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
   if (operands.empty())
     return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
   request.task.arguments = operands;
+  if (w.multi_prog)
+    if (Status read = read_programs(w, operands); !read) return fail(read.error());
   // What the job was submitted with, unless the options say something else about the same.
   const bool laid_out = w.nodes || request.tasks_per_node != 0;
   request.tasks = w.tasks    ? *w.tasks
@@ -368,6 +428,7 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
   if (request.task.cpus_per_task == 0)
     request.task.cpus_per_task =
         std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));
+  if (Status chosen = choose_first_node(w, environment); !chosen) return fail(chosen.error());
   for (auto& [text, names] :
        {std::pair<const std::string&, std::vector<std::string>&>{w.node_list, request.wanted_nodes},
         {w.excluded, request.excluded_nodes}}) {

@@ -24,7 +24,14 @@ struct Wanted {
   bool pty = false;
   bool quit_on_interrupt = false;
   bool quiet = false;
-  bool no_kill_on_bad_exit = false;
+  std::string program = "arun";  // for messages
+  // aattach: joins this step instead of creating one, or only says where its tasks run.
+  std::optional<std::uint32_t> attach_to;
+  bool only_layout = false;
+  std::uint32_t wait_seconds =
+      0;                       // from the end of the first task to that of the step; 0: no limit
+  std::uint32_t relative = 0;  // the first node of the job that the step may use
+  bool multi_prog = false;
   cli::CommonOptions common;
   // Where there is no job: what is asked for it, and which options were given for that alone.
   submission::Submission allocation;

@@ -16,6 +16,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/hostlist.h"
 #include "base/interval_set.h"
 #include "os/clock.h"
 #include "steps/task_environment.h"
@@ -51,7 +52,8 @@ Session::~Session() {
 
 void Session::say(const std::string& text) const {
   // In raw mode a new line does not return to the first column.
-  std::fprintf(stderr, terminal_ ? "arun: %s\r\n" : "arun: %s\n", text.c_str());
+  std::fprintf(stderr, terminal_ ? "%s: %s\r\n" : "%s: %s\n", wanted_.program.c_str(),
+               text.c_str());
 }
 
 std::uint32_t Session::window_size() const {
@@ -103,7 +105,9 @@ Result<int> Session::run() {
   request.task.has_input = streams_.sends_input && !is_null(0);
   if (!request.task.has_input) input_ends_ = true;
   if (wanted_.pty) request.task.window_size = window_size();
-  if (Status sent = send(FrameKind::create, 0, encode(request)); !sent) return fail(sent.error());
+  const Status asked = wanted_.attach_to ? send(FrameKind::attach, *wanted_.attach_to, {})
+                                         : send(FrameKind::create, 0, encode(request));
+  if (!asked) return fail(asked.error());
   while (!over_)
     if (Status turned = turn(); !turned) {
       if (output_) output_->flush();
@@ -121,13 +125,43 @@ Status Session::turn() {
   pollfd ready[] = {{host_.get(), static_cast<short>(POLLIN | (waiting_.empty() ? 0 : POLLOUT)), 0},
                     {signals_.get(), POLLIN, 0},
                     {reads_input() ? 0 : -1, POLLIN, 0}};
-  if (::poll(ready, std::size(ready), -1) < 0) return {};
+  if (::poll(ready, std::size(ready), patience_ms()) < 0) return {};
+  end_if_late();
   if (ready[1].revents != 0) read_signals();
   if (ready[2].revents != 0) read_input();
   if (ready[0].revents & POLLOUT)
     if (Status sent = send_waiting(); !sent) return sent;
   if (ready[0].revents & (POLLIN | POLLHUP | POLLERR)) return read_host();
   return {};
+}
+
+int Session::patience_ms() const {
+  if (!late_at_) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*late_at_ - os::boot_now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+// --wait: the first task has ended long enough ago.
+void Session::end_if_late() {
+  if (!late_at_ || os::boot_now() < *late_at_) return;
+  late_at_.reset();
+  say("the first task ended " + std::to_string(wanted_.wait_seconds) +
+      " s ago; the others are ended (--wait)");
+  (void)send(FrameKind::signal, SIGKILL, {});
+}
+
+void Session::say_layout() const {
+  std::vector<std::string> names;
+  for (const steps::StepLayout::Node& node : layout_->nodes) names.push_back(node.name);
+  std::printf("Job step layout:\n\t%u tasks, %zu nodes (%s)\n\n", layout_->tasks, names.size(),
+              compress_hostlist(names).c_str());
+  for (std::size_t i = 0; i < layout_->nodes.size(); ++i) {
+    const steps::StepLayout::Node& node = layout_->nodes[i];
+    IntervalSet ranks;
+    for (const std::uint32_t rank : node.ranks) ranks.insert(rank);
+    std::printf("\tNode %zu (%s), %zu task(s): %s\n", i, node.name.c_str(), node.ranks.size(),
+                format_interval_set(ranks).c_str());
+  }
 }
 
 void Session::read_signals() {
@@ -140,6 +174,10 @@ void Session::read_signals() {
       if (wanted_.pty && layout_) (void)send(FrameKind::window_size, window_size(), {});
     } else if (sent_to_all) {
       continue;
+    } else if (wanted_.attach_to) {  // it ends, and the step goes on
+      constexpr int kSignalled = 128;
+      worst_ = kSignalled + signal;
+      over_ = true;
     } else if (signal == SIGINT && ::isatty(0) && !wanted_.quit_on_interrupt) {
       interrupted();
     } else {
@@ -215,6 +253,10 @@ Status Session::receive(const steps::Frame& frame) {
                                     : Form::lines,
                       layout->tasks);
       layout_ = std::move(*layout);
+      if (wanted_.only_layout) {
+        say_layout();
+        over_ = true;
+      }
       break;
     }
     case FrameKind::output:
@@ -243,6 +285,9 @@ Status Session::receive(const steps::Frame& frame) {
       worst_ = std::max(worst_, static_cast<int>(frame.number & 0xff));
       say(frame.payload);
       break;
+    case FrameKind::lost:
+      say(std::to_string(frame.number) + " bytes of output are left out: this reader is too slow");
+      break;
     case FrameKind::over: over_ = true; break;
     default: break;  // of a later release
   }
@@ -259,6 +304,10 @@ void Session::task_ended(std::uint32_t rank, const steps::TaskEnd& end) {
   if (!layout_) return;
   left_.erase(rank);
   full_.erase(rank);
+  if (wanted_.wait_seconds != 0 && !waited_ && !left_.empty()) {
+    waited_ = true;
+    late_at_ = os::boot_now() + Seconds(wanted_.wait_seconds);
+  }
   worst_ = std::max(worst_, exit_code(end));
   if (wanted_.quiet || exit_code(end) == 0) return;
   const std::string how = end.out_of_memory ? "ran out of memory"
@@ -300,6 +349,7 @@ void Session::write_output(int stream, std::string_view bytes) {
     if (n < 0 && errno == EPIPE) {
       // As if the tasks had written there themselves: `arun yes | head` ends.
       unread = true;
+      if (wanted_.attach_to) over_ = true;  // the step goes on
       (void)send(FrameKind::signal, SIGPIPE, {});
       return;
     }

@@ -37,6 +37,9 @@ class Session {
   Status turn();
   void read_signals();
   void interrupted();
+  int patience_ms() const;
+  void end_if_late();
+  void say_layout() const;
   Status read_host();
   Status receive(const steps::Frame& frame);
   void task_ended(std::uint32_t rank, const steps::TaskEnd& end);
@@ -69,6 +72,8 @@ class Session {
   int worst_ = 0;
   std::optional<BootTime> interrupted_at_;
   int interrupts_ = 0;
+  bool waited_ = false;              // the first task has ended
+  std::optional<BootTime> late_at_;  // when the others are ended
   std::optional<termios> terminal_;  // its settings before
 };
 

@@ -25,6 +25,8 @@ enum class FrameKind : std::uint8_t {
   // Of the script: answered with `released` when it has to end. number: 1 if no command holds the
   // allocation.
   hold = 8,
+  attach =
+      9,  // number: of the step; answered with `created`, and then what the step's own arun gets
 
   // From the manager to arun:
   waits = 16,    // payload: why the step does not begin yet
@@ -40,6 +42,7 @@ enum class FrameKind : std::uint8_t {
   released =
       25,     // to the script; number: the job's exit code; payload: why, if its command is lost
   kept = 26,  // answers `keep`
+  lost = 27,  // number: bytes of output that a viewer was too slow for, since the last such frame
 
   // From the manager to a launcher; `input`, `signal` and `window_size` too:
   launch = 32,  // payload: a NodeLaunch

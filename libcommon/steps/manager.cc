@@ -38,12 +38,20 @@ void add(TaskEnd& sum, const TaskEnd& one) {
 StepManager::StepManager(std::vector<JobNode> nodes, StepLinks& links)
     : placement_(std::move(nodes)), links_(links) {}
 
+const std::set<ClientId>& StepManager::viewers_of(StepNumber step) const {
+  static const std::set<ClientId> kNone;
+  const auto it = steps_.find(step);
+  return it == steps_.end() ? kNone : it->second.viewers;
+}
+
 std::optional<ClientId> StepManager::client_of(StepNumber step) const {
   const auto it = steps_.find(step);
   return it == steps_.end() ? std::nullopt : std::optional(it->second.client);
 }
 
 void StepManager::from_client(ClientId client, const Frame& frame) {
+  if (const auto viewed = viewing_.find(client); viewed != viewing_.end())
+    return from_viewer(viewed->second, frame);
   const auto known = by_client_.find(client);
   if (known == by_client_.end()) {
     const bool waits = std::any_of(waiting_.begin(), waiting_.end(),
@@ -54,6 +62,7 @@ void StepManager::from_client(ClientId client, const Frame& frame) {
       return refuse(client, "given up while it waited");
     }
     if (waits && frame.kind != FrameKind::create) return;
+    if (!waits && frame.kind == FrameKind::attach) return attach(client, frame.number);
     if (waits || frame.kind != FrameKind::create)
       return refuse(client, "the first message must ask for a step");
     Result<StepRequest> request = decode_request(frame.payload);
@@ -69,16 +78,38 @@ void StepManager::from_client(ClientId client, const Frame& frame) {
         if (!member.over) links_.to_node(number, member.node, frame);
       break;
     case FrameKind::input:
-    case FrameKind::window_size:
-      for (std::size_t i = 0; i < step.members.size(); ++i) {
-        const std::vector<std::uint32_t>& ranks = step.layout.nodes[i].ranks;
-        const bool here = frame.kind == FrameKind::window_size || frame.number == kAllRanks ||
-                          std::find(ranks.begin(), ranks.end(), frame.number) != ranks.end();
-        if (here && !step.members[i].over) links_.to_node(number, step.members[i].node, frame);
-      }
-      break;
+    case FrameKind::window_size: pass_input(step, number, frame); break;
     default: break;  // of a later release
   }
+}
+
+void StepManager::pass_input(Step& step, StepNumber number, const Frame& frame) {
+  for (std::size_t i = 0; i < step.members.size(); ++i) {
+    const std::vector<std::uint32_t>& ranks = step.layout.nodes[i].ranks;
+    const bool here = frame.kind == FrameKind::window_size || frame.number == kAllRanks ||
+                      std::find(ranks.begin(), ranks.end(), frame.number) != ranks.end();
+    if (here && !step.members[i].over) links_.to_node(number, step.members[i].node, frame);
+  }
+}
+
+// aattach joins a step that runs.
+void StepManager::attach(ClientId client, StepNumber number) {
+  const auto it = steps_.find(number);
+  if (it == steps_.end() || !it->second.went)
+    return refuse(client, "step " + std::to_string(number) + " of this job does not run");
+  it->second.viewers.insert(client);
+  viewing_[client] = number;
+  links_.to_client(client, {FrameKind::created, number, encode(it->second.layout)});
+}
+
+// Its input goes to the tasks as well. The end of it is that of the viewer alone.
+void StepManager::from_viewer(StepNumber number, const Frame& frame) {
+  if (frame.kind == FrameKind::input && !frame.payload.empty())
+    pass_input(steps_.at(number), number, frame);
+}
+
+void StepManager::tell_viewers(const Step& step, const Frame& frame) {
+  for (const ClientId viewer : step.viewers) links_.to_client(viewer, frame);
 }
 
 void StepManager::create(ClientId client, StepRequest request) {
@@ -174,7 +205,13 @@ void StepManager::from_node(StepNumber number, std::uint32_t node, const Frame& 
       break;
     case FrameKind::output:
     case FrameKind::errors:
-    case FrameKind::input_full: links_.to_client(step.client, frame); break;
+      links_.to_client(step.client, frame);
+      for (const ClientId viewer : step.viewers) links_.to_viewer(viewer, frame);
+      break;
+    case FrameKind::input_full:
+      links_.to_client(step.client, frame);
+      tell_viewers(step, frame);
+      break;
     case FrameKind::ended: task_ended(step, number, from, frame); break;
     case FrameKind::usage:
       if (const Result<TaskEnd> used = decode_end(frame.payload); used && step.went) {
@@ -191,6 +228,7 @@ void StepManager::from_node(StepNumber number, std::uint32_t node, const Frame& 
     case FrameKind::answer: answer(step, number, frame); break;
     case FrameKind::abort:
       links_.to_client(step.client, frame);
+      tell_viewers(step, frame);
       kill_tasks(step, number);
       break;
     default: break;  // of a later release
@@ -223,6 +261,7 @@ void StepManager::task_ended(Step& step, StepNumber number, Member& member, cons
       known.sum_rss + std::clamp<std::int64_t>(end->max_rss, 0, kMostAmount), 0, kMostAmount);
   account(step, StepState::running);
   links_.to_client(step.client, frame);
+  tell_viewers(step, frame);
   if (step.request.kill_on_bad_exit && exit_code(*end) != 0) kill_tasks(step, number);
 }
 
@@ -326,6 +365,7 @@ void StepManager::fail_step(StepNumber number, const std::string& why) {
   const auto it = steps_.find(number);
   if (it == steps_.end()) return;
   links_.to_client(it->second.client, {FrameKind::refused, 0, why});
+  tell_viewers(it->second, {FrameKind::refused, 0, why});
   end(number, it->second.account.cancelled ? StepState::cancelled : StepState::failed);
 }
 
@@ -338,6 +378,11 @@ void StepManager::node_lost(StepNumber number, std::uint32_t node, const std::st
 }
 
 void StepManager::client_lost(ClientId client) {
+  if (const auto viewed = viewing_.find(client); viewed != viewing_.end()) {
+    steps_.at(viewed->second).viewers.erase(client);
+    viewing_.erase(viewed);
+    return;
+  }
   std::erase_if(waiting_, [&](const Waiting& w) { return w.client == client; });
   const auto it = by_client_.find(client);
   if (it == by_client_.end()) return;
@@ -351,6 +396,7 @@ void StepManager::end_if_over(StepNumber number) {
   const std::vector<Member>& members = it->second.members;
   if (!std::all_of(members.begin(), members.end(), [](const Member& m) { return m.over; })) return;
   links_.to_client(it->second.client, {FrameKind::over, number, {}});
+  tell_viewers(it->second, {FrameKind::over, number, {}});
   end(number);
 }
 
@@ -371,6 +417,10 @@ void StepManager::end(StepNumber number, std::optional<StepState> as) {
   if (!step.request.overlap) placement_.release(step.layout);
   for (const Member& member : step.members) links_.close_node(number, member.node);
   links_.close_client(step.client);
+  for (const ClientId viewer : step.viewers) {
+    viewing_.erase(viewer);
+    links_.close_client(viewer);
+  }
   start_waiting();
 }
 

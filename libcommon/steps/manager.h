@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class StepLinks {
   virtual ~StepLinks() = default;
   virtual void to_client(ClientId client, const Frame& frame) = 0;
   virtual void close_client(ClientId client) = 0;  // after what was sent has left
+  // What a task has written, to a client that only looks on: dropped if that does not read.
+  virtual void to_viewer(ClientId viewer, const Frame& frame) = 0;
   // A number that no step of this attempt has had, kept on disk.
   virtual Result<StepNumber> new_number() = 0;
   // A name for it that others cannot guess.
@@ -49,7 +52,7 @@ class StepManager {
  public:
   StepManager(std::vector<JobNode> nodes, StepLinks& links);
 
-  // A frame of arun. The first one of a client must be `create`.
+  // A frame of arun or of aattach. The first one of a client must be `create` or `attach`.
   void from_client(ClientId client, const Frame& frame);
   void client_lost(ClientId client);
   // A frame of the launcher of that node (of the job) for a step.
@@ -65,6 +68,8 @@ class StepManager {
   bool idle() const { return steps_.empty() && waiting_.empty(); }
   // The client of a step, for output, which the host passes on by itself; none: it has ended.
   std::optional<ClientId> client_of(StepNumber step) const;
+  // Who else gets its output. Valid until the next call.
+  const std::set<ClientId>& viewers_of(StepNumber step) const;
 
  private:
   struct Member {
@@ -85,7 +90,8 @@ class StepManager {
     bool went = false;  // the launchers were told to go
     bool killed = false;
     std::uint32_t tasks_left = 0;
-    StepAccount account;                        // of tasks that have ended
+    StepAccount account;  // of tasks that have ended
+    std::set<ClientId> viewers;
     std::map<std::string, Exchange> exchanges;  // that are going on, by name
   };
   struct Waiting {
@@ -97,6 +103,10 @@ class StepManager {
   bool try_start(ClientId client, const StepRequest& request);
   void refuse(ClientId client, const std::string& why);
   void start_waiting();
+  void attach(ClientId client, StepNumber number);
+  void from_viewer(StepNumber number, const Frame& frame);
+  void pass_input(Step& step, StepNumber number, const Frame& frame);
+  void tell_viewers(const Step& step, const Frame& frame);
   void set_ready(StepNumber number, Step& step);
   void task_ended(Step& step, StepNumber number, Member& member, const Frame& frame);
   void account(const Step& step, StepState state);
@@ -115,6 +125,7 @@ class StepManager {
   StepLinks& links_;
   std::map<StepNumber, Step> steps_;
   std::map<ClientId, StepNumber> by_client_;
+  std::map<ClientId, StepNumber> viewing_;
   std::vector<Waiting> waiting_;  // in the order of their arrival
 };
 

@@ -11,6 +11,7 @@ using node::FieldWriter;
 
 // Far above what a step needs, so that a layout of hostile numbers stays small.
 constexpr std::uint32_t kMostTasks = 1'000'000;
+constexpr std::size_t kMostTaskRanges = 10'000;
 constexpr std::size_t kMostCpus = 8192;  // of a node
 
 void put(FieldWriter& out, const TaskSettings& task) {
@@ -30,6 +31,38 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("bind", task.bind)
       .put("mpi", static_cast<int>(task.mpi))
       .put("drop_output", task.drop_output);
+  for (const Program& program : task.programs) {
+    out.put("program_ranks", format_interval_set(program.ranks))
+        .put("program_words", program.arguments.size());
+    for (const std::string& word : program.arguments) out.put("program_word", word);
+  }
+}
+
+std::vector<Program> programs_of(FieldReader& in) {
+  std::vector<Program> programs;
+  const std::vector<std::string> ranks = in.all("program_ranks"), words = in.all("program_word");
+  const std::vector<std::size_t> counts = in.numbers<std::size_t>("program_words");
+  std::size_t at = 0;
+  if (ranks.size() != counts.size())
+    return in.wrong("program_words", "is not there once for each program"), programs;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (counts[i] == 0 || counts[i] > words.size() - at)
+      return in.wrong("program_words", "is not the number of words"), programs;
+    Program program;
+    if (!ranks[i].empty()) {
+      Result<IntervalSet> set = parse_interval_set(ranks[i], kMostTasks, kMostTaskRanges);
+      if (!set) return in.wrong("program_ranks", "is not a list of ranks"), programs;
+      program.ranks = std::move(*set);
+    }
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+    program.arguments.assign(first, first + static_cast<std::ptrdiff_t>(counts[i]));
+    at += counts[i];
+    programs.push_back(std::move(program));
+  }
+  if (at != words.size()) in.wrong("program_word", "belongs to no program");
+  for (const std::string& word : words)
+    if (word.find('\0') != std::string::npos) in.wrong("program_word", "contains a NUL");
+  return programs;
 }
 
 TaskSettings task_settings(FieldReader& in) {
@@ -52,6 +85,7 @@ TaskSettings task_settings(FieldReader& in) {
   const int mpi = in.number_or<int>("mpi", 0);
   if (mpi < 0 || mpi > static_cast<int>(Mpi::pmix)) in.wrong("mpi", "is not a known interface");
   task.mpi = static_cast<Mpi>(mpi);
+  task.programs = programs_of(in);
   if (task.arguments.empty()) in.wrong("argument", "is missing: there is no program to run");
   for (const std::string& text : task.arguments)
     if (text.find('\0') != std::string::npos) in.wrong("argument", "contains a NUL");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval_set.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -18,6 +19,13 @@ enum class Spread : std::uint8_t {
   cyclic,  // ranks go round the nodes
 };
 enum class Mpi : std::uint8_t { none, pmi1, pmix };  // numbers travel in frames
+
+// What some tasks of a step run (steps/program.h).
+struct Program {
+  IntervalSet ranks;                   // empty: those that no program before it has
+  std::vector<std::string> arguments;  // the program first
+  friend bool operator==(const Program&, const Program&) = default;
+};
 
 // What the tasks of a step have in common.
 struct TaskSettings {
@@ -36,7 +44,8 @@ struct TaskSettings {
   bool bind =
       true;  // each task to its own CPUs, where the step has just as many as its tasks ask for
   Mpi mpi = Mpi::none;
-  bool drop_output = false;  // the oldest, where arun does not read it; else tasks wait
+  bool drop_output = false;       // the oldest, where arun does not read it; else tasks wait
+  std::vector<Program> programs;  // in place of `arguments`
   friend bool operator==(const TaskSettings&, const TaskSettings&) = default;
 };
 

@@ -1,10 +1,11 @@
-# Tests: aalloc/options, aalloc/command, step_client/allocation, steps/hold, submission/allocation_request
+# Tests: aalloc/options, aalloc/command, step_client/allocation, arun/holder, arun/place, steps/hold, submission/allocation_request
 """Interactive allocations: aalloc with commands and shells, and arun outside of a job."""
 
 import os
 import pathlib
 import pty
 import re
+import select
 import signal
 import subprocess
 import time
@@ -200,14 +201,16 @@ def test_shell_is_the_users_own_and_has_the_terminal(cluster):
         nonlocal text
         deadline = time.monotonic() + 30
         while what not in text:
-            assert time.monotonic() < deadline, text
+            assert select.select([fd], [], [], max(0, deadline - time.monotonic()))[0], text
             text += os.read(fd, 4096)
     read_until(b"Granted")
     os.write(fd, b"echo job=$ARES_JOB_ID; tty\n")
     read_until(b"/dev/pts/")
     job = re.search(rb"job=(\d+)", text).group(1).decode()
-    os.write(fd, b"sleep 1000\n")
+    os.write(fd, b"echo sleep\'\'s; sleep 1000\n")
+    read_until(b"sleeps\r\n")
     os.write(fd, b"\x03")
+    read_until(b"^C")
     os.write(fd, b"exit 3\n")
     read_until(b"Relinquishing")
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3

@@ -109,12 +109,21 @@ Status StepHost::run() {
     const int wait = do_what_is_due(os::boot_now());
     if (Status turned = reactor_->turn(is_idle() ? kIdleMs : wait); !turned) return turned;
     release_if_due();
+    // Who only looks on or holds the allocation does not make the end of the job wait.
+    if (ending_ && !runs_tasks()) return {};
     const BootTime now = os::boot_now();
     if (!is_idle())
       busy_at = now;
-    else if (ending_ || now - busy_at >= std::chrono::milliseconds(kIdleMs))
+    else if (now - busy_at >= std::chrono::milliseconds(kIdleMs))
       return {};
   }
+}
+
+bool StepHost::runs_tasks() const {
+  return !members_.empty() || !strangers_.empty() ||
+         std::any_of(clients_.begin(), clients_.end(), [](const auto& client) {
+           return client.second.group || client.second.dialer || client.second.onward;
+         });
 }
 
 bool StepHost::is_idle() const {
@@ -186,6 +195,7 @@ void StepHost::add_connection(os::Fd socket, std::string_view bytes) {
   events.congested = [this, id](bool congested) {
     const auto it = clients_.find(id);
     if (it == clients_.end()) return;
+    if (!congested) tell_missed(it->second);
     if (it->second.group) it->second.group->pause_output(congested);
     if (it->second.onward) it->second.onward->pause_reading(congested);
     for (const auto& [key, member] : members_)
@@ -319,7 +329,26 @@ void StepHost::collect_children() {
 }
 
 void StepHost::to_client(steps::ClientId client, const Frame& frame) {
-  if (const auto it = clients_.find(client); it != clients_.end()) it->second.link->send(frame);
+  const auto it = clients_.find(client);
+  if (it == clients_.end()) return;
+  if (frame.kind == FrameKind::over) tell_missed(it->second);
+  it->second.link->send(frame);
+}
+
+void StepHost::tell_missed(Connection& viewer) {
+  if (viewer.missed == 0) return;
+  const std::uint64_t bytes = std::exchange(viewer.missed, 0);
+  viewer.link->send(FrameKind::lost,
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX)), {});
+}
+
+void StepHost::to_viewer(steps::ClientId viewer, const Frame& frame) {
+  const auto it = clients_.find(viewer);
+  if (it == clients_.end()) return;
+  if (it->second.link->congested())
+    it->second.missed += frame.payload.size();
+  else
+    it->second.link->send(frame);
 }
 
 void StepHost::close_client(steps::ClientId client) {
@@ -348,6 +377,10 @@ void StepHost::open_node(steps::StepNumber step, std::uint32_t node) {
             if (const std::optional<steps::ClientId> client = manager_->client_of(step))
               if (const auto it = clients_.find(*client); it != clients_.end())
                 it->second.link->send(kind, number, payload);
+            if (const auto& viewers = manager_->viewers_of(step); !viewers.empty()) {
+              const Frame frame{kind, number, std::string(payload)};
+              for (const steps::ClientId viewer : viewers) to_viewer(viewer, frame);
+            }
             return;
           }
           reactor_->post([this, step, node, frame = Frame{kind, number, std::string(payload)}] {

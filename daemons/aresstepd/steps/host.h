@@ -43,6 +43,7 @@ class StepHost final : private steps::StepLinks {
     std::unique_ptr<FrameLink> onward;  // when that is connected
     std::vector<steps::Frame> waiting;  // for it
     bool relayed = false;
+    std::uint64_t missed = 0;  // bytes of output that it was too slow for
   };
   // A step on a node, seen from the manager.
   struct Member {
@@ -63,9 +64,12 @@ class StepHost final : private steps::StepLinks {
   void relay(steps::ClientId id, const steps::Frame& frame);
   void relay_connected(steps::ClientId id, Result<os::Fd> socket);
   void close_connection(steps::ClientId id);
+  // Tells a viewer how much it was too slow for.
+  static void tell_missed(Connection& viewer);
   // Whether the frame is about the job itself, not about a step.
   bool about_job(steps::ClientId id, const steps::Frame& frame);
   void release_if_due();
+  bool runs_tasks() const;
   std::unique_ptr<Dialer> dial(std::uint32_t node, Dialer::Done done);
   void member_connected(const MemberKey& key, Result<os::Fd> socket);
   void member_lost(const MemberKey& key, const std::string& why);
@@ -77,6 +81,7 @@ class StepHost final : private steps::StepLinks {
 
   void to_client(steps::ClientId client, const steps::Frame& frame) override;
   void close_client(steps::ClientId client) override;
+  void to_viewer(steps::ClientId viewer, const steps::Frame& frame) override;
   Result<steps::StepNumber> new_number() override;
   std::string name_of(steps::StepNumber step) override;
   void open_node(steps::StepNumber step, std::uint32_t node) override;

@@ -19,6 +19,7 @@
 #include "base/clip.h"
 #include "node/binding.h"
 #include "os/file.h"
+#include "steps/program.h"
 #include "steps/task_environment.h"
 
 namespace ares::stepd {
@@ -188,7 +189,9 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
                : steps::expand_task_pattern(pattern, launch_->step, task.rank, facts_.spec);
   };
   TaskStart start;
-  start.arguments = settings.arguments;
+  Result<std::vector<std::string>> arguments = steps::arguments_of(settings, task.rank);
+  if (!arguments) return fail(arguments.error());
+  start.arguments = std::move(*arguments);
   start.environment =
       steps::task_environment(*launch_, local, facts_.spec, facts_.directory, facts_.started_at);
   start.directory = settings.directory;

@@ -21,6 +21,7 @@ struct FakeLinks final : StepLinks {
 
   void to_client(ClientId client, const Frame& frame) override { told[client].push_back(frame); }
   void close_client(ClientId client) override { closed.insert(client); }
+  void to_viewer(ClientId viewer, const Frame& frame) override { told[viewer].push_back(frame); }
   Result<StepNumber> new_number() override {
     if (disk_full) return fail(ErrorCode::resource_exhausted, "No space left on device");
     return next++;
@@ -318,6 +319,36 @@ TEST_F(ManagerTest, SignalGivesUpAStepThatWaits) {
   EXPECT_EQ(last_told(2), FrameKind::refused);
   manager.client_lost(1);
   EXPECT_TRUE(manager.idle());
+}
+
+TEST_F(ManagerTest, ViewersGetWhatTheClientGets) {
+  ask(1, request(2, 2));
+  manager.from_client(7, {FrameKind::attach, 0, {}});
+  EXPECT_EQ(last_told(7), FrameKind::refused) << "its tasks have not begun";
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  for (const ClientId viewer : {8, 9}) manager.from_client(viewer, {FrameKind::attach, 0, {}});
+  EXPECT_EQ(links.told[8], links.told[1]) << "the layout";
+  manager.client_lost(9);
+  from(0, 1, FrameKind::output, 1, "text");
+  for (const std::uint32_t node : {0U, 1U}) finish(0, node, node);
+  EXPECT_EQ(links.told[8], links.told[1]);
+  EXPECT_EQ(last_told(9), FrameKind::created);
+  EXPECT_TRUE(links.closed.contains(8) && manager.idle());
+}
+
+TEST_F(ManagerTest, InputOfAViewerGoesToTheTasksAndItsEndToNone) {
+  ask(1, request(2, 2));
+  for (const std::uint32_t node : {0U, 1U}) from(0, node, FrameKind::ready);
+  manager.from_client(8, {FrameKind::attach, 0, {}});
+  manager.from_client(8, {FrameKind::input, 1, "line"});
+  EXPECT_EQ(links.sent[std::pair(0U, 1U)].back(), (Frame{FrameKind::input, 1, "line"}));
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::input));
+  manager.from_client(8, {FrameKind::input, kAllRanks, {}});
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::input));
+  manager.from_client(8, {FrameKind::signal, 9, {}});
+  EXPECT_FALSE(was_sent(0, 0, FrameKind::signal)) << "it only looks on";
+  manager.client_lost(8);
+  EXPECT_TRUE(links.open.contains({0, 0})) << "the step goes on";
 }
 
 }  // namespace
