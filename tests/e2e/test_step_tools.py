@@ -1,0 +1,153 @@
+# Tests: steps/program, aattach/options, abcast/options, abcast/receive, arun/session
+"""Tools around steps: programs by task, aattach, abcast, --wait and --relative."""
+
+import hashlib
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+from cluster import Cluster, until
+
+CONFIG = """
+cluster: tools
+controller: {operators: [root]}
+policy: {kill_wait: 3, heartbeat: 1, launch_backoff: 1}
+nodes:
+  - {name: "n[1-2]", cpus: 4, memory: 2000M}
+partitions:
+  - {name: main, nodes: "n[1-2]", default: true}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster(config=CONFIG)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def job(cluster):
+    made = cluster.wrap("sleep 1000", "-N2", "-n4", "--mem=100M", "-o", "/dev/null")
+    cluster.wait_state(made, "RUNNING")
+    yield made
+    cluster.cancel(made)
+    cluster.wait_end(made)
+
+
+def start(cluster, program, *words, **more):
+    return subprocess.Popen([str(cluster.bin / program), *words], env=cluster.environment(), cwd=cluster.work, text=True,
+                            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})
+
+
+def test_tasks_run_programs_of_their_own(cluster, job):
+    (cluster.work / "programs").write_text("# ranks program\n0 echo master\n1-2 echo 'the worker' %t/%o\n")
+    done = cluster.run("arun", f"--jobid={job}", "-l", "--multi-prog", "programs", check=False)
+    assert sorted(done.stdout.splitlines()) == ["0: master", "1: the worker 1/0", "2: the worker 2/1"]
+    assert done.returncode == 1 and "no program for task 3" in done.stderr
+    (cluster.work / "programs").write_text("0 echo a\n0-1 echo b\n")
+    done = cluster.run("arun", f"--jobid={job}", "--multi-prog", "programs", check=False)
+    assert done.returncode == 1 and "programs:2:" in done.stderr
+
+
+def test_wait_ends_the_tasks_that_are_late(cluster, job):
+    done = cluster.run("arun", f"--jobid={job}", "-n2", "-W1", "bash", "-c", "[ $SLURM_PROCID = 0 ] || sleep 1000", check=False)
+    assert done.returncode == 137 and "--wait" in done.stderr
+
+
+def test_relative_leaves_out_the_first_nodes(cluster, job):
+    done = cluster.run("arun", f"--jobid={job}", "-r1", "-n2", "bash", "-c", "echo $SLURMD_NODENAME")
+    assert done.stdout.split() == ["n2", "n2"]
+    assert cluster.run("arun", f"--jobid={job}", "-r2", "true", check=False).returncode == 1
+
+
+def test_viewers_see_what_the_step_writes(cluster, job):
+    step = start(cluster, "arun", f"--jobid={job}", "-n2", "bash", "-c", "until [ -e go ]; do sleep 0.05; done; echo $SLURM_PROCID; exit $SLURM_PROCID")
+    until(lambda: cluster.run("aattach", "--layout", f"{job}.0", check=False).returncode == 0)
+    layout = cluster.run("aattach", "--layout", f"{job}.0").stdout
+    assert "2 tasks, 1 nodes (n1)" in layout and "Node 0 (n1), 2 task(s): 0-1" in layout
+    viewers = [start(cluster, "aattach", *words, f"{job}.0") for words in (["-l"], ["--output-filter=1"])]
+    leaver = start(cluster, "aattach", f"{job}.0")
+    # They are attached when they can take a signal; the one that leaves changes nothing.
+    until(lambda: int(signal_mask(leaver.pid), 16) & (1 << (signal.SIGINT - 1)))
+    leaver.send_signal(signal.SIGINT)
+    assert leaver.wait(30) == 130
+    until(lambda: len(connections_of(cluster, [v.pid for v in viewers])) == 2)
+    (cluster.work / "go").touch()
+    assert sorted(step.communicate(timeout=60)[0].split()) == ["0", "1"]
+    labelled, filtered = (v.communicate(timeout=60)[0] for v in viewers)
+    assert sorted(labelled.splitlines()) == ["0: 0", "1: 1"] and filtered == "1\n"
+    assert [v.returncode for v in viewers] == [1, 1] and step.returncode == 1
+    (cluster.work / "go").unlink()
+    done = cluster.run("aattach", f"{job}.0", check=False)
+    assert done.returncode == 1 and "does not run" in done.stderr
+
+
+def signal_mask(pid):
+    """Blocked signals of a process, as a hexadecimal number."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return next(line.split()[1] for line in text.splitlines() if line.startswith("SigBlk"))
+
+
+def connections_of(cluster, pids):
+    """Those of the processes that read no more from the controller: they wait for the step."""
+    return [pid for pid in pids if int(signal_mask(pid), 16) & (1 << (signal.SIGINT - 1))]
+
+
+def test_viewer_passes_input_and_a_slow_one_blocks_no_task(cluster, job):
+    size = 64 << 20
+    step = start(cluster, "arun", f"--jobid={job}", "-n1", "bash", "-c", f"read line; echo $line; head -c {size} /dev/zero; echo end",
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    until(lambda: cluster.run("aattach", "--layout", f"{job}.0", check=False).returncode == 0)
+    slow = start(cluster, "aattach", f"{job}.0")
+    until(lambda: int(signal_mask(slow.pid), 16) & (1 << (signal.SIGINT - 1)))
+    giver = start(cluster, "aattach", "--input-filter=0", "--output-filter=none", f"{job}.0", stdin=subprocess.PIPE)
+    giver.stdin.write("from a viewer\n")
+    giver.stdin.flush()
+    assert step.stdout.readline() == "from a viewer\n"
+    step.stdin.close()
+    out = step.stdout.read()  # while the slow viewer reads nothing of its 64 MiB
+    assert out.endswith("end\n") and len(out) == size + len("end\n")
+    text, said = slow.communicate(timeout=60)
+    assert len(text) < len(out) and "bytes of output are left out" in said
+    giver.communicate(timeout=60)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+def test_other_users_cannot_attach(cluster, job):
+    done = cluster.run("aattach", f"{job}.0", user="nobody", check=False, cwd="/")
+    assert done.returncode == 1 and "only its owner" in done.stderr
+
+
+def test_file_is_copied_to_all_nodes(cluster, job):
+    source = cluster.work / "source"
+    source.write_bytes(os.urandom(3 << 20))
+    source.chmod(0o750)
+    os.utime(source, (1000, 2000))
+    target = cluster.work / "copies"
+    target.mkdir()
+    # The nodes share a file system here, so each writes to a name of its own by a link.
+    for node in ("n1", "n2"):
+        (target / node).mkdir()
+    done = cluster.run("abcast", "-f", "-p", "-j", job, "source", f"{target}/n1/")
+    copy = target / "n1" / "source"
+    assert hashlib.sha256(copy.read_bytes()).digest() == hashlib.sha256(source.read_bytes()).digest()
+    assert copy.stat().st_mode & 0o7777 == 0o750 and copy.stat().st_mtime == 2000
+    assert done.stdout == done.stderr == "" and os.listdir(target / "n1") == ["source"]
+    done = cluster.run("abcast", "-j", job, "source", str(copy), check=False)
+    assert done.returncode == 1 and "n1: " in done.stderr and "n2: " in done.stderr and "--force" in done.stderr
+    done = cluster.run("abcast", "-j", job, "source", "/no/such/folder/x", check=False)
+    assert done.returncode == 1 and "/no/such/folder" in done.stderr
+    done = cluster.run("abcast", "-j", job, "/no/such/source", "/tmp/x", check=False)
+    assert done.returncode == 1 and "/no/such/source" in done.stderr
+    assert cluster.run("abcast", "-C", "a", "b", check=False).returncode == 1
+
+
+def test_file_is_copied_from_within_a_job(cluster):
+    made = cluster.submit("-N2", "-n2", "--mem=100M", str(cluster.script(
+        "#!/bin/bash\necho text > $SLURM_JOB_ID.src\nabcast -f $SLURM_JOB_ID.src $PWD/$SLURM_JOB_ID.copy && cat $SLURM_JOB_ID.copy\n")))
+    cluster.completed(made)
+    assert cluster.output(made) == "text\n"
