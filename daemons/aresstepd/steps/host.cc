@@ -62,8 +62,8 @@ StepHost::StepHost(HostFacts facts, StepRecords records, os::Fd listener, StepLe
       records_(std::move(records)),
       listener_(std::move(listener)),
       reactor_(std::move(reactor)),
-      ledger_(std::move(ledger)),
-      hold_(facts_.spec.allocation_timeout) {}
+      hold_(facts_.spec.allocation_timeout),
+      ledger_(std::move(ledger)) {}
 
 StepHost::~StepHost() = default;
 
