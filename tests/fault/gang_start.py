@@ -9,7 +9,7 @@ and that of its attempt to a file. In the end:
 
 * every job has run: its last attempt is COMPLETED, and each of its ranks ran once in it;
 * in an attempt that accounting says never started, no rank ran; in no attempt a rank ran twice;
-* an attempt that never started is not counted as a restart, and the node that is blamed for it is not part of the next one.
+* an attempt that never started is not counted as a restart, and the node that was blamed for it last is not part of the next one.
 
 A fault that comes after the job was told to go may end an attempt in which some ranks have run; such attempts are counted apart. A job may
 then end as FAILED, because its script has seen its step fail. Exits with 1 if anything is wrong.
@@ -212,11 +212,21 @@ class GangStart:
                 ran[attempt].append(int(rank))
         return ran
 
+    def blames(self):
+        """{attempt: [node, ...]}: whose fault it is that it never started, in the order of the reports."""
+        found = collections.defaultdict(list)
+        said = self.cluster.psql("SELECT name, detail FROM node_event WHERE what = 'LAUNCH_FAILED' ORDER BY id")
+        for line in said.splitlines():
+            node, detail = line.split("|", 1)
+            found[detail.split(":")[0].removeprefix("attempt ")].append(node)
+        return found
+
     def names(self, nodes):
         return set(self.cluster.run("actl", "show", "hostnames", nodes).stdout.split()) if nodes.startswith("n") else set()
 
     def verify(self):
         self.fates = collections.Counter()
+        self.blamed = self.blames()
         for job, rows in sorted(self.attempts().items(), key=lambda item: int(item[0])):
             self.verify_job(job, sorted(rows, key=lambda row: int(row["Attempt"])), self.ranks(job))
         missing = set(self.jobs) - set(self.attempts())
@@ -252,9 +262,12 @@ class GangStart:
                     self.wrong(job, f"attempt {attempt} is {row['State']}")
             else:
                 self.fates["failed before go, and ran elsewhere"] += 1
-                blamed = row["Cause"].split(":")[0]
-                if blamed in self.names(rows[at + 1]["NodeList"]):
-                    self.wrong(job, f"attempt {rows[at + 1]['Attempt']} has {blamed} again, which failed before: {row['Cause']}")
+                # Where too few nodes would be left, only the last one that failed stays excluded.
+                blamed = self.blamed[f"{job}.{attempt}"]
+                if not blamed:
+                    self.wrong(job, f"no node is blamed for attempt {attempt}: {row['Cause']}")
+                elif blamed[-1] in self.names(rows[at + 1]["NodeList"]):
+                    self.wrong(job, f"attempt {rows[at + 1]['Attempt']} has {blamed[-1]} again, which failed before: {row['Cause']}")
             started += has_started
         if ran:
             self.wrong(job, f"attempts {sorted(ran)} ran ranks and accounting does not know them")

@@ -215,8 +215,8 @@ TEST_F(Accounting, JsonIsWrittenPageByPage) {
 
 TEST_F(Accounting, UnknownAndUnsupportedFieldsAreNamed) {
   EXPECT_EQ(print({}, {"-o", "Statee"}), "unknown field \"Statee\"; did you mean \"State\"?");
-  EXPECT_EQ(print({}, {"-o", "JobID,aveRSS%20"}),
-            "the field aveRSS is not supported yet: nothing is recorded for it");
+  EXPECT_EQ(print({}, {"-o", "JobID,aveVMSize%20"}),
+            "the field aveVMSize is not supported yet: nothing is recorded for it");
   EXPECT_THAT(print({}, {"-o", "JobID%x"}), HasSubstr("expected NAME%WIDTH"));
   EXPECT_EQ(print({}, {"-o", ","}), "no field is named");
 }
