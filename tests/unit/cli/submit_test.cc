@@ -416,22 +416,23 @@ TEST(Estimate, SaysWhenWhereAndHowCertain) {
   api::Estimate e;
   e.set_reason("Dependency");
   e.set_reason_detail("waits for 1 other job");
-  EXPECT_EQ(describe_estimate(e),
+  EXPECT_EQ(asub::describe_estimate(e),
             "Job would wait; no start time can be estimated: Dependency (waits for 1 other job)");
   e.set_start(kNow.time_since_epoch().count());
   e.set_partition("main");
   e.set_cpus(8);
   e.set_node_list("n[1-2]");
-  EXPECT_THAT(describe_estimate(e), StartsWith("Job would start at 2030-05-17T"));
-  EXPECT_THAT(describe_estimate(e), HasSubstr(" on nodes n[1-2] in partition main with 8 CPUs"));
+  EXPECT_THAT(asub::describe_estimate(e), StartsWith("Job would start at 2030-05-17T"));
+  EXPECT_THAT(asub::describe_estimate(e),
+              HasSubstr(" on nodes n[1-2] in partition main with 8 CPUs"));
   e.set_at_the_earliest(true);
-  EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
+  EXPECT_THAT(asub::describe_estimate(e), HasSubstr("not before 2030-05-17T"));
   e.mutable_why()->set_waits(true);
   e.mutable_why()->set_cut(true);
   EXPECT_THAT(
-      describe_estimate(e),
+      asub::describe_estimate(e),
       HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   cannot be estimated\n"));
-  EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
+  EXPECT_THAT(asub::describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 
 TEST(Submission, DirectiveIsNamedByItsLine) {
