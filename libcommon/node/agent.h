@@ -112,6 +112,7 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const Signal& message, Moment now);
   void handle(const SetLimit& message, Moment now);
   void handle(const SetSuspended& message, Moment now);
+  void handle(const CheckpointKnown& message, Moment now);
   void handle(const Forget& message, Moment now);
   void handle(const Welcome& message, Moment now);
   void handle(const HeartbeatAck& message, Moment now);

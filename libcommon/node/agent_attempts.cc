@@ -268,6 +268,11 @@ void NodeAgent::handle(const SetSuspended& message, Moment now) {
   if (entry && !has_ended(entry->report.phase)) executor_->set_suspended(message, now);
 }
 
+void NodeAgent::handle(const CheckpointKnown& message, Moment now) {
+  Entry* entry = current(message.attempt, message.fence);
+  if (entry && !has_ended(entry->report.phase)) executor_->checkpoint_known(message, now);
+}
+
 void NodeAgent::handle(const Forget& message, Moment now) {
   Entry* entry = current(message.attempt, message.fence);
   if (!entry || !has_ended(entry->report.phase)) return;

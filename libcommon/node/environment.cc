@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/signal_name.h"
 #include "model/job/binding_options.h"
 #include "model/job/gpu_part.h"
 
@@ -17,6 +18,7 @@ struct Facts {
   const JobSpec& job;
   std::string_view directory;
   Time started_at;
+  std::string_view restore;
 };
 
 using Value = std::optional<std::string>;
@@ -123,6 +125,7 @@ struct Row {
 
 constexpr std::string_view kArray = "array tasks";
 constexpr std::string_view kSeveral = "with several tasks or nodes, unless submitted";
+constexpr std::string_view kCheckpoints = "with --checkpoint";
 constexpr std::string_view kGpus = "jobs with GPUs";
 constexpr std::string_view kIfGiven = "if given";
 constexpr std::string_view kParts = "jobs with a part of a GPU";
@@ -146,6 +149,20 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return number(f.launch.array_step); }},
     {{"ARES_ATTEMPT_DIR", "the attempt's directory on the node; marks the job's processes", ""},
      [](const Facts& f) { return Value(f.directory); }},
+    {{"ARES_CHECKPOINT_PATH",
+      "directory of the job for its checkpoints, the same for all its attempts; see "
+      "ares-checkpoint(7)",
+      kCheckpoints},
+     [](const Facts& f) { return text(checkpoint_directory(f.launch)); }},
+    {{"ARES_CHECKPOINT_RESTORE", "directory of the newest checkpoint that is committed and intact",
+      "if there is one"},
+     [](const Facts& f) { return text(std::string(f.restore)); }},
+    {{"ARES_CHECKPOINT_SIGNAL", "signal by which the job is told to save its state, as USR1",
+      kCheckpoints},
+     [](const Facts& f) {
+       return f.job.checkpoint && f.job.warning ? Value(signal_name(f.job.warning->signal))
+                                                : Value();
+     }},
     {{"ARES_CLUSTER_NAME", "name of the cluster", ""},
      [](const Facts& f) { return text(f.launch.cluster_name); }},
     {{"ARES_CPU_BIND", "as --cpu-bind says", kIfGiven},
@@ -284,9 +301,11 @@ constexpr Row kRows[] = {
 
 // Those that Slurm does not know; the others are also set with its prefix, so that scripts and programs
 // written for it find their job.
-constexpr std::string_view kOursAlone[] = {
-    "ARES_ATTEMPT_DIR",  "ARES_DEADLINE_FILE", "ARES_GANG_NAME",    "ARES_GANG_SIZE",
-    "ARES_GPU_FRACTION", "ARES_HOSTFILE",      "ARES_JOB_GPU_TYPES"};
+constexpr std::string_view kOursAlone[] = {"ARES_CHECKPOINT_PATH",   "ARES_CHECKPOINT_RESTORE",
+                                           "ARES_CHECKPOINT_SIGNAL", "ARES_ATTEMPT_DIR",
+                                           "ARES_DEADLINE_FILE",     "ARES_GANG_NAME",
+                                           "ARES_GANG_SIZE",         "ARES_GPU_FRACTION",
+                                           "ARES_HOSTFILE",          "ARES_JOB_GPU_TYPES"};
 
 constexpr auto kVariables = [] {
   std::array<Variable, std::size(kRows)> variables{};
@@ -310,6 +329,11 @@ std::optional<std::string> slurm_name(std::string_view name) {
 
 std::string deadline_file(std::string_view directory) {
   return std::string(directory) + "/deadline";
+}
+
+std::string checkpoint_directory(const LaunchSpec& launch) {
+  if (!launch.spec->checkpoint) return {};
+  return launch.spec->checkpoint->place + "/" + std::to_string(launch.own_id.value());
 }
 
 std::string host_file(std::string_view directory) {
@@ -347,7 +371,8 @@ std::string fold_counts(std::span<const std::uint32_t> counts) {
 }
 
 std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
-                                         std::string_view directory, Time started_at) {
+                                         std::string_view directory, Time started_at,
+                                         std::string_view restore) {
   std::map<std::string, std::string, std::less<>> variables;
   while (!submitted.empty()) {
     const std::size_t end = submitted.find('\0');
@@ -377,7 +402,7 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
            v.first.starts_with("SLURM_ARRAY_") || v.first.starts_with("SLURM_JOB_");
   });
 
-  const Facts facts{spec, spec.launch, *spec.launch.spec, directory, started_at};
+  const Facts facts{spec, spec.launch, *spec.launch.spec, directory, started_at, restore};
   for (const Row& row : kRows) {
     if (row.yields && variables.contains(row.about.name)) continue;
     const std::optional<std::string> slurms = slurm_name(row.about.name);

@@ -27,8 +27,13 @@ std::optional<std::string> slurm_name(std::string_view name);
 
 // Returns "NAME=value" strings for execve in ascending order. `submitted` is NUL-separated; the last duplicate wins; Ares
 // overrides. `directory` is the attempt's (it marks the job's processes); `started_at` is when user code was started.
+// `restore` is the directory of the checkpoint that the job is to begin from; empty: it has none.
 std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
-                                         std::string_view directory, Time started_at);
+                                         std::string_view directory, Time started_at,
+                                         std::string_view restore = {});
+
+// The job's own directory for its checkpoints, the same for all attempts; empty: it makes none.
+std::string checkpoint_directory(const LaunchSpec& launch);
 
 // The file that says by when an attempt is killed: "1732470000 TIMEOUT". `directory` is the attempt's.
 std::string deadline_file(std::string_view directory);

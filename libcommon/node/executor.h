@@ -46,6 +46,8 @@ class Executor {
   // The controller has committed the end: the executor may drop all that it keeps of the attempt.
   // The spool directory belongs to the agent.
   virtual void release(const AttemptKey& key, Moment now) = 0;
+  // The controller has committed checkpoints of the attempt. Ignored where nothing publishes any.
+  virtual void checkpoint_known(const CheckpointKnown&, Moment) {}
   // What a running attempt uses now; none where nothing counts it.
   virtual std::optional<AttemptUse> use_of(const AttemptKey&) { return std::nullopt; }
   // All attempts left by an earlier run of this process. Also starts watching them.

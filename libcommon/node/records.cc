@@ -2,14 +2,15 @@
 
 #include <charconv>
 
+#include "node/checkpoint_fields.h"
 #include "node/text_fields.h"
 
 namespace ares::node {
 namespace {
 
 constexpr std::array<std::string_view, kRecordCount> kFileNames = {
-    "spec", "script",    "environment", "intent",   "started", "task",  "go",
-    "exit", "cancelled", "gone",        "cleaning", "epilog",  "stuck", "ledger"};
+    "spec",      "script", "environment", "intent", "started", "task",   "go",         "exit",
+    "cancelled", "gone",   "cleaning",    "epilog", "stuck",   "ledger", "checkpoints"};
 
 void put_attempt(FieldWriter& out, const AttemptKey& key) {
   out.put("job", key.job.job);
@@ -354,6 +355,7 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
 
   AttemptReport report;
   report.attempt = key;
+  report.checkpoints = read_record(*dir, Record::checkpoints, decode_checkpoints);
   std::string cancelled_because;
   if (Result<std::string> text = dir->read(Record::cancelled)) {
     Result<CancelledRecord> cancelled = decode_cancelled(*text);

@@ -36,8 +36,9 @@ enum class Record : std::uint8_t {
   epilog,       // how the epilog ended
   stuck,        // which of its processes do not die
   steps,        // accounting of its steps (node/step_ledger.h); the file is `ledger`
+  checkpoints,  // that it has published and the controller has not confirmed; replaced as they change
 };
-inline constexpr std::size_t kRecordCount = 14;
+inline constexpr std::size_t kRecordCount = 15;
 
 std::string_view file_name(Record record);
 

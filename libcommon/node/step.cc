@@ -18,6 +18,9 @@ constexpr Duration kOrphanCheck = std::chrono::seconds(30);
 // A program that was killed and has not ended after this long is given up.
 constexpr Duration kProgramDies = std::chrono::seconds(10);
 
+// Of the time from the warning of a job that saves its state to KILL, the last 1/4 is after TERM.
+constexpr int kTermShare = 4;
+
 void keep_earlier(std::optional<BootTime>& earliest, const std::optional<BootTime>& candidate) {
   if (candidate && (!earliest || *candidate < *earliest)) earliest = candidate;
 }
@@ -37,6 +40,9 @@ StepSettings settings_of(const LaunchSpec& launch) {
   settings.runs_script = launch.rank == 0;
   settings.leased = launch.leased;
   settings.kill_wait = launch.kill_wait;
+  settings.checkpoints = launch.spec->checkpoint.has_value();
+  // The other nodes, too, tell the job's tasks to save their state before they end them.
+  if (settings.checkpoints) settings.warning = launch.spec->warning;
   // The first node ends the job, and the controller the other ones then.
   if (settings.runs_script) {
     settings.time_limit = launch.time_limit;
@@ -199,6 +205,11 @@ void StepMachine::handle(const StepSetSuspended& command, Moment now) {
 void StepMachine::suspend(Seconds grace, Moment now) {
   suspended_since_ = now.boot;
   limit_at_.reset();
+  if (settings_.checkpoints && settings_.warning && grace > Seconds{0}) {
+    tree_.announce_end(now.wall + grace, "SUSPENDED");
+    stop_at_ = now.boot + grace;
+    return send_warning();
+  }
   if (tree_.has_freezer() || grace <= Seconds{0}) return stop_processes();
   tree_.signal(SIGTSTP, SignalTo::all);
   stop_at_ = now.boot + grace;
@@ -210,6 +221,10 @@ void StepMachine::stop_processes() {
 
 void StepMachine::resume(Moment now) {
   suspended_total_ += now.boot - suspended_since_;
+  if (settings_.checkpoints && settings_.warning) {
+    tree_.withdraw_end();
+    warned_ = false;
+  }
   stop_at_.reset();
   if (settings_.time_limit)
     limit_at_ = running_since_->boot + suspended_total_ + *settings_.time_limit;
@@ -282,9 +297,14 @@ void StepMachine::stop(bool immediately, std::optional<Seconds> grace, Moment no
   suspended_ = false;
   stop_at_.reset();
   tree_.signal(SIGCONT, SignalTo::all);
-  // The warning comes in place of TERM where there is time for both.
+  // The warning comes in place of TERM where there is time for both. A job that saves its state then has
+  // most of the time for that.
   if (!timed_out_ && settings_.warning && wait > settings_.kill_wait) {
     term_at_ = kill_at - settings_.kill_wait;
+    return warn(now);
+  }
+  if (!timed_out_ && settings_.warning && settings_.checkpoints) {
+    term_at_ = kill_at - wait / kTermShare;
     return warn(now);
   }
   terminate();
@@ -296,12 +316,17 @@ void StepMachine::terminate() {
 }
 
 void StepMachine::warn(Moment now) {
-  const WarningSignal& warning = *settings_.warning;
   if (state_ == State::running) {
     warned_ = true;
     const Duration left = *limit_at_ - now.boot + settings_.kill_wait;
     tree_.announce_end(now.wall + left, "TIMEOUT");
   }
+  send_warning();
+}
+
+void StepMachine::send_warning() {
+  const WarningSignal& warning = *settings_.warning;
+  if (warning.batch_only && !settings_.runs_script) return;
   tree_.signal(warning.signal, warning.batch_only ? SignalTo::batch_script : SignalTo::others);
 }
 

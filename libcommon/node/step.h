@@ -34,6 +34,7 @@ class ProcessTree {
   // Tells the processes by when they will be killed, and why ("TIMEOUT"): the file that
   // ARES_DEADLINE_FILE names. Without effect where there is no such file.
   virtual void announce_end(Time, std::string_view) {}
+  virtual void withdraw_end() {}  // it goes on after all
   // Stops every process; false if that is not possible on this machine. May be called again.
   virtual bool freeze() = 0;
   // Whether the processes cannot notice freeze() and only thaw() resumes them (cgroup freezer).
@@ -68,6 +69,7 @@ struct StepSettings {
   // From the first KILL until processes that are left are a problem of the node.
   Seconds unkillable_after{60};
   std::optional<WarningSignal> warning;
+  bool checkpoints = false;  // the job saves its state when it gets the warning (asub --checkpoint)
   // How long the site's programs may run; none: there is no such program.
   std::optional<Seconds> prolog_timeout, epilog_timeout;
   StartedRecord self;  // this supervisor
@@ -127,6 +129,8 @@ class StepMachine {
   void handle(const StepSetLimit& command, Moment now);
   void handle(const StepRenewLease& command, Moment now);
   void handle(const StepSetSuspended& command, Moment now);
+  // For the supervisor, which serves `acheckpoint commit`.
+  void handle(const StepCheckpointKnown&, Moment) {}
   void suspend(Seconds grace, Moment now);
   void stop_processes();
   void resume(Moment now);
@@ -138,6 +142,7 @@ class StepMachine {
   Status spawn_task(Moment now);
   void stop(bool immediately, std::optional<Seconds> grace, Moment now);
   void warn(Moment now);
+  void send_warning();
   void terminate();
   std::optional<BootTime> warn_at() const;
   void kill_everything(Moment now);

@@ -49,6 +49,13 @@ struct Encoder {
         .put("until_us", c.until.time_since_epoch().count())
         .take();
   }
+  std::string operator()(const StepCheckpointKnown& c) const {
+    return FieldWriter()
+        .put("command", "checkpoint_known")
+        .put("fence", c.fence)
+        .put("sequence", c.sequence)
+        .take();
+  }
 };
 
 BootTime boot_time(std::int64_t us) {
@@ -91,6 +98,8 @@ Result<StepCommand> decode_step_command(std::string_view packet) {
                                Seconds(in.number<std::int64_t>("grace"))};
   } else if (name == "renew_lease") {
     command = StepRenewLease{boot_time(in.number<std::int64_t>("until_us"))};
+  } else if (name == "checkpoint_known") {
+    command = StepCheckpointKnown{in.id<Fence>("fence"), in.number<std::uint64_t>("sequence")};
   } else {
     in.wrong("command", "is unknown: " + quote(name));
   }

@@ -46,13 +46,17 @@ struct StepSetSuspended {
 struct StepRenewLease {
   BootTime until{};
 };
+struct StepCheckpointKnown {
+  Fence fence;
+  std::uint64_t sequence = 0;  // the attempt's checkpoints up to this one are committed
+};
 // A supervisor may be of an earlier release than the aresd that was started after it, and the other way
 // round. A packet without a version is from release 0.1.0, which is version 1. One of a later version is
 // refused; what only adds commands or keys needs no new version.
 inline constexpr std::uint32_t kStepVersion = 1;
 
-using StepCommand =
-    std::variant<StepGo, StepKill, StepSignal, StepSetLimit, StepRenewLease, StepSetSuspended>;
+using StepCommand = std::variant<StepGo, StepKill, StepSignal, StepSetLimit, StepRenewLease,
+                                 StepSetSuspended, StepCheckpointKnown>;
 
 enum class StepNotice : std::uint8_t { ready, running, finished };
 

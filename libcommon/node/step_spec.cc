@@ -2,6 +2,7 @@
 
 #include "base/interval_set.h"
 #include "model/cluster/cpu_layout.h"
+#include "node/checkpoint_fields.h"
 #include "node/text_fields.h"
 
 namespace ares::node {
@@ -108,6 +109,9 @@ void put_job(FieldWriter& out, const JobSpec& job) {
   put_text(out, "mem_bind", job.binding.mem_bind);
   put_text(out, "gpu_bind", job.binding.gpu_bind);
   put_text(out, "distribution", job.binding.distribution);
+  if (job.checkpoint)
+    out.put("checkpoint_place", job.checkpoint->place)
+        .put("checkpoints_kept", job.checkpoint->keep);
   for (const ResourceLimit& limit : job.limits)
     out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
 }
@@ -147,6 +151,8 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->binding = {in.text_or_empty("hint"),     in.number_or<std::uint32_t>("threads_per_core", 0),
                   in.text_or_empty("cpu_bind"), in.text_or_empty("mem_bind"),
                   in.text_or_empty("gpu_bind"), in.text_or_empty("distribution")};
+  if (const std::string place = in.text_or_empty("checkpoint_place"); !place.empty())
+    job->checkpoint = CheckpointRequest{place, in.number_or<std::uint32_t>("checkpoints_kept", 2)};
   const auto resources = in.numbers<std::int32_t>("rlimit_resource");
   const auto softs = in.numbers<std::uint64_t>("rlimit_soft");
   if (resources.size() != softs.size())
@@ -210,6 +216,7 @@ std::string encode(const StepSpec& spec) {
   put_texts(out, "step_address", launch.step_addresses);
   if (!launch.step_key.empty()) out.put("step_key", launch.step_key);
   if (launch.master_port != 0) out.put("master_port", launch.master_port);
+  put_checkpoints(out, launch.checkpoints);
   return out.take();
 }
 
@@ -270,6 +277,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   launch.step_addresses = in.all("step_address");
   launch.step_key = in.text_or_empty("step_key");
   launch.master_port = in.number_or<std::uint16_t>("master_port", 0);
+  launch.checkpoints = get_checkpoints(in);
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

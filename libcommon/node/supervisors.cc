@@ -80,6 +80,10 @@ void Supervisors::set_suspended(const SetSuspended& m, Moment now) {
   send_or_queue(m.attempt, StepSetSuspended{m.fence, m.lsn, m.suspended, m.grace}, now);
 }
 
+void Supervisors::checkpoint_known(const CheckpointKnown& message, Moment now) {
+  send_or_queue(message.attempt, StepCheckpointKnown{message.fence, message.sequence}, now);
+}
+
 void Supervisors::renew_lease(const AttemptKey& key, BootTime until, Moment now) {
   send_or_queue(key, StepRenewLease{until}, now);
 }

@@ -55,6 +55,7 @@ class Supervisors final : public Executor {
   void signal(const Signal& signal, Moment now) override;
   void set_limit(const SetLimit& limit, Moment now) override;
   void set_suspended(const SetSuspended& message, Moment now) override;
+  void checkpoint_known(const CheckpointKnown& message, Moment now) override;
   void renew_lease(const AttemptKey& key, BootTime until, Moment now) override;
   void release(const AttemptKey& key, Moment now) override;
   std::vector<AttemptReport> list(Moment now) override;

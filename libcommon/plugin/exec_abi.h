@@ -72,6 +72,8 @@ typedef struct ares_exec_report {
   /* Why the node must get no more jobs: with a running attempt as long as that is so, with one that has ended until an operator
    * resumes the node. */
   ares_exec_text node_problem;
+  /* `key value` lines, the record `checkpoints` of aresstepd(8): what it has published and checkpoint_known() has not told. */
+  ares_exec_text checkpoints;
 } ares_exec_report;
 
 /* Callbacks and facts for the plugin. `size` is the sizeof of the host's struct: fields beyond it do not exist. */
@@ -150,6 +152,10 @@ typedef struct ares_exec_plugin {
 
   /* sizeof of the plugin's ares_exec_report. If this is 0 or beyond `size`, the report ends with `detail`. */
   size_t report_size;
+
+  /* The controller has committed the attempt's checkpoints up to this one: they need not be reported any more. If this is NULL or
+   * beyond `size`, they are reported until the attempt is released. */
+  void (*checkpoint_known)(void* self, ares_exec_key key, uint64_t fence, uint64_t sequence);
 } ares_exec_plugin;
 
 typedef const ares_exec_plugin* (*ares_exec_entry_fn)(void);

@@ -165,6 +165,14 @@ void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.any_dependency = in.any_dependency();
 }
 
+void read_checkpoint(Reader& read, const api::CheckpointRequest& in, CheckpointRequest& out) {
+  read.text("checkpoint", in.place(), TextKind::path, out.place);
+  if (!in.place().starts_with('/')) read.reject("checkpoint", "is not an absolute path");
+  out.keep = in.keep();
+  if (in.keep() < 1 || in.keep() > kMostCheckpointsKept)
+    read.reject("checkpoint", "keeps none or more than " + std::to_string(kMostCheckpointsKept));
+}
+
 void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, JobSpec& out) {
   if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());
   if (in.has_time_min()) read.seconds("time_min", in.time_min(), out.time_min.emplace());
@@ -184,6 +192,7 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
     read.part("warning_signal", parse_warning_signal(in.warning_signal()), out.warning.emplace());
   out.expedite = in.expedite();
   out.spare_nodes = in.spare_nodes();
+  if (in.has_checkpoint()) read_checkpoint(read, in.checkpoint(), out.checkpoint.emplace());
 }
 
 void read_gang(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -363,6 +372,10 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   if (spec.warning) out->set_warning_signal(format_warning_signal(*spec.warning));
   out->set_expedite(spec.expedite);
   out->set_spare_nodes(spec.spare_nodes);
+  if (spec.checkpoint) {
+    out->mutable_checkpoint()->set_place(spec.checkpoint->place);
+    out->mutable_checkpoint()->set_keep(spec.checkpoint->keep);
+  }
   if (!spec.gang) return;
   out->mutable_gang()->set_name(spec.gang->name);
   out->mutable_gang()->set_size(spec.gang->size);

@@ -9,6 +9,7 @@
 
 namespace ares::api {
 class AttemptKey;
+class Checkpoint;
 class Dependency;
 class JobRef;
 class JobSpec;
@@ -23,6 +24,10 @@ void to_api(const Dependency& dependency, api::Dependency* out);
 
 void to_api(const AttemptKey& key, api::AttemptKey* out);
 Result<AttemptKey> from_api(const api::AttemptKey& key);
+
+void to_api(const Checkpoint& checkpoint, api::Checkpoint* out);
+// invalid_argument: no digest of 32 bytes, no sequence, or a place that is not an absolute path.
+Result<Checkpoint> from_api(const api::Checkpoint& checkpoint);
 
 void to_api(const JobSpec& spec, api::JobSpec* out);
 

@@ -101,6 +101,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
   out->set_detail(report.detail);
   out->set_node_problem(report.node_problem);
   for (const StepRecord& step : report.steps) put(step, out->add_steps());
+  for (const Checkpoint& one : report.checkpoints) to_api(one, out->add_checkpoints());
 }
 
 void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
@@ -118,6 +119,7 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   Reader::cleaned_text(in.detail(), out.detail);
   Reader::cleaned_text(in.node_problem(), out.node_problem);
   get_steps(read, in.steps(), out.steps);
+  read_checkpoints(read, in.checkpoints(), out.checkpoints);
 }
 
 void put(const AttemptUse& use, api::AttemptUse* out) {

@@ -42,6 +42,14 @@ void read_position(Reader& read, const In& in, JournalPosition& out) {
   out.next_job_id = JobId(in.next_job_id());
 }
 
+// More than a job may keep are none of its checkpoints.
+template <class In>
+void read_checkpoints(Reader& read, const In& in, std::vector<Checkpoint>& out) {
+  if (in.size() > static_cast<int>(kMostCheckpointsKept))
+    return read.reject("checkpoints", "are more than a job may keep");
+  for (const auto& one : in) read.part("checkpoints", from_api(one), out.emplace_back());
+}
+
 inline void read_gpu_index(Reader& read, std::uint32_t in, GpuIndex& out) {
   GpuIndex::rep index = 0;
   read.number("gpu index", in, index);

@@ -101,6 +101,7 @@ void put(const LaunchSpec& launch, api::LaunchSpec* out) {
   put_texts(launch.step_addresses, out->mutable_step_addresses());
   out->set_step_key(launch.step_key);
   out->set_master_port(launch.master_port);
+  for (const Checkpoint& one : launch.checkpoints) to_api(one, out->add_checkpoints());
 }
 
 void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
@@ -126,6 +127,7 @@ void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
     read.reject("step_addresses", "are not as many as node_names");
   out.step_key = in.step_key();
   read.number("master_port", in.master_port(), out.master_port);
+  read_checkpoints(read, in.checkpoints(), out.checkpoints);
 }
 
 // --- bodies: one put and one get each ---
@@ -272,6 +274,16 @@ void get(Reader&, const api::Reboot& in, Reboot& out) {
   out.incarnation = in.incarnation();
 }
 
+void put(const CheckpointKnown& body, api::NodeDown* message) {
+  put_attempt(body, message->mutable_checkpoint_known());
+  message->mutable_checkpoint_known()->set_sequence(body.sequence);
+}
+
+void get(Reader& read, const api::CheckpointKnown& in, CheckpointKnown& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.sequence = in.sequence();
+}
+
 template <class Body, class Given>
 void take(Reader& read, const Given& in, ToNode& out) {
   get(read, in, out.body.emplace<Body>());
@@ -303,6 +315,9 @@ Result<ToNode> from_api(const api::NodeDown& in) {
     case api::NodeDown::kSetSuspended: take<SetSuspended>(read, in.set_suspended(), out); break;
     case api::NodeDown::kReboot: take<Reboot>(read, in.reboot(), out); break;
     case api::NodeDown::kSignalStep: take<SignalStep>(read, in.signal_step(), out); break;
+    case api::NodeDown::kCheckpointKnown:
+      take<CheckpointKnown>(read, in.checkpoint_known(), out);
+      break;
     case api::NodeDown::kForget: take<Forget>(read, in.forget(), out); break;
     case api::NodeDown::kWelcome: take<Welcome>(read, in.welcome(), out); break;
     case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;

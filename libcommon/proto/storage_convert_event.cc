@@ -61,7 +61,8 @@ namespace {
   EVENT(NodeLeft, node_left, kNodeLeft, "NodeLeft")                                             \
   EVENT(ExpediteBegan, expedite_began, kExpediteBegan, "ExpediteBegan")                         \
   EVENT(ExpediteExpired, expedite_expired, kExpediteExpired, "ExpediteExpired")                 \
-  EVENT(StepsReported, steps_reported, kStepsReported, "StepsReported")
+  EVENT(StepsReported, steps_reported, kStepsReported, "StepsReported")                         \
+  EVENT(CheckpointCommitted, checkpoint_committed, kCheckpointCommitted, "CheckpointCommitted")
 
 struct Encoder {
   storage::EventBody& to;

@@ -206,6 +206,10 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   if (from.warning) to.set_warning_signal(format_warning_signal(*from.warning));
   to.set_expedite(from.expedite);
   to.set_spare_nodes(from.spare_nodes);
+  if (from.checkpoint) {
+    to.mutable_checkpoint()->set_place(from.checkpoint->place);
+    to.mutable_checkpoint()->set_keep(from.checkpoint->keep);
+  }
 }
 
 JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
@@ -287,6 +291,8 @@ JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
   }
   to.expedite = from.expedite();
   to.spare_nodes = from.spare_nodes();
+  if (from.has_checkpoint())
+    to.checkpoint = CheckpointRequest{from.checkpoint().place(), from.checkpoint().keep()};
   return to;
 }
 
@@ -484,6 +490,7 @@ void put(const Job& from, storage::Job& to) {
   if (from.accrues) to.set_accrues(micros(*from.accrues));
   if (from.expedited) put(*from.expedited, *to.mutable_expedited());
   to.set_expedited_returns(from.expedited_returns);
+  put_messages(from.checkpoints, to.mutable_checkpoints());
 }
 
 Job get(const storage::Job& from, DecodeErrors& errors) {
@@ -522,6 +529,7 @@ Job get(const storage::Job& from, DecodeErrors& errors) {
   if (from.has_accrues()) to.accrues = to_time(from.accrues());
   if (from.has_expedited()) to.expedited = get(from.expedited(), errors);
   to.expedited_returns = from.expedited_returns();
+  to.checkpoints = get_messages<Checkpoint>(from.checkpoints(), errors);
   return to;
 }
 

@@ -57,6 +57,7 @@ void put(const Resumed& from, storage::Resumed& to);
 void put(const ExpediteBegan& from, storage::ExpediteBegan& to);
 void put(const ExpediteExpired& from, storage::ExpediteExpired& to);
 void put(const StepsReported& from, storage::StepsReported& to);
+void put(const CheckpointCommitted& from, storage::CheckpointCommitted& to);
 
 ControllerActivated get(const storage::ControllerActivated& from, DecodeErrors& errors);
 ConfigApplied get(const storage::ConfigApplied& from, DecodeErrors& errors);
@@ -108,5 +109,6 @@ Resumed get(const storage::Resumed& from, DecodeErrors& errors);
 ExpediteBegan get(const storage::ExpediteBegan& from, DecodeErrors& errors);
 ExpediteExpired get(const storage::ExpediteExpired& from, DecodeErrors& errors);
 StepsReported get(const storage::StepsReported& from, DecodeErrors& errors);
+CheckpointCommitted get(const storage::CheckpointCommitted& from, DecodeErrors& errors);
 
 }  // namespace ares::proto

@@ -144,9 +144,15 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
     for (const std::string& variable : given) add(variable);
   } else {
     std::string submitted;
-    for (const std::string& variable : given) submitted += variable + '\0';
+    std::string_view restore;  // the first node, from which it comes, has looked at the files
+    constexpr std::string_view kRestore = "ARES_CHECKPOINT_RESTORE=";
+    for (const std::string& variable : given) {
+      submitted += variable + '\0';
+      if (variable.starts_with(kRestore))
+        restore = std::string_view(variable).substr(kRestore.size());
+    }
     for (const std::string& variable :
-         node::job_environment(spec, submitted, directory, started_at))
+         node::job_environment(spec, submitted, directory, started_at, restore))
       add(variable);
   }
   for (const Row& row : kRows)

@@ -45,6 +45,7 @@ struct ExpectedMessageOf {
   Answer operator()(const HeartbeatAck&) const { return {}; }
   Answer operator()(const Refused&) const { return {}; }
   Answer operator()(const Reboot&) const { return {}; }
+  Answer operator()(const CheckpointKnown&) const { return {}; }
 };
 
 // Whether `again` is a repetition of `sent`.

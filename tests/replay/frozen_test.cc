@@ -202,7 +202,8 @@ void add_packets(Lines& out) {
                                         node::StepSignal{},
                                         node::StepSetLimit{Fence(1), Lsn(1), Seconds(1)},
                                         node::StepRenewLease{},
-                                        node::StepSetSuspended{}};
+                                        node::StepSetSuspended{},
+                                        node::StepCheckpointKnown{}};
   static_assert(std::size(commands) >= std::variant_size_v<node::StepCommand>,
                 "a new command of supervisors goes into this list");
   for (const node::StepCommand& command : commands) {

@@ -79,7 +79,9 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "NodeLeft",
                                        "ExpediteBegan",
                                        "ExpediteExpired",
-                                       "StepsReported"};
+                                       "StepsReported",
+
+                                       "CheckpointCommitted"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace
@@ -119,6 +121,9 @@ std::string text_of(const ToNodeBody& body) {
       return "HeartbeatAck " + std::to_string(m.sequence);
     }
     std::string operator()(const Refused& m) { return "Refused: " + m.why; }
+    std::string operator()(const CheckpointKnown& m) {
+      return "CheckpointKnown " + text_of(m.attempt) + " " + std::to_string(m.sequence);
+    }
     std::string operator()(const Reboot& m) { return "Reboot " + std::to_string(m.incarnation); }
   };
   return std::visit(Text{}, body);

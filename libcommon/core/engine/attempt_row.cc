@@ -99,6 +99,7 @@ bool changes_row(JobEvent event) {
     case JobEvent::accrual_began:
     case JobEvent::expedite_began:
     case JobEvent::expedite_expired:
+    case JobEvent::checkpoint_committed:
     case JobEvent::earmarked: return false;
   }
   return true;

@@ -174,6 +174,12 @@ constexpr Row kRows[] = {
     {kConfiguring | kActive | kTerminal | kAbsent, E::expedite_expired, kLate, 0, "",
      "no nodes are kept for it"},
 
+    {kActive | kCompleting, E::checkpoint_committed, kYes, kSame,
+     "CheckpointKnown to the first node",
+     "the next attempt begins from it, and preemption counts only the work since"},
+    {kPending | kConfiguring | kTerminal | kAbsent, E::checkpoint_committed, kLate, 0, "",
+     "only the current attempt commits checkpoints"},
+
     {kPending, E::earmarked, kYes, kPending, "EndingBegan of the jobs that are preempted for it",
      "their resources are reserved for it until they have released them"},
     {kHolding, E::earmarked, kNo, 0, "", "the job already has resources"},
@@ -225,12 +231,12 @@ static_assert(kTable.complete,
               "a pair of state and event is missing from the table, or there twice");
 
 constexpr std::string_view kNames[] = {
-    "Submitted",     "TaskSplit",        "Held",          "Released",       "Modified",
-    "DependencyMet", "DependencyFailed", "Allocated",     "NodeReady",      "Started",
-    "NodeRunning",   "LaunchFailed",     "EndingBegan",   "BatchFinished",  "NodeReleased",
-    "NodeFenced",    "ChargeCleared",    "Ended",         "Requeued",       "Signalled",
-    "Forgotten",     "LateResult",       "TimeNoticed",   "Earmarked",      "Suspended",
-    "Resumed",       "AccrualBegan",     "ExpediteBegan", "ExpediteExpired"};
+    "Submitted",     "TaskSplit",        "Held",          "Released",        "Modified",
+    "DependencyMet", "DependencyFailed", "Allocated",     "NodeReady",       "Started",
+    "NodeRunning",   "LaunchFailed",     "EndingBegan",   "BatchFinished",   "NodeReleased",
+    "NodeFenced",    "ChargeCleared",    "Ended",         "Requeued",        "Signalled",
+    "Forgotten",     "LateResult",       "TimeNoticed",   "Earmarked",       "Suspended",
+    "Resumed",       "AccrualBegan",     "ExpediteBegan", "ExpediteExpired", "CheckpointCommitted"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

@@ -43,8 +43,9 @@ enum class JobEvent : std::uint8_t {
   accrual_began,
   expedite_began,
   expedite_expired,
+  checkpoint_committed,
 };
-inline constexpr std::size_t kJobEvents = 29;
+inline constexpr std::size_t kJobEvents = 30;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {

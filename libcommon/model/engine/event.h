@@ -198,6 +198,12 @@ struct ExpediteExpired {  // the nodes kept for it are free for other jobs
   JobKey key;
 };
 
+// The attempt has published a checkpoint; the next one of the job may begin from it.
+struct CheckpointCommitted {
+  AttemptKey attempt;
+  Checkpoint checkpoint;
+};
+
 // --- nodes --------------------------------------------------------------------------------------------------------------------
 struct NodeRegistered {
   NodeId id;
@@ -315,7 +321,7 @@ using EventBody =
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
                  Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan,
                  NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft, ExpediteBegan, ExpediteExpired,
-                 StepsReported>;
+                 StepsReported, CheckpointCommitted>;
 
 struct Event {
   Lsn lsn;

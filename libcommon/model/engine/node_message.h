@@ -47,6 +47,8 @@ struct LaunchSpec {
   // TCP port on the first node that no other attempt there was given, for the tasks to find each other
   // by (MASTER_PORT); 0 = none.
   std::uint16_t master_port = 0;
+  // What the job has committed, newest first: it is restored from the first one that verifies.
+  std::vector<Checkpoint> checkpoints{};
 };
 
 struct Prepare {
@@ -117,8 +119,15 @@ struct Reboot {
   std::uint64_t incarnation = 0;  // that is to end
 };
 
+// The attempt's checkpoints up to this one are committed; the node need not report them any more.
+struct CheckpointKnown {
+  AttemptKey attempt;
+  Fence fence;
+  std::uint64_t sequence = 0;
+};
+
 using ToNodeBody = std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck,
-                                Refused, SetSuspended, Reboot, SignalStep>;
+                                Refused, SetSuspended, Reboot, SignalStep, CheckpointKnown>;
 struct ToNode {
   std::string node;
   Epoch epoch;
@@ -152,6 +161,8 @@ struct AttemptReport {
   std::string node_problem{};
   // With the end, from the first node: its steps, the batch script among them. Empty: it had none.
   std::vector<StepRecord> steps{};
+  // Published by the attempt, and not known to be committed; ascending.
+  std::vector<Checkpoint> checkpoints{};
   friend bool operator==(const AttemptReport&, const AttemptReport&) = default;
 };
 

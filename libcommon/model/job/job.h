@@ -17,6 +17,7 @@
 #include "model/cluster/node_share.h"
 #include "model/cluster/resources.h"
 #include "model/job/binding.h"
+#include "model/job/checkpoint.h"
 #include "model/job/gang.h"
 #include "model/job/gpu_constraint.h"
 #include "model/job/warning_signal.h"
@@ -233,6 +234,7 @@ struct JobSpec {
   // Number of its nodes that the script is not told of: they replace nodes that fail. The counts of
   // nodes and tasks above include them.
   std::uint32_t spare_nodes = 0;
+  std::optional<CheckpointRequest> checkpoint{};
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -388,6 +390,8 @@ struct Job {
   std::optional<ExpeditedReturn> expedited;  // since its attempt failed, until it starts
   std::uint32_t expedited_returns = 0;       // in a row, see core/cluster/expedite.h
   Lsn version;                               // last event that touched the record
+  // The newest that it has committed, newest first; as many as its specification keeps.
+  std::vector<Checkpoint> checkpoints{};
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "exec/adapter/convert.h"
+#include "node/checkpoint_fields.h"
 #include "os/clock.h"
 
 namespace ares::exec {
@@ -21,7 +22,9 @@ struct Instance final : node::ExecutorEvents {
   std::unique_ptr<Backend> backend;
 
   void attempt_changed(const AttemptReport& report, node::Moment) override {
-    const ares_exec_report out = to_abi(report);
+    const std::string checkpoints = node::encode(report.checkpoints);
+    ares_exec_report out = to_abi(report);
+    out.checkpoints = to_abi(std::string_view(checkpoints));
     host.changed(host.context, &out);
   }
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
@@ -115,6 +118,9 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
   table.renew_lease = [](void* self, ares_exec_key key, int64_t until) {
     if (auto time = time_from_abi<BootTime>(until))
       of(self).renew_lease(from_abi(key), *time, now());
+  };
+  table.checkpoint_known = [](void* self, ares_exec_key key, uint64_t fence, uint64_t sequence) {
+    of(self).checkpoint_known({from_abi(key), Fence(fence), sequence}, now());
   };
   table.use_of = [](void* self, ares_exec_key key, ares_exec_use* out) -> int32_t {
     const std::optional<AttemptUse> use = of(self).use_of(from_abi(key));

@@ -1,5 +1,7 @@
 #include "exec/adapter/convert.h"
 
+#include "node/checkpoint_fields.h"
+
 namespace ares::exec {
 
 static_assert(static_cast<int>(AttemptPhase::accepted) == ARES_EXEC_ACCEPTED &&
@@ -55,6 +57,9 @@ AttemptReport from_abi(const ares_exec_report& report) {
                Bytes(report.disk_read), Bytes(report.disk_written)};
   out.detail = std::string(from_abi(report.detail));
   out.node_problem = std::string(from_abi(report.node_problem));
+  // A plugin that gets them wrong reports none.
+  if (auto checkpoints = node::decode_checkpoints(from_abi(report.checkpoints)))
+    out.checkpoints = std::move(*checkpoints);
   return out;
 }
 

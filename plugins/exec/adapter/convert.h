@@ -31,7 +31,8 @@ std::optional<Point> time_from_abi(std::int64_t us) {
   return us == ARES_EXEC_NONE ? std::nullopt : std::optional<Point>(Point(Duration(us)));
 }
 
-// The result points into `report`.
+// The result points into `report`. Its checkpoints are for the caller to add, because they are a text made of
+// several fields.
 ares_exec_report to_abi(const AttemptReport& report);
 AttemptReport from_abi(const ares_exec_report& report);
 

@@ -122,6 +122,13 @@ void PluginExecutor::set_suspended(const SetSuspended& message, node::Moment now
                    message.suspended ? SIGSTOP : SIGCONT, 0);
 }
 
+void PluginExecutor::checkpoint_known(const CheckpointKnown& message, node::Moment now) {
+  now_ = now;
+  if (plugin_.size > offsetof(ares_exec_plugin, checkpoint_known) && plugin_.checkpoint_known)
+    plugin_.checkpoint_known(self_, to_abi(message.attempt), message.fence.value(),
+                             message.sequence);
+}
+
 void PluginExecutor::renew_lease(const AttemptKey& key, BootTime until, node::Moment now) {
   now_ = now;
   plugin_.renew_lease(self_, to_abi(key), until.time_since_epoch().count());

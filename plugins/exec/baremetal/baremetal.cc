@@ -31,6 +31,9 @@ class Baremetal final : public Backend {
   void set_suspended(const SetSuspended& message, node::Moment now) override {
     supervisors_.set_suspended(message, now);
   }
+  void checkpoint_known(const CheckpointKnown& message, node::Moment now) override {
+    supervisors_.checkpoint_known(message, now);
+  }
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override {
     supervisors_.renew_lease(key, until, now);
   }

@@ -57,6 +57,24 @@ std::optional<std::string> value(const StepSpec& spec, const std::string& name,
   return std::nullopt;
 }
 
+TEST(JobEnvironment, SaysWhereCheckpointsAreAndByWhichSignalToSave) {
+  StepSpec spec = example();
+  JobSpec job = *spec.launch.spec;
+  job.checkpoint = CheckpointRequest{"/scratch", 2};
+  job.warning = WarningSignal{10, Seconds(60), false};
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_PATH"), "/scratch/12");
+  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_SIGNAL"), "USR1");
+  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_RESTORE", "ARES_CHECKPOINT_RESTORE=/of/another/job"s),
+            std::nullopt);
+  const auto with = job_environment(spec, {}, "/spool/jobs/12.1", Time(), "/scratch/12/000001.1");
+  EXPECT_NE(std::find(with.begin(), with.end(), "ARES_CHECKPOINT_RESTORE=/scratch/12/000001.1"),
+            with.end());
+  EXPECT_EQ(value(spec, "SLURM_CHECKPOINT_PATH"), std::nullopt);
+  EXPECT_EQ(value(example(), "ARES_CHECKPOINT_PATH", "ARES_CHECKPOINT_PATH=/of/another/job"s),
+            std::nullopt);
+}
+
 TEST(JobEnvironment, DescribesTheJob) {
   const StepSpec spec = example();
   EXPECT_EQ(value(spec, "ARES_JOB_ID"), "12");

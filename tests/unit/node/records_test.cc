@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/checkpoint_fields.h"
 #include "node/memory_spool.h"
 #include "node/step_message.h"
 #include "node/step_spec.h"
@@ -170,6 +171,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   job->umask = 077;
   job->limits = {{7, 1024}, {4, 0}};
   job->memory_per_cpu = Bytes::mib(500);
+  job->checkpoint = CheckpointRequest{"/s", 3};
   StepSpec spec;
   spec.launch.attempt = kTask;
   spec.launch.fence = Fence(99);
@@ -191,6 +193,8 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   spec.max_processes = 4096;
   spec.denied_devices = {"c 195:0", "c 226:129"};
   spec.visible_gpus = {"MIG-a", "MIG-b"};
+  spec.launch.checkpoints = {
+      {7, AttemptNo(2), {1, 2}, Bytes(3), "/s/12/000007.2", Time(Seconds(4))}};
 
   const Result<StepSpec> read = decode_step_spec(encode(spec));
   ASSERT_TRUE(read) << read.error().message;
@@ -206,6 +210,22 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->max_processes, 4096u);
   EXPECT_EQ(read->denied_devices, spec.denied_devices);
   EXPECT_EQ(read->visible_gpus, spec.visible_gpus);
+  EXPECT_EQ(read->launch.checkpoints, spec.launch.checkpoints);
+  EXPECT_EQ(read->launch.spec->checkpoint, job->checkpoint);
+}
+
+TEST(ReportAttempt, TellsOfCheckpointsThatTheControllerHasNotConfirmed) {
+  MemorySpool spool;
+  auto dir = std::move(*spool.create(kKey));
+  IntentRecord intent;
+  intent.attempt = kKey;
+  intent.boot_id = "boot";
+  ASSERT_TRUE(dir->create(Record::intent, encode(intent)));
+  EXPECT_TRUE(report_attempt(spool, kKey, "boot")->checkpoints.empty());
+  const std::vector<Checkpoint> published = {
+      {7, AttemptNo(1), {9}, Bytes(3), "/s/12/000007.1", Time(Seconds(4))}};
+  ASSERT_TRUE(dir->create(Record::checkpoints, encode(published)));
+  EXPECT_EQ(report_attempt(spool, kKey, "boot")->checkpoints, published);
 }
 
 // The supervisor died, or the power may fail, between the exit record and its sync.

@@ -28,12 +28,16 @@ class Tree final : public ProcessTree {
   void announce_end(Time at, std::string_view why) override {
     announced.emplace_back(at, std::string(why));
   }
-  bool freeze() override { return true; }
+  void withdraw_end() override { announced.clear(); }
+  bool freeze() override {
+    ++freezes;
+    return true;
+  }
   void thaw() override {}
   void kill_all() override { ++kills; }
   std::string survivors() const override { return "4711 (python3, D)"; }
 
-  int spawned = 0, opened = 0, kills = 0;
+  int spawned = 0, opened = 0, kills = 0, freezes = 0;
   std::vector<Signal> signals;
   std::vector<std::pair<Time, std::string>> announced;
 };
@@ -177,6 +181,40 @@ TEST_F(SiteProgramsTest, PreemptionWithTheUsualWaitIsToldAsSuch) {
   ASSERT_EQ(tree.announced.size(), 1u);
   EXPECT_EQ(tree.announced[0].second, "PREEMPTED");
   EXPECT_EQ(tree.signals.back(), (Signal{SIGTERM, SignalTo::all})) << "there is no time for both";
+}
+
+TEST_F(SiteProgramsTest, JobWithCheckpointsIsToldToSaveWhateverEndsIt) {
+  settings.warning = WarningSignal{SIGUSR1, Seconds(10), false};
+  settings.checkpoints = true;
+  ASSERT_TRUE(machine().start(now));
+  let_go();
+  machine().receive(StepKill{Fence(50), false, Seconds(20)}, now);
+  ASSERT_EQ(tree.announced.size(), 1u) << "before the signal";
+  EXPECT_EQ(tree.announced[0].first, now.wall + Seconds(20));
+  EXPECT_EQ(tree.signals.back(), (Signal{SIGUSR1, SignalTo::others}));
+  after(Seconds(14));
+  EXPECT_EQ(tree.signals.back().number, SIGUSR1);
+  after(Seconds(1));
+  EXPECT_EQ(tree.signals.back(), (Signal{SIGTERM, SignalTo::all})) << "a quarter is left";
+  EXPECT_EQ(tree.kills, 0);
+  after(Seconds(5));
+  EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(SiteProgramsTest, JobWithCheckpointsSavesBeforeItIsSuspended) {
+  settings.warning = WarningSignal{SIGUSR1, Seconds(10), false};
+  settings.checkpoints = true;
+  ASSERT_TRUE(machine().start(now));
+  let_go();
+  machine().receive(StepSetSuspended{Fence(50), Lsn(60), true, Seconds(5)}, now);
+  EXPECT_EQ(tree.signals, (std::vector<Signal>{{SIGUSR1, SignalTo::others}}));
+  ASSERT_EQ(tree.announced.size(), 1u);
+  EXPECT_EQ(tree.announced[0], std::pair(now.wall + Seconds(5), std::string("SUSPENDED")));
+  EXPECT_EQ(tree.freezes, 0);
+  after(Seconds(5));
+  EXPECT_EQ(tree.freezes, 1);
+  machine().receive(StepSetSuspended{Fence(50), Lsn(61), false, Seconds(5)}, now);
+  EXPECT_TRUE(tree.announced.empty()) << "no end is near any more";
 }
 
 TEST_F(SiteProgramsTest, CancellingTellsTheDeadlineAndTerminatesAtOnce) {

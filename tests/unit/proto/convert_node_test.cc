@@ -107,6 +107,11 @@ static bool operator==(const Reboot& x, const Reboot& y) {
   const auto& [A] = y;
   return a == A;
 }
+static bool operator==(const CheckpointKnown& x, const CheckpointKnown& y) {
+  const auto& [a, b, c] = x;
+  const auto& [A, B, C] = y;
+  return std::tie(a, b, c) == std::tie(A, B, C);
+}
 static bool operator==(const ToNode& x, const ToNode& y) {
   const auto& [a, b, c, d] = x;
   const auto& [A, B, C, D] = y;

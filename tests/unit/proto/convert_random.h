@@ -168,10 +168,23 @@ class RandomWire {
       s.binding = {"", 2, "verbose,mask_cpu:0x3,0xc*2", "prefer,map_mem:1", "single:2", "plane=4"};
     s.expedite = flag();
     s.spare_nodes = u32();
+    if (flag())
+      s.checkpoint = CheckpointRequest{"/" + word(), static_cast<std::uint32_t>(1 + number(16))};
     s.warning =
         WarningSignal{static_cast<std::int32_t>(1 + number(64)), Seconds(number(65536)), flag()};
     if (flag()) s.gang = GangRequest{word(), u32(), u32(), maybe([this] { return seconds(); })};
     return s;
+  }
+
+  Checkpoint checkpoint() {
+    Checkpoint c;
+    c.sequence = 1 + number(1u << 20);
+    c.attempt = AttemptNo(u32());
+    c.manifest = digest();
+    c.size = bytes();
+    c.uri = "/" + word();
+    c.at = time();
+    return c;
   }
 
   AttemptReport report() {
@@ -190,6 +203,7 @@ class RandomWire {
     r.detail = path();
     r.node_problem = flag() ? path() : "";
     if (flag()) r.steps = list([this] { return step(); });
+    r.checkpoints = list([this] { return checkpoint(); });
     return r;
   }
   StepRecord step() {
@@ -314,6 +328,7 @@ class RandomWire {
     l.kill_wait = seconds();
     if (has_steps) l.step_key = argument() + '\0';
     l.master_port = static_cast<std::uint16_t>(random_());
+    l.checkpoints = list([this] { return checkpoint(); });
     return l;
   }
   JournalPosition position() {
@@ -347,6 +362,7 @@ class RandomWire {
         m.body = SignalStep{
             key, f, Lsn(random_()), u32(), static_cast<std::int32_t>(number(65)), UserId(u32())};
         break;
+      case 11: m.body = CheckpointKnown{key, f, random_()}; break;
       default: m.body = Refused{path()};
     }
     return m;

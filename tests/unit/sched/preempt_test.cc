@@ -60,6 +60,26 @@ TEST_F(Preemption, HigherTierPreemptsTheYoungestOfALowerOne) {
   EXPECT_EQ(said.expected_start, made->claim.ready);
 }
 
+// All began at times that differ; of one only the last minutes are not saved.
+TEST_F(Preemption, OnlyWorkSinceTheLastCommittedCheckpointCountsAsLost) {
+  const JobKey saved = run(cluster, {"n1"}, 4, kNow - hours(20));
+  for (const char* name : {"n2", "n3", "n4"}) run(cluster, {name}, 4, kNow - hours(1));
+  Job job = *cluster.state.jobs.find(saved);
+  job.checkpoints = {{7, job.attempt, {}, Bytes(1), "/s/7", kNow - minutes(5)}};
+  cluster.put(job);
+  EXPECT_THAT(victims(cluster.submit(high_spec(2))), ElementsAre(saved));
+}
+
+TEST_F(Preemption, CheckpointsOfEarlierAttemptsDoNotCount) {
+  const JobKey old = run(cluster, {"n1"}, 4, kNow - hours(20));
+  for (const char* name : {"n2", "n3"}) run(cluster, {name}, 4, kNow - hours(3));
+  const JobKey young = run(cluster, {"n4"}, 4, kNow - hours(1));
+  Job job = *cluster.state.jobs.find(old);
+  job.checkpoints = {{7, AttemptNo(job.attempt.value() + 1), {}, Bytes(1), "/s/7", kNow}};
+  cluster.put(job);
+  EXPECT_THAT(victims(cluster.submit(high_spec(2))), ElementsAre(young));
+}
+
 TEST_F(Preemption, IsOffUnlessConfiguredForThePartition) {
   fill();
   add_tiers(cluster, PreemptMode::off);

@@ -100,6 +100,13 @@ TEST(TaskEnvironment, OtherNodesHaveTheirOwnGpusAndName) {
   EXPECT_EQ(value(launch(1), 0, "PATH"), "/bin");
 }
 
+TEST(TaskEnvironment, CheckpointToBeginFromIsTheSameOnAllNodes) {
+  NodeLaunch other = launch(1);
+  other.task.environment.emplace_back("ARES_CHECKPOINT_RESTORE=/scratch/12/000007.1");
+  EXPECT_EQ(value(other, 0, "ARES_CHECKPOINT_RESTORE"), "/scratch/12/000007.1");
+  EXPECT_EQ(value(launch(1), 0, "ARES_CHECKPOINT_RESTORE"), std::nullopt);
+}
+
 TEST(TaskEnvironment, OnTheNodeThatItComesFromWhatTheScriptChangedStays) {
   NodeLaunch same = launch(1);
   same.task.environment.push_back("ARESD_NODENAME=n2");

@@ -228,6 +228,15 @@ void apply_attempt(ClusterState& state, const ExpediteBegan& e, Stamp s) {
   });
 }
 
+void apply_attempt(ClusterState& state, const CheckpointCommitted& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    if (!job.spec->checkpoint) return;
+    job.checkpoints.insert(job.checkpoints.begin(), e.checkpoint);
+    if (job.checkpoints.size() > job.spec->checkpoint->keep)
+      job.checkpoints.resize(job.spec->checkpoint->keep);
+  });
+}
+
 void apply_attempt(ClusterState& state, const Suspended& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
     end_suspension(allocation, s.at);

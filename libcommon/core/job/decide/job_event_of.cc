@@ -40,6 +40,9 @@ struct Classify {
     return on(JobEvent::expedite_began, e.attempt.job);
   }
   Out operator()(const ExpediteExpired& e) const { return on(JobEvent::expedite_expired, e.key); }
+  Out operator()(const CheckpointCommitted& e) const {
+    return on(JobEvent::checkpoint_committed, e.attempt.job);
+  }
   Out operator()(const Suspended& e) const { return on(JobEvent::suspended, e.attempt.job); }
   Out operator()(const Resumed& e) const { return on(JobEvent::resumed, e.attempt.job); }
 

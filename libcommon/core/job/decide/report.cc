@@ -137,6 +137,24 @@ void tell_problem(const Node& node, const AttemptReport& r, Decision& d) {
   if (is_over(r.phase) && !r.node_problem.empty()) problem_reported(node, r.node_problem, d.events);
 }
 
+// Checkpoints that the attempt has published since the last one that is committed. Those of an attempt that
+// is not the current one are not looked at: its node is told to end it.
+void checkpoints(const DecisionContext& q, const Job& job, const AttemptReport& r, NodeId node,
+                 Decision& d) {
+  if (!job.spec->checkpoint || job.state == JobState::configuring ||
+      job.allocation->nodes.front().node != node)
+    return;
+  std::uint64_t newest = job.checkpoints.empty() ? 0 : job.checkpoints.front().sequence;
+  for (const Checkpoint& one : r.checkpoints) {
+    if (one.sequence <= newest || one.attempt != job.attempt) continue;
+    newest = one.sequence;
+    CheckpointCommitted committed{r.attempt, one};
+    // The clock of the node may be wrong.
+    committed.checkpoint.at = std::clamp(one.at, job.started.value_or(q.now), q.now);
+    d.events.emplace_back(std::move(committed));
+  }
+}
+
 // Whether the time limit ends at the deadline, because it was cut to it.
 bool limit_is_deadline(const Job& job) {
   const auto end = limit_end(job);
@@ -189,6 +207,7 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
   }
   if (share->phase == SharePhase::released) return;
   tell_problem(node, r, d);
+  checkpoints(q, *job, r, node.id, d);
 
   if (job->state == JobState::configuring && passed_go(q, r)) {
     if (share->phase == SharePhase::preparing) d.events.emplace_back(NodeReady{r.attempt, node.id});

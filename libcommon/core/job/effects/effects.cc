@@ -138,6 +138,12 @@ struct EffectsOfEvent {
   void operator()(const Earmarked&) {}
   void operator()(const ExpediteBegan&) {}
   void operator()(const ExpediteExpired&) {}
+  void operator()(const CheckpointCommitted& e) {
+    const Job* job = live(e.attempt);
+    if (!job || !is_held(job->allocation->nodes.front())) return;
+    send(job->allocation->nodes.front().node,
+         CheckpointKnown{e.attempt, job->allocation->fence, e.checkpoint.sequence});
+  }
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}

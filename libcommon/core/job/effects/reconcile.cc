@@ -82,6 +82,7 @@ class Reconcile {
   void charged(const Charge& charge) {
     const AttemptReport* report = report_of(charge);
     if (report && is_over(report->phase)) return;  // decide_report() handles its report
+    if (report) checkpoints_known(*report);
     const Job* job = state_.jobs.find(charge.attempt.job);
     const NodeShare* share =
         job ? current_share(*job, charge.attempt, charge.fence, node_.id) : nullptr;
@@ -104,6 +105,16 @@ class Reconcile {
         return send(Kill{charge.attempt, charge.fence, false, grace_of(*job)});
       default: return;  // current_share() is null in every other state
     }
+  }
+
+  // The node reports a checkpoint until it hears that it is committed.
+  void checkpoints_known(const AttemptReport& report) {
+    const Job* job = state_.jobs.find(report.attempt.job);
+    if (!job || job->checkpoints.empty() || report.checkpoints.empty()) return;
+    const Checkpoint& newest = job->checkpoints.front();
+    if (newest.attempt == report.attempt.attempt &&
+        newest.sequence >= report.checkpoints.front().sequence)
+      send(CheckpointKnown{report.attempt, report.fence, newest.sequence});
   }
 
   void forgotten(const AttemptReport& report) {
@@ -192,6 +203,7 @@ Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job&
   launch.kill_wait = policy.kill_wait;
   launch.leased = share.leased;
   launch.master_port = allocation.master_port;
+  launch.checkpoints = job.checkpoints;
   if (const Node* node = state.nodes.find(share.node)) {
     for (GpuIndex index : share.gpus) {
       const auto& gpus = node->inventory.gpus;

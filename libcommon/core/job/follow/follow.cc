@@ -154,6 +154,7 @@ struct Follow {
   }
   void operator()(const ChargeCleared&) {}
   void operator()(const Signalled&) {}
+  void operator()(const CheckpointCommitted&) {}
   void operator()(const Forgotten&) {}
   void operator()(const NodeRegistered&) {}
   void operator()(const NodeAdminSet&) {}

@@ -148,6 +148,18 @@ bool Preemptor::can_preempt(const Partition* partition) {
   return found->second;
 }
 
+namespace {
+
+// How long the job has run since its last committed checkpoint: what is done again after a preemption.
+Duration work_at_risk(const Job& job, Time now) {
+  const Duration ran = now - job.started.value_or(now) - suspended_for(job, now);
+  if (job.checkpoints.empty() || job.checkpoints.front().attempt != job.attempt) return ran;
+  return std::clamp(Duration{now - job.checkpoints.front().at}, Duration{},
+                    std::max(ran, Duration{}));
+}
+
+}  // namespace
+
 bool Preemptor::can_preempt(const QueueEntry& entry) {
   if (!can_preempt(entry.partition)) return false;
   const auto [found, added] =
@@ -174,9 +186,7 @@ const std::vector<Preemptor::Running>& Preemptor::running() {
         cpus += share.cpus;
         if (const auto at = pass_.index.find(share.node)) one.nodes.push_back(*at);
       }
-      // Jobs do not report checkpoints, so all work since the start counts as lost.
-      const Duration ran =
-          pass_.now - job->started.value_or(pass_.now) - suspended_for(*job, pass_.now);
+      const Duration ran = work_at_risk(*job, pass_.now);
       one.victim = {charge.attempt, partition->tier,
                     qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
                     releases_only_cpus(pass_.state, *job)};
