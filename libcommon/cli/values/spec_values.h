@@ -56,5 +56,10 @@ Status set_gang_timeout(api::JobSpec& spec, const std::string& text);  // as a t
 Status set_mail_types(api::JobSpec& spec, const std::string& text);    // BEGIN,end, ALL, NONE
 Status set_mail_user(api::JobSpec& spec, const std::string& text);
 Status set_warning_signal(api::JobSpec& spec, const std::string& text);
+Status set_checkpoint(api::JobSpec& spec, const std::string& text);
+Status set_checkpoint_keep(api::JobSpec& spec, const std::string& text);
+Status set_checkpoint_signal(api::JobSpec& spec, const std::string& text);
+// Once the working directory is known: the absolute directory, and what the options left open.
+Status complete_checkpoint(api::JobSpec& spec);
 
 }  // namespace ares::cli
