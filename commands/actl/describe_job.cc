@@ -272,6 +272,21 @@ void describe_expedite(const api::Job& job, Lines& lines) {
   lines.end_line();
 }
 
+// What it has committed, newest first.
+void describe_checkpoints(const api::Job& job, Lines& lines) {
+  if (!job.spec().has_checkpoint()) return;
+  lines.add("Checkpoint", job.spec().checkpoint().place())
+      .count("CheckpointsKept", job.spec().checkpoint().keep())
+      .end_line();
+  for (const api::Checkpoint& one : job.checkpoints())
+    lines.count("CommittedCheckpoint", one.sequence())
+        .count("CheckpointAttempt", one.attempt())
+        .add("CheckpointTime", time_text(one.at()))
+        .add("CheckpointSize", format_memory(Bytes(one.size())))
+        .add("CheckpointPath", one.uri())
+        .end_line();
+}
+
 }  // namespace
 
 std::string describe(const api::Job& job, Time now, bool one_line, bool details,
@@ -305,6 +320,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   if (spec.kill_on_invalid_dependency()) lines.count("KillOnInvalidDependent", 1);
   lines.end_line();
   describe_expedite(job, lines);
+  describe_checkpoints(job, lines);
   describe_preemption(job, lines);
   describe_suspension(job, lines);
   describe_silence(job, lines);

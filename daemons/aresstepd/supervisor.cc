@@ -101,6 +101,9 @@ class Supervisor::Tree final : public node::ProcessTree {
       std::fprintf(stderr, "aresstepd: cannot tell the job its deadline: %s\n",
                    written.error().message.c_str());
   }
+  void withdraw_end() override {
+    (void)::unlink(node::deadline_file(directory_).c_str());  // it may never have been written
+  }
   // Without a pid namespace only those descendants are stopped that are found in /proc.
   bool freeze() override { return tree_.freeze(); }
   bool has_freezer() const override { return tree_.has_freezer(); }
@@ -251,6 +254,7 @@ void Supervisor::watch(int fd, bool on) {
 Status Supervisor::prepare_to_listen() {
   if (Status written = write_host_file(); !written) return written;
   if (Status listens = listen_for_steps(); !listens) return listens;
+  if (Status listens = listen_for_checkpoints(); !listens) return listens;
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return fail(os::errno_error("cannot make the socket " + socket_path(dir_)));
   if (clients_.empty()) return listen();
@@ -272,6 +276,16 @@ Status Supervisor::listen_for_steps() {
   if (!listener) return fail(listener.error());
   steps_listener_ = std::move(*listener);
   return {};
+}
+
+// The first node, where the batch script runs, knows the checkpoints of the job.
+Status Supervisor::listen_for_checkpoints() {
+  if (!spec_.launch.spec->checkpoint || spec_.launch.rank != 0) return {};
+  checkpoints_ = std::make_unique<CheckpointService>(
+      spec_.launch, dir_.path(),
+      CheckpointService::Hooks{[this](int fd, bool on) { watch(fd, on); },
+                               [this] { notify(node::StepNotice::running); }});
+  return checkpoints_->listen();
 }
 
 // The listener stays readable until a host accepts, so it is not looked at meanwhile.
@@ -341,7 +355,7 @@ void Supervisor::serve(int fd) {
     start_step_host();
   } else if (fd == listener_.get()) {
     accept_client();
-  } else if (fd != control_fd_) {
+  } else if (fd != control_fd_ && !(checkpoints_ && checkpoints_->serve(fd))) {
     read_client(fd);
   }
 }
@@ -365,11 +379,14 @@ void Supervisor::read_client(int fd) {
     if (n <= 0) return drop_client(fd);
     Result<node::StepCommand> command =
         node::decode_step_command({packet, static_cast<std::size_t>(n)});
-    if (command)
+    if (const auto* known = command ? std::get_if<node::StepCheckpointKnown>(&*command) : nullptr) {
+      if (checkpoints_ && known->fence == spec_.launch.fence) checkpoints_->known(known->sequence);
+    } else if (command) {
       machine_->receive(*command, now());
-    else
+    } else {
       std::fprintf(stderr, "aresstepd: a command of aresd is ignored: %s\n",
                    command.error().message.c_str());
+    }
   }
 }
 
@@ -384,6 +401,7 @@ void Supervisor::notify(node::StepNotice notice) {
   if (notice == node::StepNotice::running && machine_->user_code_may_run() && !serves_steps_) {
     serves_steps_ = true;
     watch(steps_listener_.get(), true);
+    if (checkpoints_) checkpoints_->start();
   }
   const std::string_view text = to_string(notice);
   // Errors are ignored: a client that misses a notice finds its result in the records.

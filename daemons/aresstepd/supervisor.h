@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aresstepd/checkpoint_service.h"
 #include "aresstepd/site_program_runner.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -51,6 +52,7 @@ class Supervisor {
   Status prepare_to_listen();
   Status write_host_file() const;
   Status listen_for_steps();
+  Status listen_for_checkpoints();
   void start_step_host();
   void step_host_ended();
   Status clear_socket_name() const;
@@ -72,6 +74,7 @@ class Supervisor {
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<SiteProgramRunner> programs_;
   std::unique_ptr<node::StepMachine> machine_;
+  std::unique_ptr<CheckpointService> checkpoints_;  // null: the job makes none, or not on this node
   os::Fd poll_, signals_, timer_, listener_;
   os::Fd steps_listener_;             // arun connects to it; the step host accepts
   bool serves_steps_ = false;         // it is looked at, as code of the user may run

@@ -14,6 +14,7 @@
 #include "aresstepd/become_user.h"
 #include "aresstepd/bind_task.h"
 #include "aresstepd/pam_session.h"
+#include "aresstepd/restore.h"
 #include "aresstepd/script_child.h"
 #include "aresstepd/task_epilog.h"
 #include "aresstepd/task_prolog.h"
@@ -165,7 +166,11 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
 
   std::vector<std::string> arguments{script};
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
-  std::vector<std::string> variables = node::job_environment(spec, environment, directory, now);
+  const Result<std::string> restore = find_checkpoint(
+      spec.launch, [](const std::string& line) { ::dprintf(2, "aresstepd: %s\n", line.c_str()); });
+  if (!restore) return {kCannot, restore.error().message};
+  std::vector<std::string> variables =
+      node::job_environment(spec, environment, directory, now, *restore);
   set_variables(variables, of_session);
   if (!spec.task_prolog.empty())
     if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)

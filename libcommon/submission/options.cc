@@ -371,6 +371,20 @@ class Rows {
         "and with B: only to the shell that runs the script. ARES_DEADLINE_FILE says when the "
         "rest is killed; see ares-node(7).",
         spec(set_warning_signal));
+    add(0, "checkpoint", "DIR",
+        "The job saves its state itself with acheckpoint commit, in a directory of its own within "
+        "DIR, and begins from there when it runs again: see ares-checkpoint(7). It is told to save "
+        "its state by --signal, which is USR1@60 unless given, before its time limit, and at once "
+        "when it is preempted, requeued, cancelled or suspended.",
+        spec(set_checkpoint));
+    add(0, "checkpoint-signal", "[B:]SIGNAL[@SECONDS]",
+        "The signal by which the job is told to save its state, in the form of --signal. With it "
+        "--signal is not needed.",
+        spec(set_checkpoint_signal))
+        .excludes = {"signal"};
+    add(0, "checkpoint-keep", "COUNT",
+        "How many committed checkpoints the job keeps, 1 to 16. Default: 2.",
+        spec(set_checkpoint_keep));
     add(0, "no-requeue", "", "It may not.", [this_spec = &s_.spec](const std::string&) -> Status {
       this_spec->set_requeue(false);
       this_spec->set_expedite(false);
@@ -461,7 +475,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
   const fs::path work =
       spec.work_dir().empty() ? fs::path(directory) : fs::path(directory) / spec.work_dir();
   spec.set_work_dir(work.lexically_normal().string());
-  return {};
+  return complete_checkpoint(spec);
 }
 
 }  // namespace ares::submission

@@ -7,7 +7,7 @@ from cluster import BIN, Cluster, f1, processes_naming
 
 # Missing ones are reported once, instead of as many obscure failures.
 PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "aacctmgr", "ainfo", "actl", "adiag",
-            "areport", "ashare", "aprio", "astat", "asim", "ares-adopt"]
+            "areport", "ashare", "aprio", "astat", "asim", "ares-adopt", "acheckpoint"]
 
 
 def pytest_sessionstart(session):

@@ -1,4 +1,4 @@
-// Tests: submission/options, spec_dependencies, spec_gang, spec_mail, binding_values
+// Tests: submission/options, spec_checkpoint, spec_dependencies, spec_gang, spec_mail, binding_values
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -328,6 +328,27 @@ TEST(Submission, RequeueIsTheDefaultOfTheSiteUnlessGiven) {
   EXPECT_FALSE(spec({"--no-requeue"}, "#ARES --requeue=expedite\n").expedite());
   EXPECT_EQ(spec({"-N2", "--spare-nodes=1"}).spare_nodes(), 1u);
   EXPECT_FALSE(spec({"--no-requeue"}, "#ARES --requeue\n").requeue());
+}
+
+TEST(Submission, CheckpointsAreInADirectoryAndHaveASignal) {
+  const api::JobSpec usual = spec({"--checkpoint=saved/"});
+  EXPECT_EQ(usual.checkpoint().place(), "/home/alice/saved");
+  EXPECT_EQ(usual.checkpoint().keep(), 2u);
+  EXPECT_EQ(usual.warning_signal(), "USR1@60");
+  EXPECT_EQ(spec({"--checkpoint=/s", "--signal=TERM@10"}).warning_signal(), "TERM@10");
+  EXPECT_EQ(spec({"--checkpoint-signal=B:USR2@9", "--chdir=/w", "--checkpoint=s"}).warning_signal(),
+            "B:USR2@9");
+  EXPECT_EQ(spec({"--checkpoint=s", "--chdir=/w"}).checkpoint().place(), "/w/s");
+  EXPECT_EQ(spec({"--checkpoint=s", "--checkpoint-keep=16"}).checkpoint().keep(), 16u);
+  EXPECT_FALSE(spec({}).has_checkpoint());
+}
+
+TEST(Submission, OptionsOfCheckpointsThatMakeNoSenseAreRefused) {
+  EXPECT_THAT(refusal({"--checkpoint-keep=2"}), HasSubstr("need --checkpoint=DIR"));
+  EXPECT_THAT(refusal({"--checkpoint-signal=USR1"}), HasSubstr("need --checkpoint=DIR"));
+  EXPECT_THAT(refusal({"--checkpoint=s", "--checkpoint-keep=0"}), HasSubstr("from 1 to 16"));
+  EXPECT_THAT(refusal({"--checkpoint=s3://bucket/x"}), HasSubstr("directories only"));
+  EXPECT_NE(refusal({"--checkpoint=s", "--signal=USR1", "--checkpoint-signal=USR2"}), "accepted");
 }
 
 TEST(Submission, NiceWithoutValueIsAHundred) {
