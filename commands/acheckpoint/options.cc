@@ -78,7 +78,10 @@ cli::Manual manual() {
       .exit_status = {{"0", "Done."},
                       {"1",
                        "Refused or failed; a line on standard error says why. What commit refused "
-                       "is still there."}},
+                       "is still there."},
+                      {"75",
+                       "The supervisor of the job could not be reached, or did not answer. What "
+                       "commit was given may count as a checkpoint or not."}},
       .see_also = {"ares-checkpoint(7)", "asub(1)", "actl(1)"}};
 }
 

@@ -186,6 +186,30 @@ def test_commit_is_refused_where_it_has_no_meaning(cluster):
     assert "1:acheckpoint: checkpoints are committed on the first node of the job" in cluster.output(job)
 
 
+def test_only_the_user_of_the_job_reaches_its_supervisor(cluster, others):
+    owner, foreigner = others
+    script = cluster.script("""#!/bin/bash
+mkdir $ARES_CHECKPOINT_PATH/new; echo state > $ARES_CHECKPOINT_PATH/new/file
+acheckpoint commit $ARES_CHECKPOINT_PATH/new; touch $ARES_CHECKPOINT_PATH/done
+while [ ! -e $ARES_CHECKPOINT_PATH/on ]; do sleep 0.05; done
+""", "owned.sh")
+    job = cluster.submit(f"--checkpoint={cluster.work}/owned", "-o", f"{cluster.work}/owned.out", script, user=owner)
+    store = cluster.work / "owned" / job
+    until(lambda: (store / "done").exists())
+    assert "CommittedCheckpoint=1 " in cluster.show("job", job)
+    assert store.owner() == owner and (store / "000001.1/MANIFEST.json").owner() == owner
+    [attempt] = cluster.dir.glob(f"**/jobs/{job}.1")
+    assert (attempt / "checkpoint").owner() == owner and (attempt / "checkpoints").owner() == "root"
+    mine = cluster.work / "foreign"
+    mine.mkdir()
+    (mine / "file").write_text("x")
+    refused = cluster.run("acheckpoint", "commit", mine, check=False, user=foreigner,
+                          env={"ARES_ATTEMPT_DIR": str(attempt), "ARES_CHECKPOINT_PATH": str(cluster.work)})
+    assert refused.returncode != 0 and "Permission denied" in refused.stderr, refused.stderr
+    (store / "on").touch()
+    cluster.completed(job)
+
+
 def test_options_that_contradict_are_refused(cluster):
     for options, why in [(["--checkpoint-keep=2"], "need --checkpoint=DIR"),
                          (["--checkpoint=s3://bucket/x"], "directories only"),
