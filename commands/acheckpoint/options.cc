@@ -1,6 +1,7 @@
 #include "acheckpoint/options.h"
 
 #include <charconv>
+#include <optional>
 
 #include "base/printable.h"
 

@@ -47,6 +47,7 @@ class Training:
 
     def __init__(self, site):
         self.site, self.cluster = site, site.cluster
+        self.damaged = set()  # a changed manifest may be consistent in itself
         self.job = self.cluster.submit(f"--checkpoint={site.store}", site.examples / "checkpoint.sh", STEPS, PAUSE, EVERY,
                                        env={"TRAINING": str(site.examples / "checkpoint_training.py")})
 
@@ -64,7 +65,7 @@ class Training:
 
     def step_of_newest_intact(self):
         for path in self.committed():
-            if self.cluster.run("acheckpoint", "verify", path, check=False).returncode == 0:
+            if path not in self.damaged and self.cluster.run("acheckpoint", "verify", path, check=False).returncode == 0:
                 with contextlib.suppress(OSError):  # it may be removed after a newer one was committed
                     return json.loads((path / "state.json").read_text())["step"]
         return 0
@@ -183,6 +184,7 @@ def damage(site, training, choose):
             file.write_bytes(text)
         else:
             file.unlink()
+        training.damaged.add(committed[0])
     return True
 
 
