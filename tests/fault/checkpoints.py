@@ -195,11 +195,11 @@ KINDS = {"preemption": preempt, "drain and requeue": requeue, "time limit": time
 def interrupt(site, training, kind, choose):
     """Returns what is wrong with how the job went on, or an empty text."""
     from cluster import until
-    before = len(training.begins())
     known = training.step_of_newest_intact()
+    before = len(training.begins())  # after that: it may just begin for the first time
     began_again = KINDS[kind](site, training, choose)
     if kind == "damaged checkpoint":
-        known = training.step_of_newest_intact()
+        known, before = training.step_of_newest_intact(), len(training.begins())
         site.cluster.run("actl", "release", training.job, check=False)
     if began_again:
         until(lambda: len(training.begins()) > before or training.ended(), 60)
