@@ -202,6 +202,11 @@ void Ingress::step_access(const Principal& caller, const api::StepAccess& reques
         {ErrorCode::permission_denied, "user " + caller.user + " may not run steps in job " +
                                            cli::format_job_id(job->key) + " of " + job->spec->user +
                                            ": only its owner, operators and administrators may"}));
+  // Steps run as the job's user: an operator does not become root by them.
+  if (job->spec->uid == UserId(0) && caller.uid != UserId(0))
+    return responder->send(refused(
+        {ErrorCode::permission_denied,
+         "job " + cli::format_job_id(job->key) + " is root's, and only root may run steps in it"}));
   const auto full = parts_.accounting.add(caller.uid, [this, caller, view, job, responder] {
     if (responder->abandoned()) return;
     responder->send(

@@ -160,8 +160,7 @@ Result<std::unique_ptr<StepGate>> StepGate::open(std::uint16_t port,
 
 void StepGate::run() {
   for (;;) {
-    std::vector<pollfd> ready{{stop_.get(), POLLIN, 0},
-                              {pending_.size() < kMostPending ? listener_.get() : -1, POLLIN, 0}};
+    std::vector<pollfd> ready{{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
     for (const PendingAuth& caller : pending_) ready.push_back({caller.socket.get(), POLLIN, 0});
     if (::poll(ready.data(), ready.size(), pending_.empty() ? -1 : 1000) < 0) continue;
     if (ready[0].revents != 0) return;
@@ -182,6 +181,8 @@ void StepGate::greet_one() {
   if (!socket) return;
   PendingAuth caller{
       std::move(socket), auth::random_bytes(kNonceBytes), {}, os::boot_now() + kPatience};
+  // Callers that say nothing do not keep out those that do.
+  if (pending_.size() >= kMostPending) pending_.erase(pending_.begin());
   const std::string line = steps::greeting(caller.nonce);
   if (::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
       static_cast<ssize_t>(line.size()))
@@ -197,7 +198,7 @@ bool StepGate::read_line(PendingAuth& caller) {
   if (caller.line.back() != '\n') return caller.line.size() < steps::kLongestLine;
   caller.line.pop_back();
   if (const Status handed = hand_over(caller); !handed) {
-    const std::string line = steps::refusal_line(handed.error().message);
+    const std::string line = steps::refusal_line(handed.error());
     (void)::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     log_(handed.error().message);
   }
@@ -227,14 +228,19 @@ Status StepGate::hand_over_client(PendingAuth& caller) {
       });
   if (!attempt) return fail(attempt.error());
   watch_the_peer(caller.socket.get());
-  return pass_on(caller, attempt->directory, steps::answer_line(*call, caller.nonce, attempt->key));
+  const Status passed =
+      pass_on(caller, attempt->directory, steps::answer_line(*call, caller.nonce, attempt->key));
+  if (passed)
+    log_("user " + std::to_string(call->ticket.caller.value()) + " reaches the steps of attempt " +
+         call->ticket.attempt);
+  return passed;
 }
 
 Status StepGate::pass_on(PendingAuth& caller, const std::string& directory,
                          const std::string& answer) {
   // The supervisor starts a step host when it may; until then the connection waits.
   Result<os::Fd> host = os::connect_in(directory, steps::kSocketName, false);
-  if (!host) return fail(host.error());
+  if (!host) return fail(ErrorCode::unavailable, host.error().message);
   if (::send(caller.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
       static_cast<ssize_t>(answer.size()))
     return fail(os::errno_error("cannot answer who asks for steps"));

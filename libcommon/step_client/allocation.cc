@@ -170,21 +170,28 @@ bool Allocation::signalled() const {
 // Tries again as asub does, under the same request id. An answer may have been lost.
 Status Allocation::submit(const api::Request& request) {
   const BootTime until = os::boot_now() + kSubmitFor;
-  constexpr const char* kUnknown =
-      "; if the job was submitted nevertheless it ends by itself when it has started";
+  const std::string unknown =
+      wishes_.held
+          ? "; if the job was submitted nevertheless it ends by itself when it has started"
+          : "; the job may have been submitted nevertheless: see aqueue --me, and cancel it";
   Result<api::Response> response = fail(ErrorCode::unavailable, "no answer");
   for (;;) {
     PendingCall call(client_, request);
     pollfd ready[] = {{signals_.get(), POLLIN, 0}, {call.fd(), POLLIN, 0}};
     ::poll(ready, std::size(ready), -1);
-    if (signalled())
-      return fail(ErrorCode::failed_precondition, std::string("given up") + kUnknown);
+    const bool gives_up = signalled();
     std::optional<Result<api::Response>> answer = call.take();
+    if (gives_up && answer && *answer && !(**answer).acted().jobs().empty()) {
+      job_ = cli::key_of((**answer).acted().jobs(0));
+      name_ = cli::format_job_id(job_);
+      return give_up("given up");
+    }
+    if (gives_up) return fail(ErrorCode::failed_precondition, "given up" + unknown);
     if (!answer) continue;
     response = std::move(*answer);
     if (response || response.error().code != ErrorCode::unavailable) break;
     if (os::boot_now() >= until)
-      return fail(ErrorCode::unavailable, response.error().message + kUnknown);
+      return fail(ErrorCode::unavailable, response.error().message + unknown);
     if (!std::exchange(told_away_, true)) say(response.error().message + ", retrying");
     ::poll(ready, 1, milliseconds(kBetweenTries));
   }

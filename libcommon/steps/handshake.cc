@@ -1,6 +1,8 @@
 #include "steps/handshake.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "auth/shared_key.h"
@@ -11,6 +13,12 @@ namespace ares::steps {
 namespace {
 
 constexpr std::string_view kGreeting = "ares-steps 1 ";
+constexpr std::string_view kNo = "no ";
+constexpr std::pair<std::string_view, ErrorCode> kRefusals[] = {
+    {"later", ErrorCode::unavailable},
+    {"ended", ErrorCode::failed_precondition},
+    {"stale", ErrorCode::stale},
+};
 
 std::string statement(std::string_view what, const Dial& dial, std::string_view nonce_of_daemon) {
   std::string text(what);
@@ -92,17 +100,28 @@ std::string answer_line(const Dial& dial, std::string_view ours, std::string_vie
   return "ok " + auth::to_hex(auth::prove(key, statement("answer", dial, ours))) + "\n";
 }
 
-std::string refusal_line(std::string_view why) {
-  std::string text = clip(why, kLongestLine - 4);
+std::string refusal_line(const Error& why) {
+  std::string_view code = "refused";
+  for (const auto& [word, known] : kRefusals)
+    if (known == why.code) code = word;
+  std::string text = clip(why.message, kLongestLine - 20);
   for (char& c : text)
     if (c == '\n') c = ' ';
-  return "no " + text + "\n";
+  return "no " + std::string(code) + " " + text + "\n";
+}
+
+Error read_refusal(std::string_view line) {
+  line.remove_prefix(std::min(line.size(), kNo.size()));
+  const std::string_view code = line.substr(0, line.find(' '));
+  const std::string text(line.substr(std::min(line.size(), code.size() + 1)));
+  for (const auto& [word, known] : kRefusals)
+    if (word == code) return {known, text};
+  return {ErrorCode::permission_denied, text};
 }
 
 Status read_answer(std::string_view line, const Dial& dial, std::string_view theirs,
                    std::string_view key) {
-  if (line.starts_with("no "))
-    return fail(ErrorCode::permission_denied, std::string(line.substr(3)));
+  if (line.starts_with(kNo)) return fail(read_refusal(line));
   if (!line.starts_with("ok "))
     return fail(ErrorCode::invalid_argument, "the node daemon there gave no answer that is known");
   const Result<std::string> proof = auth::from_hex(line.substr(3));

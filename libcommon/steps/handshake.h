@@ -4,7 +4,7 @@
 //
 //   node daemon -> host:  ares-steps 1 NONCE
 //   host -> node daemon:  ATTEMPT FENCE FROM TO NONCE PROOF
-//   node daemon -> host:  ok PROOF             or:  no REASON
+//   node daemon -> host:  ok PROOF             or:  no CODE REASON
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,10 @@ Result<Dial> read_dial(std::string_view line);
 Status verify_dial(const Dial& dial, std::string_view ours, std::string_view key);
 
 std::string answer_line(const Dial& dial, std::string_view ours, std::string_view key);
-std::string refusal_line(std::string_view why);
+// With the code of the error where the caller does something about it: unavailable, failed_precondition, stale.
+std::string refusal_line(const Error& why);
+// What a line says that begins with "no ".
+Error read_refusal(std::string_view line);
 // An error if the node daemon refuses, with its reason, or does not know the key.
 Status read_answer(std::string_view line, const Dial& dial, std::string_view theirs,
                    std::string_view key);

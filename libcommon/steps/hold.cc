@@ -21,10 +21,11 @@ void AllocationHold::command_holds(ClientId command) {
   alone_since_.reset();
 }
 
-void AllocationHold::command_releases(ClientId command, std::uint32_t code) {
-  if (code_) return;
-  code_ = code;
+std::optional<std::uint32_t> AllocationHold::command_releases(ClientId command,
+                                                              std::uint32_t code) {
+  if (!code_) code_ = told_ ? kCommandLost : code;
   released_by_ = command;
+  return told_ ? code_ : std::nullopt;
 }
 
 void AllocationHold::client_lost(ClientId client, BootTime now) {
@@ -50,6 +51,7 @@ std::optional<AllocationHold::Release> AllocationHold::due(BootTime now) {
   }
   script_.reset();
   alone_since_.reset();
+  told_ = true;
   return release;
 }
 

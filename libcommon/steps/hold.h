@@ -22,8 +22,9 @@ class AllocationHold {
   // `unheld`: no command will come; the job lasts until it is cancelled.
   void script_waits(ClientId script, bool unheld, BootTime now);
   void command_holds(ClientId command);
-  // The job is to end with that exit code. A second one changes nothing.
-  void command_releases(ClientId command, std::uint32_t code);
+  // The job is to end with that exit code; a second one changes nothing. The code, if the script has been
+  // told: due() will not name this command.
+  std::optional<std::uint32_t> command_releases(ClientId command, std::uint32_t code);
   void client_lost(ClientId client, BootTime now);
 
   // When due() has to be asked again; none: nothing is pending.
@@ -46,6 +47,7 @@ class AllocationHold {
   std::optional<BootTime> alone_since_;  // the script waits, and no command is connected
   std::optional<ClientId> released_by_;
   std::optional<std::uint32_t> code_;
+  bool told_ = false;  // a script has been
 };
 
 }  // namespace ares::steps

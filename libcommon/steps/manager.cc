@@ -100,6 +100,8 @@ void StepManager::attach(ClientId client, StepNumber number) {
   it->second.viewers.insert(client);
   viewing_[client] = number;
   links_.to_client(client, {FrameKind::created, number, encode(it->second.layout)});
+  for (const std::uint32_t rank : it->second.full)
+    links_.to_client(client, {FrameKind::input_full, rank, "1"});
 }
 
 // Its input goes to the tasks as well. The end of it is that of the viewer alone.
@@ -209,6 +211,10 @@ void StepManager::from_node(StepNumber number, std::uint32_t node, const Frame& 
       for (const ClientId viewer : step.viewers) links_.to_viewer(viewer, frame);
       break;
     case FrameKind::input_full:
+      if (frame.payload == "1" && frame.number < step.layout.tasks)
+        step.full.insert(frame.number);
+      else
+        step.full.erase(frame.number);
       links_.to_client(step.client, frame);
       tell_viewers(step, frame);
       break;

@@ -92,6 +92,7 @@ class StepManager {
     std::uint32_t tasks_left = 0;
     StepAccount account;  // of tasks that have ended
     std::set<ClientId> viewers;
+    std::set<std::uint32_t> full;               // ranks that do not read their input
     std::map<std::string, Exchange> exchanges;  // that are going on, by name
   };
   struct Waiting {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "auth/shared_key.h"
+#include "steps/handshake.h"
 
 namespace ares::steps {
 namespace {
@@ -31,8 +32,7 @@ bool read_number(std::string_view text, T& number) {
 }
 
 Status check_answer(std::string_view line, std::string_view key, std::string_view statement) {
-  if (line.starts_with("no "))
-    return fail(ErrorCode::permission_denied, std::string(line.substr(3)));
+  if (line.starts_with("no ")) return fail(read_refusal(line));
   if (!line.starts_with("ok "))
     return fail(ErrorCode::invalid_argument, "the node daemon there gave no answer that is known");
   const Result<std::string> proof = auth::from_hex(line.substr(3));

@@ -1,4 +1,4 @@
-# Tests: mpi_service, pmi1_service, pmix_service, dialer, step_gate, network
+# Tests: mpi_service, pmi1_service, pmix_service, dialer, step_gate, acluster/network
 """Programs of MPI on eight nodes that are hosts for them: each has a network, a host name and processes of its own. Needs root, which alone
 can make such nodes.
 

@@ -1,4 +1,4 @@
-# Tests: arun/options, arun/output, become_user, steps/host, steps/link, steps/reactor, steps/dialer, steps/task_group, steps/task_process, step_gate, socket_name, arun/session
+# Tests: arun/options, arun/output, become_user, steps/host, steps/link, steps/reactor, steps/dialer, steps/task_group, task_output, host_process, steps/task_process, step_gate, socket_name, arun/session
 """Steps of jobs: tasks on one and on several nodes, started with arun from the batch script."""
 
 import os
@@ -220,6 +220,14 @@ def test_terminal_of_a_task_has_a_size_and_takes_control_c(cluster):
     lines = said(cluster, f"python3 {program}", "-n1")
     assert "terminal" in lines and any("caught" in line for line in lines) and "exit 7" in lines
     assert any(line in ("33 111", "24 80", "0 0") for line in lines)
+
+
+def test_all_that_was_written_to_a_terminal_arrives(cluster):
+    lines = said(cluster, """
+        for i in 1 2 3 4 5; do arun -n1 --pty sh -c 'seq 1 5000' < /dev/null | tr -d '\\r' | sha256sum; done
+        seq 1 5000 | sha256sum
+        """, "-n1")
+    assert len(lines) == 6 and len(set(lines)) == 1
 
 
 SCREEN = """

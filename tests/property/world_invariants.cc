@@ -41,6 +41,7 @@ struct ExpectedMessageOf {
   Answer operator()(const Forget& m) const { return ExpectedMessage{m.attempt, m.fence, {}}; }
   // A lost signal is not repeated; the others are replies to messages that nodes repeat.
   Answer operator()(const Signal&) const { return {}; }
+  Answer operator()(const SignalStep&) const { return {}; }
   Answer operator()(const Welcome&) const { return {}; }
   Answer operator()(const HeartbeatAck&) const { return {}; }
   Answer operator()(const Refused&) const { return {}; }

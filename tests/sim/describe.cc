@@ -80,7 +80,6 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "ExpediteBegan",
                                        "ExpediteExpired",
                                        "StepsReported",
-
                                        "CheckpointCommitted"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
@@ -121,6 +120,10 @@ std::string text_of(const ToNodeBody& body) {
       return "HeartbeatAck " + std::to_string(m.sequence);
     }
     std::string operator()(const Refused& m) { return "Refused: " + m.why; }
+    std::string operator()(const SignalStep& m) {
+      return "SignalStep " + text_of(m.attempt) + " " + std::to_string(m.step) + " " +
+             std::to_string(m.signal);
+    }
     std::string operator()(const CheckpointKnown& m) {
       return "CheckpointKnown " + text_of(m.attempt) + " " + std::to_string(m.sequence);
     }

@@ -1,7 +1,6 @@
 #include "aresstepd/steps/host.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,18 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <csignal>
-#include <cstdio>
 #include <optional>
 
-#include "aresstepd/become_user.h"
 #include "auth/shared_key.h"
-#include "node/environment.h"
 #include "node/records.h"
 #include "os/clock.h"
-#include "os/file.h"
-#include "os/private_tmp.h"
 #include "os/sockets/passing.h"
 #include "steps/socket_name.h"
 #include "steps/task_environment.h"
@@ -44,14 +37,6 @@ std::vector<steps::JobNode> job_nodes(const node::StepSpec& spec) {
     nodes.push_back({layout.names[i], i < layout.cpus.size() ? layout.cpus[i] : 0,
                      i < layout.tasks.size() ? layout.tasks[i] : 0});
   return nodes;
-}
-
-// Path of another program of the installation.
-std::string beside_this_program(const std::string& name) {
-  char path[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
-  const std::string own(path, size > 0 ? static_cast<std::size_t>(size) : 0);
-  return own.substr(0, own.rfind('/') + 1) + name;
 }
 
 }  // namespace
@@ -166,7 +151,7 @@ void StepHost::accept_one() {
   // The file's mode lets in no other user; root may look into any job.
   if (peer.uid != 0 && peer.uid != ::geteuid()) return;
   const int fd = socket.get();
-  strangers_[fd] = std::move(socket);
+  strangers_[fd] = {std::move(socket), peer.uid};
   reactor_->watch(fd, EPOLLIN, [this, fd](std::uint32_t) { meet(fd); });
 }
 
@@ -175,16 +160,16 @@ void StepHost::meet(int fd) {
   Result<os::Passed> first = os::receive_passed(fd);
   if (!first && first.error().code == ErrorCode::unavailable) return;
   reactor_->forget(fd);
-  os::Fd socket = std::move(strangers_.at(fd));
+  Stranger stranger = std::move(strangers_.at(fd));
   strangers_.erase(fd);
   if (!first) return;
   if (first->fd && first->text == steps::kHandedOver)
-    add_connection(std::move(first->fd), {});
+    add_connection(std::move(first->fd), {}, false);
   else
-    add_connection(std::move(socket), first->text);
+    add_connection(std::move(stranger.socket), first->text, stranger.uid == 0 || !facts_.by_root);
 }
 
-void StepHost::add_connection(os::Fd socket, std::string_view bytes) {
+void StepHost::add_connection(os::Fd socket, std::string_view bytes, bool of_daemon) {
   const steps::ClientId id = next_client_++;
   FrameLink::Events events;
   events.received = [this, id](const Frame& frame) { received(id, frame); };
@@ -203,6 +188,7 @@ void StepHost::add_connection(os::Fd socket, std::string_view bytes) {
   };
   clients_[id].link =
       std::make_unique<FrameLink>(std::move(socket), *reactor_, std::move(events), bytes);
+  clients_[id].of_daemon = of_daemon;
 }
 
 void StepHost::received(steps::ClientId id, const Frame& frame) {
@@ -219,8 +205,10 @@ void StepHost::received(steps::ClientId id, const Frame& frame) {
   if (connection.group) return connection.group->receive(frame);
   if (frame.kind == FrameKind::cancel) {
     // The job's user and root alone can connect, and may end any step.
-    if (const auto cancel = steps::decode_cancel(frame.payload); cancel && manager_)
+    if (auto cancel = steps::decode_cancel(frame.payload); cancel && manager_) {
+      if (!connection.of_daemon) cancel->by = UserId(::geteuid());
       manager_->cancel(*cancel);
+    }
     return close_client(id);
   }
   if (manager_ && about_job(id, frame)) return;
@@ -243,7 +231,10 @@ bool StepHost::about_job(steps::ClientId id, const Frame& frame) {
       hold_.command_holds(id);
       to_client(id, {FrameKind::kept, 0, {}});
       break;
-    case FrameKind::release: hold_.command_releases(id, frame.number); break;
+    case FrameKind::release:
+      if (const auto code = hold_.command_releases(id, frame.number))
+        to_client(id, {FrameKind::released, *code, {}});
+      break;
     default: return false;
   }
   release_if_due();
@@ -442,53 +433,6 @@ void StepHost::account(const steps::StepAccount& account) {
 
 void StepHost::kill_later(steps::StepNumber step) {
   kills_.emplace(step, os::boot_now() + facts_.spec.launch.kill_wait);
-}
-
-int run_step_host(const std::string& directory, int listener) {
-  const auto give_up = [](const Error& error) {
-    std::fprintf(stderr, "aresstepd: no steps can run: %s\n", error.message.c_str());
-    return 1;
-  };
-  ::prctl(PR_SET_NAME, "ares-steps");
-  const Result<os::RecordDir> records = os::RecordDir::open(directory);
-  if (!records) return give_up(records.error());
-  const Result<std::string> text = records->read(node::file_name(node::Record::spec));
-  if (!text) return give_up(text.error());
-  Result<node::StepSpec> spec = node::decode_step_spec(*text);
-  if (!spec) return give_up(spec.error());
-  HostFacts facts;
-  facts.directory = directory;
-  facts.pmixd = beside_this_program("arespmixd");
-  facts.started_at = os::wall_now();
-  if (const Result<std::string> go = records->read(node::file_name(node::Record::go)); go)
-    if (const Result<node::GoRecord> record = node::decode_go(*go); record)
-      facts.started_at = record->at;
-
-  Result<StepRecords> steps = StepRecords::open(directory, "steps.state");
-  if (!steps) return give_up(steps.error());
-  StepLedger ledger;
-  if (spec->launch.rank == 0) {
-    const std::string name(node::file_name(node::Record::steps));
-    if (Result<StepLedger> opened = StepLedger::open(directory, name, os::wall_now()))
-      ledger = std::move(*opened);
-    else  // the steps run all the same
-      std::fprintf(stderr, "aresstepd: accounting will not know the steps of the job: %s\n",
-                   opened.error().message.c_str());
-  }
-  if (::geteuid() == 0)
-    if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
-      (void)!::write(adjust.get(), "0", 1);
-  set_limits(spec->launch.spec->limits);
-  if (!spec->private_tmp.empty())
-    if (const Status entered = os::enter_private_tmp(spec->private_tmp); !entered)
-      return give_up(entered.error());
-  if (const Status became = become_user(*spec); !became) return give_up(became.error());
-  facts.spec = std::move(*spec);
-  Result<std::unique_ptr<StepHost>> host =
-      StepHost::make(std::move(facts), std::move(*steps), os::Fd(listener), std::move(ledger));
-  if (!host) return give_up(host.error());
-  if (const Status ran = (*host)->run(); !ran) return give_up(ran.error());
-  return 0;
 }
 
 }  // namespace ares::stepd

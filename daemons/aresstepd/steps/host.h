@@ -43,6 +43,7 @@ class StepHost final : private steps::StepLinks {
     std::unique_ptr<FrameLink> onward;  // when that is connected
     std::vector<steps::Frame> waiting;  // for it
     bool relayed = false;
+    bool of_daemon = false;    // it speaks for other users, too
     std::uint64_t missed = 0;  // bytes of output that it was too slow for
   };
   // A step on a node, seen from the manager.
@@ -59,7 +60,7 @@ class StepHost final : private steps::StepLinks {
   Status prepare();
   void accept_one();
   void meet(int socket);
-  void add_connection(os::Fd socket, std::string_view received);
+  void add_connection(os::Fd socket, std::string_view received, bool of_daemon);
   void received(steps::ClientId id, const steps::Frame& frame);
   void relay(steps::ClientId id, const steps::Frame& frame);
   void relay_connected(steps::ClientId id, Result<os::Fd> socket);
@@ -97,7 +98,11 @@ class StepHost final : private steps::StepLinks {
   os::Fd signals_;
   std::unique_ptr<steps::StepManager> manager_;  // on the first node only
   steps::AllocationHold hold_;
-  std::map<int, os::Fd> strangers_;  // that have sent nothing yet
+  struct Stranger {
+    os::Fd socket;
+    uid_t uid = 0;
+  };
+  std::map<int, Stranger> strangers_;  // that have sent nothing yet
   std::map<steps::ClientId, Connection> clients_;
   std::map<MemberKey, Member> members_;
   steps::ClientId next_client_ = 1;

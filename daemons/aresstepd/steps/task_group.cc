@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,31 +26,16 @@ namespace {
 
 using steps::FrameKind;
 
-constexpr std::size_t kRead = std::size_t{1} << 16;
 // Of a task's input that it has not read: from where arun is asked to wait, and where it may go on. What
 // is on its way arrives still; a client that sends more does not speak the protocol.
 constexpr std::size_t kFullInput = std::size_t{1} << 20;
 constexpr std::size_t kLowInput = kFullInput / 4;
 constexpr std::size_t kMostInput = std::size_t{64} << 20;
 
-// What is kept of the output of one task's stream that arun does not read: a part of kMostKept, which is for
-// all tasks on the node, so that a task which writes much leaves room for the others.
-constexpr std::size_t kMostKept = std::size_t{1} << 30;
-constexpr std::size_t kMostKeptOfStream = std::size_t{64} << 20;
-constexpr std::size_t kLeastKeptOfStream = std::size_t{1} << 18;
-constexpr const char* kKeptIn = "/tmp";
-constexpr long kPauseMs = 50;  // that is not kept
-
 constexpr const char* kPmixLibrary = "libpmix.so.2";
 
 Duration duration(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
-
-void arm(const os::Fd& timer) {
-  itimerspec when{};
-  when.it_value.tv_nsec = kPauseMs * 1'000'000;
-  ::timerfd_settime(timer.get(), 0, &when, nullptr);
 }
 
 }  // namespace
@@ -154,14 +138,7 @@ void TaskGroup::start_all() {
                  "the tasks of step " + std::to_string(launch_->step) +
                      " may have begun before, and are not run again");
   }
-  pause_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (pause_timer_)
-    reactor_.watch(pause_timer_.get(), EPOLLIN, [this](std::uint32_t) {
-      std::uint64_t expired = 0;
-      (void)!::read(pause_timer_.get(), &expired, sizeof expired);
-      keeps_ = is_paused();
-      output_may_flow();
-    });
+  make_pause_timer();
   const std::vector<std::uint32_t>& ranks = launch_->layout.nodes[launch_->node].ranks;
   tasks_.resize(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -246,92 +223,6 @@ IntervalSet TaskGroup::cpus_of(std::uint32_t local) const {
   return set;
 }
 
-void TaskGroup::watch(std::size_t index, std::size_t which) {
-  Stream& stream = tasks_[index].streams[which];
-  if (!stream.fd) return;
-  stream.watched = true;
-  reactor_.watch(stream.fd.get(), EPOLLIN, [this, index, which](std::uint32_t) {
-    Task& task = tasks_[index];
-    read_output(task, task.streams[which]);
-    end_if_over();
-  });
-  update_watch(stream);
-}
-
-void TaskGroup::update_watch(Stream& stream) {
-  if (!stream.fd || (room(stream) != 0) == stream.watched) return;
-  stream.watched = !stream.watched;
-  reactor_.change(stream.fd.get(), stream.watched ? static_cast<std::uint32_t>(EPOLLIN) : 0);
-}
-
-std::size_t TaskGroup::most_kept() const {
-  return std::clamp(kMostKept / (2 * std::max<std::size_t>(tasks_.size(), 1)), kLeastKeptOfStream,
-                    kMostKeptOfStream);
-}
-
-std::size_t TaskGroup::room(const Stream& stream) const {
-  const bool has_kept = stream.kept && !stream.kept->empty();
-  if (!is_paused() && !has_kept) return kRead;
-  if (is_paused() && !keeps_) return 0;
-  return std::min(kRead, stream.kept ? stream.kept->room() : most_kept());
-}
-
-// Reads once what is there; of a task that has ended all that it left.
-void TaskGroup::read_output(Task& task, Stream& stream) {
-  char bytes[kRead];
-  while (stream.fd) {
-    const std::size_t most = std::min(room(stream), stream.left.value_or(kRead));
-    if (most == 0) break;
-    const ssize_t n = ::read(stream.fd.get(), bytes, most);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN && !stream.left) break;
-    if (n <= 0) {  // a terminal without programs says EIO
-      close_stream(stream);
-      break;
-    }
-    pass_on(task, stream, {bytes, static_cast<std::size_t>(n)});
-    if (!stream.left) break;
-    *stream.left -= static_cast<std::size_t>(n);
-  }
-  if (stream.left == 0U) close_stream(stream);
-  update_watch(stream);
-}
-
-void TaskGroup::pass_on(Task& task, Stream& stream, std::string_view bytes) {
-  if (!is_paused() && (!stream.kept || stream.kept->empty())) return send_some(task, stream, bytes);
-  if (!stream.kept)
-    stream.kept = std::make_unique<OutputSpill>(
-        kKeptIn, most_kept(), launch_->task.drop_output ? Overflow::drop_oldest : Overflow::wait);
-  stream.kept->add(bytes);
-}
-
-void TaskGroup::send_kept(std::size_t index, std::size_t which) {
-  Task& task = tasks_[index];
-  Stream& stream = task.streams[which];
-  std::string bytes;
-  const Status taken = stream.kept->take(bytes, kRead);
-  std::string told;
-  if (!taken) told = "aresstepd: " + taken.error().message + "\n";
-  if (const std::uint64_t dropped = stream.kept->take_dropped(); dropped != 0) {
-    told += "aresstepd: " + std::to_string(dropped) +
-            " bytes of what this task wrote are dropped, because they were not read\n";
-    if (stream.in_line && !bytes.empty()) bytes.insert(bytes.begin(), '\n');
-  }
-  if (!told.empty()) send_(FrameKind::errors, task.rank, told);
-  if (!bytes.empty()) send_some(task, stream, bytes);
-}
-
-void TaskGroup::send_some(const Task& task, Stream& stream, std::string_view bytes) {
-  send_(stream.kind, task.rank, bytes);
-  stream.in_line = bytes.back() != '\n';
-}
-
-void TaskGroup::close_stream(Stream& stream) {
-  if (!stream.fd) return;
-  reactor_.forget(stream.fd.get());
-  stream.fd.reset();
-}
-
 bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {
   const auto task =
       std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.pid == pid; });
@@ -340,12 +231,7 @@ bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {
   task->pid = 0;
   task->ended = true;
   close_input(*task);
-  for (Stream& stream : task->streams) {
-    int left = 0;
-    if (stream.fd) (void)::ioctl(stream.fd.get(), FIONREAD, &left);
-    stream.left = static_cast<std::size_t>(left);
-    read_output(*task, stream);
-  }
+  for (Stream& stream : task->streams) read_what_is_left(*task, stream);
   steps::TaskEnd end;
   if (WIFSIGNALED(wait_status))
     end.signal = WTERMSIG(wait_status);
@@ -383,53 +269,12 @@ void TaskGroup::end_if_over() {
   const auto is_over = [](const Stream& stream) {
     return !stream.fd && (!stream.kept || stream.kept->empty());
   };
-  if (over_ || !std::all_of(tasks_.begin(), tasks_.end(), [&](const Task& task) {
+  if (over_ || tasks_.empty() || !std::all_of(tasks_.begin(), tasks_.end(), [&](const Task& task) {
         return task.ended && is_over(task.streams[0]) && is_over(task.streams[1]);
       }))
     return;
   over_ = true;
   send_(FrameKind::over, 0, {});
-}
-
-void TaskGroup::pause_output(bool pause) {
-  link_full_ = pause;
-  pause_changed();
-}
-
-// A reader that is slow for a moment lets the tasks wait, which costs less than a file.
-void TaskGroup::pause_changed() {
-  if (!is_paused())
-    keeps_ = false;
-  else if (pause_timer_)
-    arm(pause_timer_);
-  else
-    keeps_ = true;
-  output_may_flow();
-}
-
-// A round sends some of each stream. The next one is posted, so that a connection which is full by then says
-// so before it.
-void TaskGroup::output_may_flow() {
-  bool more = false;
-  for (std::size_t i = 0; i < tasks_.size(); ++i)
-    for (std::size_t which = 0; which < 2; ++which) {
-      Stream& stream = tasks_[i].streams[which];
-      if (!is_paused()) {
-        if (stream.kept && !stream.kept->empty()) send_kept(i, which);
-        more = more || (stream.kept && !stream.kept->empty());
-      }
-      if (stream.left)
-        read_output(tasks_[i], stream);
-      else
-        update_watch(stream);
-    }
-  end_if_over();
-  if (more && !std::exchange(round_posted_, true))
-    reactor_.post([this, alive = alive_] {
-      if (!*alive) return;
-      round_posted_ = false;
-      output_may_flow();
-    });
 }
 
 void TaskGroup::take_input(const steps::Frame& frame) {

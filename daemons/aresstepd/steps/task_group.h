@@ -30,6 +30,7 @@ struct HostFacts {
   std::string directory;  // the attempt's
   std::string pmixd;      // path of arespmixd
   Time started_at{};      // when the job started
+  bool by_root = false;   // the node's daemons are root's, so that root alone speaks for them
 };
 
 class TaskGroup {
@@ -84,11 +85,13 @@ class TaskGroup {
   void watch(std::size_t task, std::size_t stream);
   void update_watch(Stream& stream);
   bool is_paused() const { return link_full_ || reader_full_; }
+  void make_pause_timer();
   void pause_changed();
   void output_may_flow();
   // Of the stream, that may be read now.
   std::size_t room(const Stream& stream) const;
   void read_output(Task& task, Stream& stream);
+  void read_what_is_left(Task& task, Stream& stream);
   void pass_on(Task& task, Stream& stream, std::string_view bytes);
   void send_some(const Task& task, Stream& stream, std::string_view bytes);
   void send_kept(std::size_t task, std::size_t stream);

@@ -72,10 +72,13 @@ TEST(Handshake, EmptyKeyProvesNothing) {
 
 TEST(Handshake, RefusalIsTold) {
   const Call call;
-  const Status status =
-      read_answer(without_newline(refusal_line("no such\nattempt")), call.dial, call.theirs, key());
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "no such attempt");
+  for (const ErrorCode code : {ErrorCode::unavailable, ErrorCode::failed_precondition,
+                               ErrorCode::stale, ErrorCode::permission_denied}) {
+    const std::string line = refusal_line({code, "no such\nattempt"});
+    const Status status = read_answer(without_newline(line), call.dial, call.theirs, key());
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error(), (Error{code, "no such attempt"}));
+  }
 }
 
 TEST(Handshake, NonsenseIsRefused) {

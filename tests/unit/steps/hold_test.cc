@@ -29,6 +29,15 @@ TEST_F(Held, ScriptEndsWithTheCodeOfTheCommand) {
   EXPECT_FALSE(hold.due(at(1001))) << "the script is told once";
 }
 
+TEST_F(Held, CommandThatAsksAgainIsAnswered) {
+  hold.script_waits(kScript, false, at(0));
+  hold.command_holds(kCommand);
+  EXPECT_FALSE(hold.command_releases(kCommand, 7));
+  EXPECT_FALSE(hold.command_releases(kAgain, 8)) << "due() tells it";
+  EXPECT_EQ(hold.due(at(1))->command, kAgain);
+  EXPECT_EQ(hold.command_releases(kCommand, 8), 7u) << "the script was told that";
+}
+
 TEST_F(Held, AllocationWithoutItsCommandEndsAfterTheTime) {
   hold.script_waits(kScript, false, at(0));
   hold.command_holds(kCommand);

@@ -50,9 +50,9 @@ TEST(Program, SurvivesTheWire) {
   const auto read = decode_request(encode(request));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, request);
-  for (const char* wrong : {"program_words 3\n", "program_ranks 0\nprogram_words 0\n",
-                            "program_ranks x\nprogram_words 1\nprogram_word a\n",
-                            "program_word stray\n"})
+  for (const char* wrong :
+       {"program_words 3\n", "program_ranks 0\nprogram_words 0\n",
+        "program_ranks x\nprogram_words 1\nprogram_word a\n", "program_word stray\n"})
     EXPECT_FALSE(decode_request("argument a\ndirectory /\n" + std::string(wrong))) << wrong;
 }
 
