@@ -75,7 +75,8 @@ TEST(Ticket, NodeThatDoesNotKnowTheKeyIsNotTrusted) {
   answer = answer_line(call, caller.theirs, key(51));
   answer.pop_back();
   EXPECT_FALSE(read_answer(answer, caller.call, caller.theirs, caller.own_key()));
-  const Status told = read_answer("no refused such job", caller.call, caller.theirs, caller.own_key());
+  const Status told =
+      read_answer("no refused such job", caller.call, caller.theirs, caller.own_key());
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().message, "such job");
 }
