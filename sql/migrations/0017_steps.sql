@@ -16,8 +16,8 @@ CREATE TABLE attempt_step (
   tasks        bigint      NOT NULL,
   cpus         bigint      NOT NULL,
   cancelled_by bigint,
-  attempt      integer     NOT NULL,
-  node_count   integer     NOT NULL,
+  attempt      bigint      NOT NULL,
+  node_count   bigint      NOT NULL,
   exit_code    integer     NOT NULL,  -- of the task that ended worst
   exit_signal  integer     NOT NULL,
   name         text        NOT NULL,

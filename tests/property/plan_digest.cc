@@ -1,5 +1,6 @@
 #include "property/plan_digest.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -56,22 +57,27 @@ class Line {
   std::string text_;
 };
 
-// The state in its stored form, without texts for people.
+// The state in its stored form, without texts for people and without what plans do not look at.
 std::uint64_t input_digest(ClusterState state, Time now) {
   std::vector<Job> jobs;
   state.jobs.for_each([&](const JobKey&, const Job& job) {
-    if (!job.cause.empty()) jobs.push_back(job);
+    if (!job.cause.empty() || (job.allocation && job.allocation->master_port != 0))
+      jobs.push_back(job);
   });
   for (Job& job : jobs) {
     job.cause.clear();
+    if (job.allocation) job.allocation->master_port = 0;
     state.jobs.set(job.key, job);
   }
   std::vector<Node> nodes;
   state.nodes.for_each([&](NodeId, const Node& node) {
-    if (!node.reason.empty()) nodes.push_back(node);
+    const bool port = std::any_of(node.charges.begin(), node.charges.end(),
+                                  [](const Charge& charge) { return charge.master_port != 0; });
+    if (port || !node.reason.empty()) nodes.push_back(node);
   });
   for (Node& node : nodes) {
     node.reason.clear();
+    for (Charge& charge : node.charges) charge.master_port = 0;
     state.nodes.set(node.id, node);
   }
   proto::ViewDump dump;

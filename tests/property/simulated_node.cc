@@ -8,6 +8,21 @@ AttemptReport SimulatedNode::report(const AttemptKey& key, const Held& held) con
   r.fence = held.fence;
   r.phase = held.phase;
   r.exit = held.exit;
+  const bool began = held.phase == AttemptPhase::running || held.phase == AttemptPhase::done;
+  if (held.saves && began) {
+    Checkpoint saved;
+    saved.sequence = key.attempt.value();
+    saved.attempt = key.attempt;
+    saved.uri = "/saved/" + std::to_string(saved.sequence);
+    r.checkpoints = {saved};
+  }
+  if (held.saves && held.phase == AttemptPhase::done) {
+    StepRecord script, step;
+    script.number = kBatchStep;
+    step.name = "solver";
+    step.state = StepState::completed;
+    r.steps = {script, step};
+  }
   return r;
 }
 
@@ -50,6 +65,7 @@ void SimulatedNode::receive(const ToNodeBody& body, Time now, std::deque<FromNod
                 launch.attempt,
                 Held{launch.fence, AttemptPhase::accepted, {}, launch.rank == 0, launch.leased})
             .first->second;
+    held.saves = launch.rank == 0 && launch.spec->checkpoint;
     if (held.phase != AttemptPhase::accepted) tell(launch.attempt);
   } else if (const auto* go = std::get_if<Go>(&body)) {
     const auto found = attempts.find(go->attempt);

@@ -44,6 +44,7 @@ void World::submit(UserId uid, bool again) {
     s.requeue = !chance(25);
     s.expedite = node_life_ && s.requeue && chance(40);
     if (node_life_ && s.requeue && chance(15)) s.spare_nodes = 1;
+    if (node_life_ && chance(40)) s.checkpoint = CheckpointRequest{"/saved", 1};
     if (chance(30)) s.partitions = {"high"};
     const std::string qos = chance(50) ? "top" : "scavenger";
     if (chance(40) && core::find_qos(engine_->state().accounting, qos)) s.qos = qos;

@@ -91,7 +91,10 @@ TEST_F(AccountingTest, EveryFieldOfARowHasItsColumn) {
   const auto* row = api::AccountingRow::descriptor();
   for (int i = 0; i < row->field_count(); ++i) {
     const auto number = static_cast<std::uint32_t>(row->field(i)->number());
-    if (number == api::AccountingRow::kGroupFieldNumber) continue;  // resolved by the name service
+    // The name service has the one, a table of its own the other.
+    if (number == api::AccountingRow::kGroupFieldNumber ||
+        number == api::AccountingRow::kStepsFieldNumber)
+      continue;
     const auto columns = accounting_columns({number});
     EXPECT_TRUE(std::any_of(columns.begin(), columns.end(), [&](const auto* c) {
       return std::uint32_t(c->field) == number;
