@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kMostClients = 16;
 // Numbers that one connection may take without using them.
 constexpr std::size_t kMostGiven = 16;
+constexpr std::size_t kLongestPath = 4095;  // as the controller reads it
 
 }  // namespace
 
@@ -102,12 +103,13 @@ void CheckpointService::handle(Client& client, const checkpoint::CommitRequest& 
                                         committed_.empty() ? 0 : committed_.front());
   if (request.sequence < newest)
     return answer(client, checkpoint::Refusal{"a newer checkpoint was committed meanwhile"});
+  std::string uri = node::checkpoint_directory(launch_) + "/" +
+                    checkpoint::directory_name(request.sequence, launch_.attempt.attempt.value());
+  if (uri.size() > kLongestPath)
+    return answer(client, checkpoint::Refusal{"the path of the checkpoint is too long"});
   std::vector<Checkpoint> pending = pending_;
-  const std::uint32_t attempt = launch_.attempt.attempt.value();
   pending.push_back({request.sequence, launch_.attempt.attempt, request.manifest, request.size,
-                     node::checkpoint_directory(launch_) + "/" +
-                         checkpoint::directory_name(request.sequence, attempt),
-                     os::wall_now()});
+                     std::move(uri), os::wall_now()});
   // The controller would drop the older ones.
   if (pending.size() > launch_.spec->checkpoint->keep) pending.erase(pending.begin());
   if (const Status recorded = record(pending); !recorded)

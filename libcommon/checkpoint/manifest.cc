@@ -109,9 +109,12 @@ Result<Manifest> from_json(std::string_view given) {
   manifest.created = Time(Duration(*created));
   const auto files = all.find("files");
   if (files == all.end() || !files->is_array()) return wrong("files is missing");
+  std::int64_t sum = 0;
   for (const Json& one : *files) {
     auto file = file_from(one);
     if (!file) return wrong("an entry of files is wrong");
+    if (__builtin_add_overflow(sum, file->content.size.value(), &sum))
+      return wrong("its files are larger than any disk");
     manifest.files.push_back(std::move(*file));
   }
   const auto fields = all.find("fields");

@@ -150,6 +150,10 @@ Result<Published> publish(const std::string& given, const std::string& store, Ma
     header.files.push_back({path, *content});
   }
   const std::string text = to_json(header);
+  if (text.size() > kLongestManifest)
+    return fail(ErrorCode::failed_precondition,
+                from + " has too many files: their list would be longer than " +
+                    std::to_string(kLongestManifest >> 20) + " MiB; put them into an archive");
   if (Status written = write_manifest(from, text); !written) return fail(written.error());
   for (auto directory = tree->directories.rbegin(); directory != tree->directories.rend();
        ++directory)
@@ -166,7 +170,10 @@ Result<Published> publish(const std::string& given, const std::string& store, Ma
                       ": write checkpoints to a directory within it");
     return cannot("cannot publish " + from + " as " + published.path, error);
   }
-  if (Status synced = sync_directory(store); !synced) return fail(synced.error());
+  if (Status synced = sync_directory(store); !synced) {
+    (void)::rename(published.path.c_str(), from.c_str());  // as if nothing had been done
+    return fail(synced.error());
+  }
   return published;
 }
 

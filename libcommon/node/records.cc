@@ -345,17 +345,18 @@ Status add_exit(const AttemptDir& dir, AttemptReport& report) {
 
 }  // namespace
 
-Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
-                                     std::string_view boot_id, bool end_is_synced) {
+namespace {
+
+// But its checkpoints.
+Result<AttemptReport> report_of(const Spool& spool, const AttemptDir* dir, const AttemptKey& key,
+                                std::string_view boot_id, bool end_is_synced) {
   auto absent = [&] {
     return fail(ErrorCode::not_found, "attempt " + directory_name(key) + " is not in this spool");
   };
-  const std::unique_ptr<AttemptDir> dir = spool.open(key);
   if (!dir) return absent();
 
   AttemptReport report;
   report.attempt = key;
-  report.checkpoints = read_record(*dir, Record::checkpoints, decode_checkpoints);
   std::string cancelled_because;
   if (Result<std::string> text = dir->read(Record::cancelled)) {
     Result<CancelledRecord> cancelled = decode_cancelled(*text);
@@ -416,6 +417,17 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
       break;
     case AttemptPhase::accepted: break;
   }
+  return report;
+}
+
+}  // namespace
+
+Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
+                                     std::string_view boot_id, bool end_is_synced) {
+  const std::unique_ptr<AttemptDir> dir = spool.open(key);
+  Result<AttemptReport> report = report_of(spool, dir.get(), key, boot_id, end_is_synced);
+  // Last, so that a report of the end has all that were recorded before it.
+  if (report) report->checkpoints = read_record(*dir, Record::checkpoints, decode_checkpoints);
   return report;
 }
 

@@ -283,16 +283,22 @@ void StepMachine::stop(bool immediately, std::optional<Seconds> grace, Moment no
   const bool only_holds = !settings_.runs_script && !tree_.runs_steps();
   if (immediately || frozen_ || only_holds) return kill_everything(now);
   const BootTime kill_at = now.boot + wait;
+  const bool preempted = grace.has_value();  // only preemptions come with one
+  const auto announce = [&] {
+    tree_.announce_end(now.wall + wait, timed_out_  ? "TIMEOUT"
+                                        : preempted ? "PREEMPTED"
+                                                    : "CANCELLED");
+  };
+  const BootTime last_part = kill_at - Duration(wait) / kTermShare;
   if (state_ == State::stopping) {
-    kill_at_ = std::min(kill_at_.value_or(kill_at), kill_at);
-    return;
+    if (kill_at_ && *kill_at_ <= kill_at) return;
+    kill_at_ = kill_at;
+    if (term_at_) term_at_ = std::min(*term_at_, last_part);
+    return announce();
   }
   state_ = State::stopping;
   kill_at_ = kill_at;
-  const bool preempted = grace.has_value();  // only preemptions come with one
-  tree_.announce_end(now.wall + wait, timed_out_  ? "TIMEOUT"
-                                      : preempted ? "PREEMPTED"
-                                                  : "CANCELLED");
+  announce();
   if (suspended_) tree_.thaw();  // so that it can handle TERM
   suspended_ = false;
   stop_at_.reset();
@@ -304,7 +310,7 @@ void StepMachine::stop(bool immediately, std::optional<Seconds> grace, Moment no
     return warn(now);
   }
   if (!timed_out_ && settings_.warning && settings_.checkpoints) {
-    term_at_ = kill_at - wait / kTermShare;
+    term_at_ = last_part;
     return warn(now);
   }
   terminate();

@@ -165,9 +165,15 @@ void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.any_dependency = in.any_dependency();
 }
 
+// With the job's id and the name of a checkpoint it is still a path.
+constexpr std::size_t kLongestCheckpointPlace = 4000;
+
 void read_checkpoint(Reader& read, const api::CheckpointRequest& in, CheckpointRequest& out) {
   read.text("checkpoint", in.place(), TextKind::path, out.place);
   if (!in.place().starts_with('/')) read.reject("checkpoint", "is not an absolute path");
+  if (in.place().size() > kLongestCheckpointPlace)
+    read.reject("checkpoint", "is longer than " + std::to_string(kLongestCheckpointPlace) +
+                                  " bytes: no checkpoint could have a path in it");
   out.keep = in.keep();
   if (in.keep() < 1 || in.keep() > kMostCheckpointsKept)
     read.reject("checkpoint", "keeps none or more than " + std::to_string(kMostCheckpointsKept));

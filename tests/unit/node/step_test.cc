@@ -105,6 +105,23 @@ TEST_F(StepTest, FailureReasonIsClipped) {
   EXPECT_LT(dir->read(Record::exit)->size(), 4096u) << "no more than was reserved for it";
 }
 
+TEST_F(StepTest, EarlierEndIsAnnouncedAndTermComesBeforeIt) {
+  settings.checkpoints = true;
+  settings.warning = WarningSignal{SIGUSR1, Seconds(60)};
+  let_go();
+  machine().receive(StepKill{Fence(50), false, Seconds(300)}, now);
+  after(Seconds(10));
+  machine().receive(StepKill{Fence(50), false}, now);
+  ASSERT_FALSE(tree.announced.empty());
+  EXPECT_EQ(tree.announced.back(), (std::pair(now.wall + Seconds(30), std::string("CANCELLED"))));
+  tree.signals.clear();
+  after(Seconds(28));
+  EXPECT_EQ(tree.signals, std::vector{SIGTERM});
+  EXPECT_EQ(tree.kills, 0);
+  after(Seconds(2));
+  EXPECT_EQ(tree.kills, 1);
+}
+
 TEST_F(StepTest, OnlyOneOfTwoSupervisorsIsElected) {
   ASSERT_TRUE(machine().start(now));
   auto second_dir = spool.open(kKey);
