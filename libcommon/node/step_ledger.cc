@@ -43,6 +43,7 @@ StepRecord record_of(const LedgerRow& row, const NodeLayout& layout) {
   StepRecord step;
   step.number = row.number;
   step.name = text(row.name);
+  if (step.name.empty()) step.name = "unknown";  // each step of accounting has one
   const bool ended = row.use == LedgerRow::kEnded;
   const bool known = row.state <= static_cast<std::uint32_t>(kLastStepState);
   if (ended) step.state = known ? static_cast<StepState>(row.state) : StepState::failed;

@@ -73,6 +73,13 @@ TEST_F(StepLedgerTest, StepsAreReadWithTheNamesOfTheirNodes) {
   EXPECT_EQ(steps[2].steps, 40u);
 }
 
+TEST_F(StepLedgerTest, StepWithoutANameGetsOne) {
+  LedgerRow nameless = row(0);
+  nameless.name[0] = '\0';
+  add(nameless);
+  EXPECT_EQ(read_ledger(bytes_of(*page), *layout()).at(0).name, "unknown");
+}
+
 TEST_F(StepLedgerTest, ClaimsThatCannotBeTrueAreBounded) {
   LedgerRow wild = row(0);
   wild.user_cpu = INT64_MAX;
