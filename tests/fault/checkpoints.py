@@ -29,6 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
 NODES = ["n1", "n2"]
 STEPS, PAUSE, EVERY = 400, 0.02, 15
+SLOW = 0.2  # pause of a job that has to reach a time limit, which is a whole minute
 PER_JOB = 5
 CONFIG = """
 cluster: training
@@ -45,10 +46,10 @@ partitions:
 class Training:
     """One job, and what it may begin at."""
 
-    def __init__(self, site):
+    def __init__(self, site, pause):
         self.site, self.cluster = site, site.cluster
         self.damaged = set()  # a changed manifest may be consistent in itself
-        self.job = self.cluster.submit(f"--checkpoint={site.store}", site.examples / "checkpoint.sh", STEPS, PAUSE, EVERY,
+        self.job = self.cluster.submit(f"--checkpoint={site.store}", site.examples / "checkpoint.sh", STEPS, pause, EVERY,
                                        env={"TRAINING": str(site.examples / "checkpoint_training.py")})
 
     def output(self):
@@ -127,7 +128,8 @@ def time_limit(site, training, choose):
         site.cluster.run("actl", "requeuehold", training.job)
         site.cluster.run("actl", "update", f"job={training.job}", "TimeLimit=30")
         site.cluster.run("actl", "release", training.job)
-    return True
+        return True
+    return False  # it ended before
 
 
 def kill_supervisor(site, training, choose):
@@ -193,7 +195,7 @@ KINDS = {"preemption": preempt, "drain and requeue": requeue, "time limit": time
 
 
 def interrupt(site, training, kind, choose):
-    """Returns what is wrong with how the job went on, or an empty text."""
+    """Returns whether the job began again, and what is wrong with how it went on, or an empty text."""
     from cluster import until
     known = training.step_of_newest_intact()
     before = len(training.begins())  # after that: it may just begin for the first time
@@ -208,16 +210,16 @@ def interrupt(site, training, kind, choose):
     saved = {int(step) for step in re.findall(r"told to save at step (\d+)", training.output())}
     for step in begins:
         if step < known:
-            return f"{kind}: job {training.job} began at step {step}, but the checkpoint of step {known} was committed and is intact"
+            return True, f"{kind}: job {training.job} began at step {step}, but the checkpoint of step {known} was committed and is intact"
         if step % EVERY and step not in saved:
-            return f"{kind}: job {training.job} began at step {step}, which it has not saved"
-    return ""
+            return True, f"{kind}: job {training.job} began at step {step}, which it has not saved"
+    return bool(begins), ""
 
 
 def campaign(faults, seed, kinds=None):
     """Returns a summary and a list of problems."""
     choose = random.Random(seed)
-    counts, problems, interrupted = collections.Counter(), [], 0
+    counts, again, problems, interrupted = collections.Counter(), collections.Counter(), [], 0
     site = Site()
     try:
         names = [name for name in (kinds or KINDS) if site.small or name != "full disk"]
@@ -226,16 +228,18 @@ def campaign(faults, seed, kinds=None):
             order += choose.sample(names, len(names))
         del order[faults:]
         while order and not problems:
-            training = Training(site)
+            training = Training(site, SLOW if "time limit" in order[:PER_JOB] else PAUSE)
             site.cluster.wait_state(training.job, "RUNNING", seconds=60)
             for _ in range(PER_JOB):
                 if not order or training.ended():
                     break
                 time.sleep(choose.uniform(0.3, 2))
                 kind = order.pop(0)
-                if wrong := interrupt(site, training, kind, choose):
+                began_again, wrong = interrupt(site, training, kind, choose)
+                if wrong:
                     problems.append(wrong)
                 counts[kind] += 1
+                again[kind] += began_again
             interrupted += 1
             try:
                 site.cluster.completed(training.job, 120)
@@ -245,7 +249,7 @@ def campaign(faults, seed, kinds=None):
                 problems.append(f"job {training.job} has another sum:\n{training.output()}")
             for path in site.store.glob("*"):
                 shutil.rmtree(path, ignore_errors=True)
-        summary = f"seed {seed}: {sum(counts.values())} faults on {interrupted} jobs ({', '.join(f'{n} {k}' for k, n in counts.items())})"
+        summary = f"seed {seed}: {sum(counts.values())} faults on {interrupted} jobs ({', '.join(f'{n} {k}: {again[k]} began again' for k, n in counts.items())})"
         return summary, problems
     finally:
         site.close()
