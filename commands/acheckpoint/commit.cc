@@ -127,9 +127,13 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
 
   Status recorded = supervisor->send(
       checkpoint::CommitRequest{begun->sequence, published->manifest, published->size});
+  Duration wait{};
   if (recorded) {
     const auto answer = supervisor->receive_one<checkpoint::Recorded>(kPatience);
-    if (!answer) recorded = fail(answer.error());
+    if (answer)
+      wait = answer->wait;
+    else
+      recorded = fail(answer.error());
   }
   if (!recorded) {
     // If it was refused, no one will look for it there, and the caller may want to try again. Otherwise the node may
@@ -138,9 +142,14 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
       (void)std::rename(published->path.c_str(), directory.c_str());
     return fail(recorded.error());
   }
-  const auto known = supervisor->receive_one<checkpoint::Known>(wanted.timeout);
   const std::string which =
       "checkpoint " + std::to_string(begun->sequence) + " of job " + begun->job;
+  if (wait > Duration{} && !wanted.quiet)
+    std::fprintf(stderr,
+                 "acheckpoint: %s is published; its node tells the controller in %.1f s, at most "
+                 "once a second for a job\n",
+                 which.c_str(), static_cast<double>(wait.count()) / 1e6);
+  const auto known = supervisor->receive_one<checkpoint::Known>(wait + wanted.timeout);
   if (!known) {
     std::fprintf(stderr,
                  "acheckpoint: %s is published, but the controller does not know of it yet (%s); "

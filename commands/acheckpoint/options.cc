@@ -67,6 +67,9 @@ cli::Manual manual() {
            "If the controller cannot be reached in time, commit says so on standard error and "
            "succeeds: the node tells the controller as soon as it can, also after the job has "
            "ended.",
+           "The node tells the controller of the commits of a job at most once a second. A commit "
+           "that "
+           "has to wait for that says so on standard error, unless --quiet is given.",
            "list shows the checkpoints in DIR, which is ARES_CHECKPOINT_PATH if it is not given. "
            "verify reads all files of a checkpoint and compares them with its manifest. Both need "
            "no "
@@ -74,7 +77,7 @@ cli::Manual manual() {
       .examples = {{"acheckpoint commit $ARES_CHECKPOINT_PATH/new --step 4000 loss=0.13",
                     "Commit what was saved there."},
                    {"acheckpoint list", "Show the checkpoints of this job."},
-                   {"acheckpoint verify /scratch/checkpoints/12/000007.2",
+                   {"acheckpoint verify /scratch/checkpoints/demo/12/000007.2",
                     "Read one and compare it with its manifest."}},
       .exit_status = {{"0", "Done."},
                       {"1",

@@ -22,6 +22,8 @@ namespace {
 constexpr std::size_t kMostClients = 16;
 // Numbers that one connection may take without using them.
 constexpr std::size_t kMostGiven = 16;
+// Between two reports of commits to the controller.
+constexpr Duration kReportInterval = std::chrono::seconds(1);
 constexpr std::size_t kLongestPath = 4095;  // as the controller reads it
 
 }  // namespace
@@ -68,7 +70,11 @@ void CheckpointService::accept() {
   if (!socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
   const uid_t owner = launch_.spec->uid.value();
   if (peer.uid != 0 && peer.uid != owner) return;
-  if (clients_.size() >= kMostClients) return;
+  if (clients_.size() >= kMostClients) {
+    Client refused{std::move(socket), {}, {}, {}};
+    return answer(refused, checkpoint::Refusal{"more than " + std::to_string(kMostClients) +
+                                               " processes of the job commit at once"});
+  }
   hooks_.watch(socket.get(), true);
   clients_.push_back({std::move(socket), {}, {}, {}});
 }
@@ -97,7 +103,7 @@ void CheckpointService::handle(Client& client, const checkpoint::BeginRequest&) 
 }
 
 void CheckpointService::handle(Client& client, const checkpoint::CommitRequest& request) {
-  if (client.given.erase(request.sequence) == 0)
+  if (!client.given.contains(request.sequence))
     return answer(client, checkpoint::Refusal{"the checkpoint was not begun"});
   const std::uint64_t newest = std::max(pending_.empty() ? 0 : pending_.back().sequence,
                                         committed_.empty() ? 0 : committed_.front());
@@ -116,9 +122,27 @@ void CheckpointService::handle(Client& client, const checkpoint::CommitRequest& 
     return answer(client, checkpoint::Refusal{"the node cannot record the checkpoint: " +
                                               clip(recorded.error().message)});
   pending_ = std::move(pending);
+  client.given.erase(request.sequence);  // if it is refused, acheckpoint moves the directory back
   client.waits_for = request.sequence;
-  answer(client, checkpoint::Recorded{});
+  const BootTime now = os::boot_now();
+  if (!tell_at_) tell_at_ = told_at_ ? std::max(now, *told_at_ + kReportInterval) : now;
+  answer(client, checkpoint::Recorded{*tell_at_ - now});
+  tick(now);
+}
+
+void CheckpointService::tick(BootTime now) {
+  if (!tell_at_ || now < *tell_at_) return;
+  tell_at_.reset();
+  told_at_ = now;
   hooks_.changed();
+}
+
+// Older ones may be removed. One that is being published has a number already.
+std::uint64_t CheckpointService::oldest_needed() const {
+  std::uint64_t oldest = committed_.back();
+  for (const Client& client : clients_)
+    if (!client.given.empty()) oldest = std::min(oldest, *client.given.begin());
+  return oldest;
 }
 
 void CheckpointService::known(std::uint64_t sequence) {
@@ -136,7 +160,7 @@ void CheckpointService::known(std::uint64_t sequence) {
   for (Client& client : clients_)
     if (client.waits_for && *client.waits_for <= sequence) {
       client.waits_for.reset();
-      answer(client, checkpoint::Known{committed_.back()});
+      answer(client, checkpoint::Known{oldest_needed()});
     }
   hooks_.changed();
 }

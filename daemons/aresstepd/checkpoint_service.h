@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "checkpoint/commit_exchange.h"
 #include "model/engine/node_message.h"
 #include "os/fd.h"
@@ -20,7 +21,7 @@ class CheckpointService {
  public:
   struct Hooks {
     std::function<void(int fd, bool on)> watch;  // tell serve() when it is readable
-    std::function<void()> changed;               // the record `checkpoints` is another one
+    std::function<void()> changed;               // aresd has to read the record `checkpoints`
   };
   // `directory` is the attempt's.
   CheckpointService(const LaunchSpec& launch, std::string directory, Hooks hooks);
@@ -35,11 +36,16 @@ class CheckpointService {
   // The controller has committed the attempt's checkpoints up to this one.
   void known(std::uint64_t sequence);
 
+  // When tick() is due, and what is to be told then: a job may commit more often than the journal of the
+  // controller should grow.
+  std::optional<BootTime> next_deadline() const { return tell_at_; }
+  void tick(BootTime now);
+
  private:
   struct Client {
     os::Fd socket;
     std::string input;
-    std::set<std::uint64_t> given;             // numbers that were not used yet
+    std::set<std::uint64_t> given;             // numbers of what is not recorded yet
     std::optional<std::uint64_t> waits_for{};  // published, and not known to be committed
   };
 
@@ -56,7 +62,11 @@ class CheckpointService {
   os::Fd listener_;
   std::vector<Client> clients_;
   std::uint64_t next_ = 1;
+  std::uint64_t oldest_needed() const;
+
   std::vector<Checkpoint> pending_;       // published, ascending
+  std::optional<BootTime> told_at_;       // when aresd was told of one last
+  std::optional<BootTime> tell_at_;       // when it is told of what is recorded now
   std::vector<std::uint64_t> committed_;  // newest first, as many as are kept
 };
 

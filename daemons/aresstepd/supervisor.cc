@@ -221,6 +221,7 @@ Status Supervisor::run() {
     for (int i = 0; i < count; ++i) serve(events[i].data.fd);
     collect();
     if (!machine_->finished()) machine_->tick(now());
+    if (checkpoints_) checkpoints_->tick(os::boot_now());
     if (listen_at_ && os::boot_now() >= *listen_at_) listen_or_try_again();
     if (steps_at_ && os::boot_now() >= *steps_at_) {
       steps_at_.reset();
@@ -434,6 +435,8 @@ void Supervisor::set_timer() {
   std::optional<BootTime> deadline = machine_->next_deadline();
   for (const std::optional<BootTime>& at : {listen_at_, steps_at_})
     if (at) deadline = std::min(deadline.value_or(*at), *at);
+  if (const auto at = checkpoints_ ? checkpoints_->next_deadline() : std::nullopt; at)
+    deadline = std::min(deadline.value_or(*at), *at);
   if (deadline) {
     const auto us = std::max<std::int64_t>(1, deadline->time_since_epoch().count());
     when.it_value.tv_sec = us / 1'000'000;

@@ -36,7 +36,9 @@ struct Line {
   std::string operator()(const Begun& a) const {
     return "begun " + std::to_string(a.sequence) + " " + std::to_string(a.attempt) + " " + a.job;
   }
-  std::string operator()(const Recorded&) const { return "recorded"; }
+  std::string operator()(const Recorded& a) const {
+    return "recorded " + std::to_string(a.wait.count());
+  }
   std::string operator()(const Known& a) const { return "known " + std::to_string(a.oldest_kept); }
   std::string operator()(const Refusal& a) const { return "error " + a.why; }
 };
@@ -64,11 +66,13 @@ std::optional<Request> parse_request(std::string_view line) {
 
 std::optional<Answer> parse_answer(std::string_view line) {
   constexpr std::string_view kError = "error ";
-  if (line == "recorded") return Recorded{};
+  if (line == "recorded") return Recorded{};  // of a supervisor that does not wait
   if (line.starts_with(kError)) return Refusal{std::string(line.substr(kError.size()))};
   const std::vector<std::string_view> words = words_of(line);
   if (words.size() == 2 && words[0] == "known") {
     if (const auto oldest = number<std::uint64_t>(words[1])) return Known{*oldest};
+  } else if (words.size() == 2 && words[0] == "recorded") {
+    if (const auto wait = number<std::int64_t>(words[1])) return Recorded{Duration(*wait)};
   } else if (words.size() == 4 && words[0] == "begun" && !words[3].empty()) {
     const auto sequence = number<std::uint64_t>(words[1]);
     const auto attempt = number<std::uint32_t>(words[2]);

@@ -2,9 +2,9 @@
 // the directory of the attempt. The supervisor runs as root and believes nothing. Pure functions; any thread.
 //
 //   begin                        a number is wanted           -> begun SEQUENCE ATTEMPT JOB
-//   commit SEQUENCE SHA256 SIZE  the directory is published   -> recorded, then known OLDEST
+//   commit SEQUENCE SHA256 SIZE  the directory is published   -> recorded MICROSECONDS, then known OLDEST
 //
-// `recorded`: the controller will hear of it. `known`: it has committed it, and older ones than OLDEST are not needed.
+// `recorded`: the controller will hear of it after that time. `known`: it has committed it, and older ones than OLDEST are not needed.
 // In place of each answer there may be `error TEXT`.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/time.h"
 #include "checkpoint/digest.h"
 
 namespace ares::checkpoint {
@@ -39,6 +40,8 @@ struct Begun {
   friend bool operator==(const Begun&, const Begun&) = default;
 };
 struct Recorded {
+  Duration
+      wait{};  // until the controller is told: it hears of the commits of a job at intervals only
   friend bool operator==(const Recorded&, const Recorded&) = default;
 };
 struct Known {

@@ -333,7 +333,13 @@ std::string deadline_file(std::string_view directory) {
 
 std::string checkpoint_directory(const LaunchSpec& launch) {
   if (!launch.spec->checkpoint) return {};
-  return launch.spec->checkpoint->place + "/" + std::to_string(launch.own_id.value());
+  const std::string& place = launch.spec->checkpoint->place;
+  const std::string number = std::to_string(launch.own_id.value());
+  // Of a job that began under an earlier release, which had no folder for the cluster.
+  const std::string old = place + "/" + number;
+  if (!launch.checkpoints.empty() && launch.checkpoints.front().uri.starts_with(old + "/"))
+    return old;
+  return place + "/" + launch.cluster_name + "/" + number;
 }
 
 std::string host_file(std::string_view directory) {

@@ -64,7 +64,7 @@ class Training:
         assert lines[-1] == f"sum {self.steps * (self.steps + 1) // 2}", self.output()
 
     def directory(self):
-        return self.store / self.job
+        return self.store / "test" / self.job
 
 
 def test_newest_checkpoints_are_kept_shown_and_intact(cluster):
@@ -150,6 +150,32 @@ def test_damaged_checkpoint_is_passed_over(cluster):
     assert job.begins() == [0, step]
 
 
+def test_many_commits_at_once_lose_none_that_counts(cluster):
+    """Each is either refused and left where it was, or published under a number of its own."""
+    job = cluster.wrap("""
+cd $ARES_CHECKPOINT_PATH
+commit() { mkdir new-$1; echo $1 > new-$1/state; acheckpoint commit new-$1 round=$1 && echo ok $1 || echo refused $1; }
+for round in 1 2 3 4 5; do
+  for i in 0 1 2 3 4 5 6 7 8 9; do commit $round$i & done
+  wait
+done
+acheckpoint list""", "--checkpoint-keep=2", f"--checkpoint={cluster.work}/many")
+    cluster.completed(job, 120)
+    said = cluster.output(job)
+    store = cluster.work / "many" / "test" / job
+    refused = set(re.findall(r"^refused (\d+)$", said, re.M))
+    assert len(re.findall(r"^(?:ok|refused) \d+$", said, re.M)) == 50
+    assert {path.name for path in store.glob("new-*")} == {f"new-{name}" for name in refused}, said
+    for name in refused:
+        assert (store / f"new-{name}/state").read_text().strip() == name
+    sequences = [int(s) for s in re.findall(r"Committed checkpoint (\d+) ", said)]
+    assert len(set(sequences)) == len(sequences)
+    shown = re.findall(r"CommittedCheckpoint=(\d+) .*CheckpointPath=(\S+)", cluster.show("job", job))
+    assert len(shown) == 2 and int(shown[0][0]) == max(sequences)
+    for _, path in shown:
+        assert "is intact" in cluster.run("acheckpoint", "verify", path).stdout
+
+
 def test_checkpoint_is_told_to_the_controller_later(cluster):
     """The commit waits; while the controller is stopped it ends, and says that the controller does not know."""
     script = cluster.script("""#!/bin/bash
@@ -194,7 +220,7 @@ acheckpoint commit $ARES_CHECKPOINT_PATH/new; touch $ARES_CHECKPOINT_PATH/done
 while [ ! -e $ARES_CHECKPOINT_PATH/on ]; do sleep 0.05; done
 """, "owned.sh")
     job = cluster.submit(f"--checkpoint={cluster.work}/owned", "-o", f"{cluster.work}/owned.out", script, user=owner)
-    store = cluster.work / "owned" / job
+    store = cluster.work / "owned" / "test" / job
     until(lambda: (store / "done").exists())
     assert "CommittedCheckpoint=1 " in cluster.show("job", job)
     assert store.owner() == owner and (store / "000001.1/MANIFEST.json").owner() == owner

@@ -28,8 +28,9 @@ class CheckpointServiceTest : public testing::Test {
     job->checkpoint = CheckpointRequest{"/scratch", 2};
     launch_.spec = job;
     launch_.own_id = JobId(12);
+    launch_.cluster_name = "one";
     launch_.attempt.attempt = AttemptNo(3);
-    launch_.checkpoints = {{6, AttemptNo(2), {}, Bytes(1), "/scratch/12/000006.2", Time()}};
+    launch_.checkpoints = {{6, AttemptNo(2), {}, Bytes(1), "/scratch/one/12/000006.2", Time()}};
   }
   ~CheckpointServiceTest() override { std::filesystem::remove_all(directory_); }
 
@@ -97,10 +98,10 @@ TEST_F(CheckpointServiceTest, NumbersGoOnWhereTheJobWas) {
 TEST_F(CheckpointServiceTest, PublishedOneIsRecordedAndKnownWhenTheControllerSaysSo) {
   const os::Fd job = connect();
   send(job, "begin\n" + commit(7));
-  EXPECT_EQ(said(job), "begun 7 3 12\nrecorded\n");
+  EXPECT_EQ(said(job), "begun 7 3 12\nrecorded 0\n");
   EXPECT_EQ(changes_, 1);
   ASSERT_EQ(record().size(), 1u);
-  EXPECT_EQ(record()[0].uri, "/scratch/12/000007.3");
+  EXPECT_EQ(record()[0].uri, "/scratch/one/12/000007.3");
   EXPECT_EQ(record()[0].attempt, AttemptNo(3));
   service().known(7);
   EXPECT_EQ(said(job), "known 6\n") << "of the two that are kept 6 is the older one";
@@ -148,6 +149,47 @@ TEST_F(CheckpointServiceTest, OnlyAsManyAsAreKeptWaitForTheController) {
   EXPECT_THAT(said(job), HasSubstr("known 8\n"));
 }
 
+// One that moves back what was refused must find it there.
+TEST_F(CheckpointServiceTest, OneThatIsBeingPublishedIsNotRemoved) {
+  const os::Fd slow = connect(), fast = connect();
+  send(slow, "begin\n");
+  for (const std::uint64_t sequence : {8, 9, 10}) {
+    send(fast, "begin\n" + commit(sequence));
+    service().known(sequence);
+  }
+  EXPECT_THAT(said(fast), HasSubstr("known 7\n"));
+  send(slow, commit(7));
+  EXPECT_THAT(said(slow), HasSubstr("error a newer checkpoint was committed meanwhile\n"));
+  send(fast, "begin\n" + commit(11));
+  service().known(11);
+  EXPECT_THAT(said(fast), HasSubstr("known 7\n")) << "it may not be back yet";
+  ::shutdown(slow.get(), SHUT_RDWR);
+  serve_all();
+  send(fast, "begin\n" + commit(12));
+  service().known(12);
+  EXPECT_THAT(said(fast), HasSubstr("known 11\n"));
+}
+
+TEST_F(CheckpointServiceTest, ManyCommitsAreReportedOnceInAWhileAndTheNewestOfThem) {
+  const os::Fd job = connect();
+  for (std::uint64_t sequence = 7; sequence < 1000; ++sequence) {
+    send(job, "begin\n" + commit(sequence));
+    const std::string answer = said(job);
+    ASSERT_THAT(answer, HasSubstr("recorded ")) << "at once";
+    if (sequence > 7) EXPECT_THAT(answer, testing::Not(HasSubstr("recorded 0\n"))) << "it waits";
+  }
+  EXPECT_EQ(changes_, 1);
+  ASSERT_TRUE(service().next_deadline());
+  const BootTime due = *service().next_deadline();
+  service().tick(due - Duration{1});
+  EXPECT_EQ(changes_, 1);
+  service().tick(due);
+  EXPECT_EQ(changes_, 2);
+  EXPECT_FALSE(service().next_deadline());
+  ASSERT_EQ(record().size(), 2u);
+  EXPECT_EQ(record()[1].sequence, 999u);
+}
+
 TEST_F(CheckpointServiceTest, OtherWordsAndEndlessLinesEndTheConnection) {
   const os::Fd job = connect();
   send(job, "rubbish\n");
@@ -162,7 +204,7 @@ TEST_F(CheckpointServiceTest, ConnectionsAreBounded) {
   for (int i = 0; i < 20; ++i) many.push_back(connect());
   send(many[0], "begin\n");
   EXPECT_EQ(said(many[0]), "begun 7 3 12\n");
-  EXPECT_EQ(said(many[19]), "closed");
+  EXPECT_EQ(said(many[19]), "error more than 16 processes of the job commit at once\n");
   many.erase(many.begin() + 1, many.begin() + 10);
   serve_all();
   const os::Fd later = connect();

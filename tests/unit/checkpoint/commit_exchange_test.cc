@@ -15,8 +15,9 @@ TEST(CheckpointExchange, RequestsRoundTrip) {
 }
 
 TEST(CheckpointExchange, AnswersRoundTrip) {
-  for (const Answer& answer : {Answer(Begun{7, 2, "12"}), Answer(Recorded{}), Answer(Known{6}),
-                               Answer(Refusal{"the disk is full"})}) {
+  for (const Answer& answer :
+       {Answer(Begun{7, 2, "12"}), Answer(Recorded{}), Answer(Recorded{Duration(7)}),
+        Answer(Known{6}), Answer(Refusal{"the disk is full"})}) {
     const auto read = parse_answer(to_line(answer));
     ASSERT_TRUE(read) << to_line(answer);
     EXPECT_EQ(*read, answer);
@@ -30,7 +31,8 @@ TEST(CheckpointExchange, OtherLinesAreNoRequests) {
         "commit -7 " + digest + " 1", "commit 7 " + digest + " -1", "commit 7 " + digest + "a 1",
         "commit 7 " + digest + " 1 /x", "commit 99999999999999999999 " + digest + " 1"})
     EXPECT_FALSE(parse_request(line)) << line;
-  for (const char* line : {"", "begun", "begun 1 2", "begun 1 x 12", "known", "known -1"})
+  for (const char* line :
+       {"", "begun", "begun 1 2", "begun 1 x 12", "known", "known -1", "recorded x", "recorded -1"})
     EXPECT_FALSE(parse_answer(line)) << line;
 }
 

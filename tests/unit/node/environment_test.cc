@@ -63,7 +63,8 @@ TEST(JobEnvironment, SaysWhereCheckpointsAreAndByWhichSignalToSave) {
   job.checkpoint = CheckpointRequest{"/scratch", 2};
   job.warning = WarningSignal{10, Seconds(60), false};
   spec.launch.spec = std::make_shared<const JobSpec>(job);
-  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_PATH"), "/scratch/12");
+  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_PATH"), "/scratch/demo/12")
+      << "other clusters have jobs of that number, too";
   EXPECT_EQ(value(spec, "ARES_CHECKPOINT_SIGNAL"), "USR1");
   EXPECT_EQ(value(spec, "ARES_CHECKPOINT_RESTORE", "ARES_CHECKPOINT_RESTORE=/of/another/job"s),
             std::nullopt);
@@ -71,6 +72,10 @@ TEST(JobEnvironment, SaysWhereCheckpointsAreAndByWhichSignalToSave) {
   EXPECT_NE(std::find(with.begin(), with.end(), "ARES_CHECKPOINT_RESTORE=/scratch/12/000001.1"),
             with.end());
   EXPECT_EQ(value(spec, "SLURM_CHECKPOINT_PATH"), std::nullopt);
+  spec.launch.checkpoints = {{1, AttemptNo(1), {}, Bytes(1), "/scratch/12/000001.1", Time()}};
+  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_PATH"), "/scratch/12") << "begun under an earlier release";
+  spec.launch.checkpoints[0].uri = "/scratch/demo/12/000001.1";
+  EXPECT_EQ(value(spec, "ARES_CHECKPOINT_PATH"), "/scratch/demo/12");
   EXPECT_EQ(value(example(), "ARES_CHECKPOINT_PATH", "ARES_CHECKPOINT_PATH=/of/another/job"s),
             std::nullopt);
 }
