@@ -278,6 +278,15 @@ void describe_checkpoints(const api::Job& job, Lines& lines) {
   lines.add("Checkpoint", job.spec().checkpoint().place())
       .count("CheckpointsKept", job.spec().checkpoint().keep())
       .end_line();
+  if (job.has_restored()) {
+    const api::Restored& restored = job.restored();
+    lines.count("RestoredAttempt", restored.attempt());
+    if (restored.sequence() > 0)
+      lines.count("RestoredCheckpoint", restored.sequence());
+    else
+      lines.add("RestoredCheckpoint", "None");
+    lines.count("DamagedCheckpoints", restored.passed_over()).end_line();
+  }
   for (const api::Checkpoint& one : job.checkpoints())
     lines.count("CommittedCheckpoint", one.sequence())
         .count("CheckpointAttempt", one.attempt())

@@ -1,6 +1,7 @@
 #include "aresstepd/supervisor.h"
 
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -221,6 +222,7 @@ Status Supervisor::run() {
     for (int i = 0; i < count; ++i) serve(events[i].data.fd);
     collect();
     if (!machine_->finished()) machine_->tick(now());
+    tell_stopped();
     if (checkpoints_) checkpoints_->tick(os::boot_now());
     if (listen_at_ && os::boot_now() >= *listen_at_) listen_or_try_again();
     if (steps_at_ && os::boot_now() >= *steps_at_) {
@@ -256,6 +258,7 @@ Status Supervisor::prepare_to_listen() {
   if (Status written = write_host_file(); !written) return written;
   if (Status listens = listen_for_steps(); !listens) return listens;
   if (Status listens = listen_for_checkpoints(); !listens) return listens;
+  if (Status watches = watch_restored(); !watches) return watches;
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return fail(os::errno_error("cannot make the socket " + socket_path(dir_)));
   if (clients_.empty()) return listen();
@@ -287,6 +290,19 @@ Status Supervisor::listen_for_checkpoints() {
       CheckpointService::Hooks{[this](int fd, bool on) { watch(fd, on); },
                                [this] { notify(node::StepNotice::running); }});
   return checkpoints_->listen();
+}
+
+// The process that becomes the batch script looks for the checkpoint as the job's user and writes to this file.
+Status Supervisor::watch_restored() {
+  if (!checkpoints_ || spec_.launch.checkpoints.empty()) return {};
+  const std::string path = dir_.path() + "/" + std::string(node::file_name(node::Record::restored));
+  if (Status made = os::publish_file(path, {}, 0600); !made) return made;
+  restored_watch_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!restored_watch_ ||
+      ::inotify_add_watch(restored_watch_.get(), path.c_str(), IN_CLOSE_WRITE) < 0)
+    return fail(os::errno_error("cannot watch " + path));
+  watch(restored_watch_.get(), true);
+  return {};
 }
 
 // The listener stays readable until a host accepts, so it is not looked at meanwhile.
@@ -356,6 +372,10 @@ void Supervisor::serve(int fd) {
     start_step_host();
   } else if (fd == listener_.get()) {
     accept_client();
+  } else if (fd == restored_watch_.get()) {
+    watch(fd, false);
+    restored_watch_.reset();
+    notify(node::StepNotice::running);
   } else if (fd != control_fd_ && !(checkpoints_ && checkpoints_->serve(fd))) {
     read_client(fd);
   }
@@ -410,6 +430,21 @@ void Supervisor::notify(node::StepNotice notice) {
     (void)::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+// For aresd, which lets no other attempt use the CPUs before. A full disk only delays it.
+void Supervisor::tell_stopped() {
+  const Lsn stopped = machine_->stopped_by();
+  if (tell_stopped_at_ && os::boot_now() < *tell_stopped_at_ && stopped > told_stopped_) return;
+  tell_stopped_at_.reset();
+  if (stopped <= told_stopped_) return;
+  const std::string name(node::file_name(node::Record::stopped));
+  if (!os::publish_file(dir_.path() + "/" + name, encode(node::StoppedRecord{stopped}), 0600)) {
+    tell_stopped_at_ = os::boot_now() + kListenAgain;
+    return;
+  }
+  told_stopped_ = stopped;
+  notify(node::StepNotice::running);  // a hint to read the records
+}
+
 void Supervisor::collect() {
   if (machine_->finished()) return;
   forward_events(
@@ -433,7 +468,7 @@ void Supervisor::collect() {
 void Supervisor::set_timer() {
   itimerspec when{};
   std::optional<BootTime> deadline = machine_->next_deadline();
-  for (const std::optional<BootTime>& at : {listen_at_, steps_at_})
+  for (const std::optional<BootTime>& at : {listen_at_, steps_at_, tell_stopped_at_})
     if (at) deadline = std::min(deadline.value_or(*at), *at);
   if (const auto at = checkpoints_ ? checkpoints_->next_deadline() : std::nullopt; at)
     deadline = std::min(deadline.value_or(*at), *at);

@@ -66,6 +66,8 @@ class Supervisor {
   void collect();
   void set_timer();
   void notify(node::StepNotice notice);
+  void tell_stopped();
+  Status watch_restored();
 
   exec::FileAttemptDir dir_;
   node::StepSpec spec_;
@@ -76,10 +78,13 @@ class Supervisor {
   std::unique_ptr<node::StepMachine> machine_;
   std::unique_ptr<CheckpointService> checkpoints_;  // null: the job makes none, or not on this node
   os::Fd poll_, signals_, timer_, listener_;
-  os::Fd steps_listener_;             // arun connects to it; the step host accepts
-  bool serves_steps_ = false;         // it is looked at, as code of the user may run
-  std::optional<BootTime> steps_at_;  // when to try again to start the step host
-  int control_fd_ = -1;               // of the tree, which closes it when init has ended
+  os::Fd steps_listener_;                    // arun connects to it; the step host accepts
+  bool serves_steps_ = false;                // it is looked at, as code of the user may run
+  Lsn told_stopped_{};                       // recorded: the last suspension that took effect
+  std::optional<BootTime> tell_stopped_at_;  // when to try again to record it
+  os::Fd restored_watch_;                    // readable once the record `restored` is written
+  std::optional<BootTime> steps_at_;         // when to try again to start the step host
+  int control_fd_ = -1;                      // of the tree, which closes it when init has ended
   bool listening_ = false;
   std::optional<BootTime> listen_at_;  // when to retry listen()
   std::vector<os::Fd> clients_;

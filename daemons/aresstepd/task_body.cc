@@ -20,6 +20,7 @@
 #include "aresstepd/task_prolog.h"
 #include "base/clip.h"
 #include "base/time.h"
+#include "node/checkpoint_fields.h"
 #include "node/environment.h"
 #include "node/file_pattern.h"
 #include "node/records.h"
@@ -137,6 +138,32 @@ MaybeFailure open_session(const node::StepSpec& spec, std::vector<std::string>& 
   return std::nullopt;
 }
 
+// The record `restored`, opened as root and written after this process has become the job's user.
+os::Fd open_restored(const std::string& directory, const LaunchSpec& launch) {
+  if (launch.checkpoints.empty()) return {};
+  const std::string path = directory + "/" + std::string(node::file_name(node::Record::restored));
+  return os::Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+}
+
+// The directory of the checkpoint that the job begins from; "" if there is none. What was found is for users to see:
+// the job runs as well if it cannot be recorded.
+Result<std::string> restore(const LaunchSpec& launch, os::Fd record) {
+  Restored found{launch.attempt.attempt, 0, 0};
+  Result<std::string> directory = find_checkpoint(launch, [&](const std::string& line) {
+    ++found.passed_over;
+    ::dprintf(2, "aresstepd: %s\n", line.c_str());
+  });
+  if (!directory || !record) return directory;
+  const std::size_t all = launch.checkpoints.size();
+  if (directory->empty())
+    found.passed_over = static_cast<std::uint32_t>(all);
+  else if (found.passed_over < all)
+    found.sequence = launch.checkpoints[found.passed_over].sequence;
+  const std::string text = node::encode(std::optional(found));
+  (void)!::write(record.get(), text.data(), text.size());
+  return directory;
+}
+
 // `environment` is the submitted one, NUL-separated.
 Failure run_script(const node::StepSpec& spec, const std::string& directory,
                    const std::string& environment, Time now) {
@@ -146,6 +173,7 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
   if (auto failure = make_executable(script, spec)) return *failure;
+  os::Fd restored = open_restored(directory, spec.launch);
   std::vector<std::string> of_session;
   if (auto failure = open_session(spec, of_session)) return *failure;
   std::string complaints = bind_task(spec);
@@ -166,11 +194,10 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
 
   std::vector<std::string> arguments{script};
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
-  const Result<std::string> restore = find_checkpoint(
-      spec.launch, [](const std::string& line) { ::dprintf(2, "aresstepd: %s\n", line.c_str()); });
-  if (!restore) return {kCannot, restore.error().message};
+  const Result<std::string> checkpoint = restore(spec.launch, std::move(restored));
+  if (!checkpoint) return {kCannot, checkpoint.error().message};
   std::vector<std::string> variables =
-      node::job_environment(spec, environment, directory, now, *restore);
+      node::job_environment(spec, environment, directory, now, *checkpoint);
   set_variables(variables, of_session);
   if (!spec.task_prolog.empty())
     if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)

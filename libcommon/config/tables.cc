@@ -236,9 +236,12 @@ std::vector<Field<Policy>> policy_fields() {
       duration("heartbeat", &Policy::heartbeat, "How often a node reports."),
       duration("kill_wait", &Policy::kill_wait,
                "Time between SIGTERM and SIGKILL at a time limit or cancellation."),
-      duration("suspend_wait", &Policy::suspend_wait,
-               "Time between SIGTSTP and SIGSTOP when a job is suspended on a node that has no "
-               "freezer control group; where there is one it stops at once."),
+      duration(
+          "suspend_wait", &Policy::suspend_wait,
+          "Time between SIGTSTP and SIGSTOP when a job is suspended on a node that has no "
+          "freezer control group; where there is one it stops at once. Also the time that a job "
+          "with --checkpoint gets to save its state before it is stopped: until then jobs that "
+          "get its CPUs wait on the node, so it must be shorter than prepare_timeout."),
       duration("kill_allowance", &Policy::kill_allowance,
                "Time granted to a node, after a lease has run out, to freeze or kill its jobs."),
       duration("min_job_age", &Policy::min_job_age,

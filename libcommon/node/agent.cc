@@ -122,6 +122,7 @@ void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* know
   Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
   if (!step) return;
   attempts_.at(key).gpus = step->launch.share.gpus;
+  attempts_.at(key).cpu_ids = step->launch.share.cpu_ids;
   if (restart) launch(*step, now);
 }
 

@@ -103,7 +103,11 @@ class NodeAgent final : public ExecutorEvents {
     std::optional<Go> go_requested;        // sent to a leased attempt while no lease was live
     std::optional<LaunchRefused> refusal;  // repeated for a repeated Prepare
     std::vector<GpuIndex> gpus{};
+    std::vector<std::uint32_t> cpu_ids{};  // empty: the controller did not choose them
     Lsn last_step_signal{};
+    Lsn last_suspend{};  // of the last SetSuspended
+    Lsn suspended_by{};  // the last SetSuspended; 0: it was resumed, or never suspended
+    std::optional<SetSuspended> held_resume{};  // until another attempt has left its CPUs
   };
 
   void handle(const Prepare& message, Moment now);
@@ -141,6 +145,9 @@ class NodeAgent final : public ExecutorEvents {
   void add_steps(Entry& entry) const;
   void heartbeat(Moment now);
   std::string fault() const;  // why no job should start here
+  bool is_stopping(const Entry& entry) const;
+  bool cpus_are_left(const AttemptKey& key, const std::vector<std::uint32_t>& cpu_ids) const;
+  void start_held(Moment now);
   bool waits_for_gpus(const Prepare& message, Moment now);
   void look_at_gpus(Moment now);  // if it is time
   void send(FromNodeBody body);
@@ -170,7 +177,8 @@ class NodeAgent final : public ExecutorEvents {
   bool reboot_ordered_ = false;
   std::string reboot_failed_;  // why
   IdleGpus idle_gpus_;
-  std::map<AttemptKey, Prepare> held_;  // until their GPUs have been looked at
+  // Until their GPUs have been looked at, and suspended attempts have left their CPUs.
+  std::map<AttemptKey, Prepare> held_;
 };
 
 }  // namespace ares::node

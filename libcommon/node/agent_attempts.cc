@@ -48,6 +48,10 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
   if (!unsaved_.empty() && !save_identity()) return refuse(key, fence, true, unsaved_, now);
+  if (!cpus_are_left(key, launch_spec.share.cpu_ids)) {
+    held_.insert_or_assign(key, message);
+    return;
+  }
   if (waits_for_gpus(message, now)) return;
   raise_position(Lsn(fence.value()));  // on disk with the attempt's records
 
@@ -69,6 +73,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   entry.intent = intent;
   entry.report = bare_report(key, fence, AttemptPhase::accepted);
   entry.gpus = launch_spec.share.gpus;
+  entry.cpu_ids = launch_spec.share.cpu_ids;
   attempts_.insert_or_assign(key, std::move(entry));
   look_at_gpus(now);
   launch(step, now);
@@ -105,8 +110,37 @@ void NodeAgent::gpus_looked_at(const GpuLook& look, Moment now) {
   const std::string before = fault();
   idle_gpus_.looked(look, now.boot);
   if (fault() != before && connected_ && welcomed_) heartbeat(now);
-  for (const auto& [key, message] : std::exchange(held_, {})) handle(message, now);
+  start_held(now);
   look_at_gpus(now);
+}
+
+// --- CPUs of suspended attempts -----------------------------------------------------------------
+
+// A job that saves its state runs on for a while after it was suspended.
+bool NodeAgent::is_stopping(const Entry& entry) const {
+  return entry.suspended_by > Lsn{} && entry.report.phase == AttemptPhase::running &&
+         entry.report.stopped < entry.suspended_by && executor_->tells_stopped();
+}
+
+// The controller lends the CPUs of an attempt as soon as it has suspended it.
+bool NodeAgent::cpus_are_left(const AttemptKey& key,
+                              const std::vector<std::uint32_t>& cpu_ids) const {
+  return std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& other) {
+    const Entry& entry = other.second;
+    if (other.first == key || !is_stopping(entry)) return false;
+    if (cpu_ids.empty() || entry.cpu_ids.empty()) return true;
+    return std::find_first_of(cpu_ids.begin(), cpu_ids.end(), entry.cpu_ids.begin(),
+                              entry.cpu_ids.end()) != cpu_ids.end();
+  });
+}
+
+// What has to wait on is held again.
+void NodeAgent::start_held(Moment now) {
+  for (const auto& [key, message] : std::exchange(held_, {})) handle(message, now);
+  std::vector<SetSuspended> resumes;
+  for (const auto& [key, entry] : attempts_)
+    if (entry.held_resume) resumes.push_back(*entry.held_resume);
+  for (const SetSuspended& message : resumes) handle(message, now);
 }
 
 // --- parts of a launch --------------------------------------------------------------------------
@@ -265,7 +299,18 @@ void NodeAgent::handle(const SetLimit& message, Moment now) {
 void NodeAgent::handle(const SetSuspended& message, Moment now) {
   note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
-  if (entry && !has_ended(entry->report.phase)) executor_->set_suspended(message, now);
+  if (!entry || has_ended(entry->report.phase)) return;
+  if (message.lsn < entry->last_suspend) return;
+  entry->last_suspend = message.lsn;
+  entry->held_resume.reset();
+  if (!message.suspended && !cpus_are_left(message.attempt, entry->cpu_ids)) {
+    entry->held_resume = message;
+    return;
+  }
+  const bool was_stopping = is_stopping(*entry);
+  entry->suspended_by = message.suspended ? message.lsn : Lsn{};
+  executor_->set_suspended(message, now);
+  if (was_stopping && !message.suspended) start_held(now);
 }
 
 void NodeAgent::handle(const CheckpointKnown& message, Moment now) {
@@ -298,11 +343,14 @@ void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
   if (report.phase < entry->report.phase) return;  // an older report that arrives late
   const bool was_stuck = !has_ended(entry->report.phase) && !entry->report.node_problem.empty();
   const bool is_stuck = !has_ended(report.phase) && !report.node_problem.empty();
+  const bool was_stopping = is_stopping(*entry);
   entry->report = report;
   if (has_ended(report.phase)) add_steps(*entry);
   progress(entry->report);
   if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
+  const bool leaves_cpus = was_stopping && !is_stopping(*entry);
   look_at_gpus(now);
+  if (leaves_cpus) start_held(now);
 }
 
 void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,

@@ -75,4 +75,24 @@ Result<std::vector<Checkpoint>> decode_checkpoints(std::string_view text) {
   return checkpoints;
 }
 
+std::string encode(const std::optional<Restored>& restored) {
+  if (!restored) return {};
+  return FieldWriter()
+      .put("attempt", restored->attempt)
+      .put("sequence", restored->sequence)
+      .put("passed_over", restored->passed_over)
+      .take();
+}
+
+Result<std::optional<Restored>> decode_restored(std::string_view text) {
+  if (text.empty()) return std::optional<Restored>();
+  FieldReader in("restored", text);
+  Restored restored;
+  restored.attempt = in.id<AttemptNo>("attempt");
+  restored.sequence = in.number<std::uint64_t>("sequence");
+  restored.passed_over = in.number<std::uint32_t>("passed_over");
+  if (Status status = in.status(); !status) return fail(status.error());
+  return std::optional<Restored>(restored);
+}
+
 }  // namespace ares::node

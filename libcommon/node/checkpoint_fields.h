@@ -20,6 +20,10 @@ std::vector<Checkpoint> get_checkpoints(FieldReader& in);
 std::string encode(const std::vector<Checkpoint>& checkpoints);
 Result<std::vector<Checkpoint>> decode_checkpoints(std::string_view text);
 
+// The record `restored`; empty text: none, as long as the attempt looks.
+std::string encode(const std::optional<Restored>& restored);
+Result<std::optional<Restored>> decode_restored(std::string_view text);
+
 // 64 hexadecimal digits, and back.
 std::string hex_of(const std::array<std::uint8_t, 32>& digest);
 std::optional<std::array<std::uint8_t, 32>> digest_of(std::string_view hex);

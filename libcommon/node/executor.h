@@ -43,6 +43,8 @@ class Executor {
   // Stops or resumes all processes of the attempt. Only the message with the newest `lsn` counts.
   virtual void set_suspended(const SetSuspended& message, Moment now) = 0;
   virtual void renew_lease(const AttemptKey& key, BootTime until, Moment now) = 0;
+  // Whether reports tell which suspension has stopped the processes. Elsewhere they count as stopped at once.
+  virtual bool tells_stopped() const { return false; }
   // The controller has committed the end: the executor may drop all that it keeps of the attempt.
   // The spool directory belongs to the agent.
   virtual void release(const AttemptKey& key, Moment now) = 0;

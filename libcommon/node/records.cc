@@ -9,8 +9,9 @@ namespace ares::node {
 namespace {
 
 constexpr std::array<std::string_view, kRecordCount> kFileNames = {
-    "spec",      "script", "environment", "intent", "started", "task",   "go",         "exit",
-    "cancelled", "gone",   "cleaning",    "epilog", "stuck",   "ledger", "checkpoints"};
+    "spec",  "script", "environment", "intent",   "started",  "task",
+    "go",    "exit",   "cancelled",   "gone",     "cleaning", "epilog",
+    "stuck", "ledger", "checkpoints", "restored", "stopped"};
 
 void put_attempt(FieldWriter& out, const AttemptKey& key) {
   out.put("job", key.job.job);
@@ -221,6 +222,15 @@ Result<StuckRecord> decode_stuck(std::string_view text) {
   return checked(in, std::move(r));
 }
 
+std::string encode(const StoppedRecord& r) {
+  return FieldWriter().put("lsn", r.lsn).take();
+}
+Result<StoppedRecord> decode_stopped(std::string_view text) {
+  FieldReader in("stopped", text);
+  StoppedRecord r{in.id<Lsn>("lsn")};
+  return checked(in, std::move(r));
+}
+
 std::string encode(const GoneRecord& r) {
   return FieldWriter().put("by", r.by).put("at", r.at).take();
 }
@@ -347,7 +357,7 @@ Status add_exit(const AttemptDir& dir, AttemptReport& report) {
 
 namespace {
 
-// But its checkpoints.
+// But what it replaces as it runs.
 Result<AttemptReport> report_of(const Spool& spool, const AttemptDir* dir, const AttemptKey& key,
                                 std::string_view boot_id, bool end_is_synced) {
   auto absent = [&] {
@@ -427,7 +437,11 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   const std::unique_ptr<AttemptDir> dir = spool.open(key);
   Result<AttemptReport> report = report_of(spool, dir.get(), key, boot_id, end_is_synced);
   // Last, so that a report of the end has all that were recorded before it.
-  if (report) report->checkpoints = read_record(*dir, Record::checkpoints, decode_checkpoints);
+  if (!report) return report;
+  report->checkpoints = read_record(*dir, Record::checkpoints, decode_checkpoints);
+  report->restored = read_record(*dir, Record::restored, decode_restored);
+  if (report->phase == AttemptPhase::running)
+    report->stopped = read_record(*dir, Record::stopped, decode_stopped).lsn;
   return report;
 }
 

@@ -37,8 +37,10 @@ enum class Record : std::uint8_t {
   stuck,        // which of its processes do not die
   steps,        // accounting of its steps (node/step_ledger.h); the file is `ledger`
   checkpoints,  // that it has published and the controller has not confirmed; replaced as they change
+  restored,     // from which checkpoint it began
+  stopped,      // the newest suspension that has stopped its processes; replaced by the next one
 };
-inline constexpr std::size_t kRecordCount = 15;
+inline constexpr std::size_t kRecordCount = 17;
 
 std::string_view file_name(Record record);
 
@@ -166,6 +168,9 @@ struct StuckRecord {
   Time at{};
   std::string processes;
 };
+struct StoppedRecord {
+  Lsn lsn;  // of the SetSuspended
+};
 struct GoneRecord {
   std::string by;  // "reaper" or "operator"
   Time at{};
@@ -181,6 +186,7 @@ std::string encode(const CancelledRecord& r);
 std::string encode(const GoneRecord& r);
 std::string encode(const EpilogRecord& r);
 std::string encode(const StuckRecord& r);
+std::string encode(const StoppedRecord& r);
 Result<NodeIdentity> decode_identity(std::string_view text);
 Result<IntentRecord> decode_intent(std::string_view text);
 Result<StartedRecord> decode_started(std::string_view text);
@@ -190,6 +196,7 @@ Result<ExitRecord> decode_exit(std::string_view text);
 Result<CancelledRecord> decode_cancelled(std::string_view text);
 Result<EpilogRecord> decode_epilog(std::string_view text);
 Result<StuckRecord> decode_stuck(std::string_view text);
+Result<StoppedRecord> decode_stopped(std::string_view text);
 
 // The decoded record; a default one if it is missing or damaged.
 template <class T>

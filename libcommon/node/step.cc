@@ -215,6 +215,11 @@ void StepMachine::suspend(Seconds grace, Moment now) {
   stop_at_ = now.boot + grace;
 }
 
+Lsn StepMachine::stopped_by() const {
+  const bool stopped = state_ == State::running && suspended_ && !stop_at_;
+  return stopped ? last_suspend_ : Lsn{};
+}
+
 void StepMachine::stop_processes() {
   if (!tree_.freeze()) tree_.signal(SIGSTOP, SignalTo::all);
 }

@@ -106,6 +106,8 @@ class StepMachine {
   bool finished() const { return state_ == State::finished; }
   bool frozen() const { return frozen_; }
   bool suspended() const { return suspended_; }
+  // The newest suspension that has stopped the processes; 0: none has, or they run again.
+  Lsn stopped_by() const;
   bool user_code_may_run() const { return state_ == State::running || state_ == State::stopping; }
 
  private:

@@ -45,7 +45,7 @@ class StepTransport {
   virtual Remains sweep(const AttemptKey& key) = 0;
 };
 
-class Supervisors final : public Executor {
+class Supervisors : public Executor {
  public:
   Supervisors(Spool& spool, StepTransport& transport, ExecutorEvents& events, std::string boot_id);
 

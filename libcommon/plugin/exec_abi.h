@@ -74,6 +74,10 @@ typedef struct ares_exec_report {
   ares_exec_text node_problem;
   /* `key value` lines, the record `checkpoints` of aresstepd(8): what it has published and checkpoint_known() has not told. */
   ares_exec_text checkpoints;
+  ares_exec_text restored; /* the record `restored` of aresstepd(8); empty: none */
+  /* `lsn` of the newest set_suspended() that has stopped all its processes; 0: none, or they run again. With report_size a plugin
+   * that has set_suspended() promises to tell it: until then other attempts do not start on the CPUs. */
+  uint64_t stopped;
 } ares_exec_report;
 
 /* Callbacks and facts for the plugin. `size` is the sizeof of the host's struct: fields beyond it do not exist. */

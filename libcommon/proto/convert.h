@@ -10,6 +10,7 @@
 namespace ares::api {
 class AttemptKey;
 class Checkpoint;
+class Restored;
 class Dependency;
 class JobRef;
 class JobSpec;
@@ -26,8 +27,10 @@ void to_api(const AttemptKey& key, api::AttemptKey* out);
 Result<AttemptKey> from_api(const api::AttemptKey& key);
 
 void to_api(const Checkpoint& checkpoint, api::Checkpoint* out);
+void to_api(const Restored& restored, api::Restored* out);
 // invalid_argument: no digest of 32 bytes, no sequence, or a place that is not an absolute path.
 Result<Checkpoint> from_api(const api::Checkpoint& checkpoint);
+Restored from_api(const api::Restored& restored);
 
 void to_api(const JobSpec& spec, api::JobSpec* out);
 

@@ -29,4 +29,14 @@ Result<Checkpoint> from_api(const api::Checkpoint& in) {
   return read.finish(std::move(out));
 }
 
+void to_api(const Restored& restored, api::Restored* out) {
+  out->set_attempt(restored.attempt.value());
+  out->set_sequence(restored.sequence);
+  out->set_passed_over(restored.passed_over);
+}
+
+Restored from_api(const api::Restored& in) {
+  return {AttemptNo(in.attempt()), in.sequence(), in.passed_over()};
+}
+
 }  // namespace ares::proto

@@ -102,6 +102,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
   out->set_node_problem(report.node_problem);
   for (const StepRecord& step : report.steps) put(step, out->add_steps());
   for (const Checkpoint& one : report.checkpoints) to_api(one, out->add_checkpoints());
+  if (report.restored) to_api(*report.restored, out->mutable_restored());
 }
 
 void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
@@ -120,6 +121,7 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   Reader::cleaned_text(in.node_problem(), out.node_problem);
   get_steps(read, in.steps(), out.steps);
   read_checkpoints(read, in.checkpoints(), out.checkpoints);
+  if (in.has_restored()) out.restored = from_api(in.restored());
 }
 
 void put(const AttemptUse& use, api::AttemptUse* out) {

@@ -11,6 +11,7 @@ void put(const Checkpoint& from, storage::Checkpoint& to) {
   to.set_size(from.size.value());
   to.set_uri(from.uri);
   to.set_at(micros(from.at));
+  to.set_suspended(from.suspended.count());
 }
 
 Checkpoint get(const storage::Checkpoint& from, DecodeErrors& errors) {
@@ -21,6 +22,7 @@ Checkpoint get(const storage::Checkpoint& from, DecodeErrors& errors) {
   to.size = Bytes(from.size());
   to.uri = from.uri();
   to.at = to_time(from.at());
+  to.suspended = Duration(from.suspended());
   return to;
 }
 
@@ -31,6 +33,25 @@ void put(const CheckpointCommitted& from, storage::CheckpointCommitted& to) {
 
 CheckpointCommitted get(const storage::CheckpointCommitted& from, DecodeErrors& errors) {
   return {get(from.attempt(), errors), get(from.checkpoint(), errors)};
+}
+
+void put(const Restored& from, storage::Restored& to) {
+  to.set_attempt(from.attempt.value());
+  to.set_sequence(from.sequence);
+  to.set_passed_over(from.passed_over);
+}
+
+Restored get(const storage::Restored& from, DecodeErrors&) {
+  return {AttemptNo(from.attempt()), from.sequence(), from.passed_over()};
+}
+
+void put(const CheckpointRestored& from, storage::CheckpointRestored& to) {
+  put(from.attempt, *to.mutable_attempt());
+  put(from.restored, *to.mutable_restored());
+}
+
+CheckpointRestored get(const storage::CheckpointRestored& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), get(from.restored(), errors)};
 }
 
 }  // namespace ares::proto

@@ -63,6 +63,7 @@ namespace {
   EVENT(ExpediteExpired, expedite_expired, kExpediteExpired, "ExpediteExpired")                 \
   EVENT(StepsReported, steps_reported, kStepsReported, "StepsReported")                         \
   EVENT(CheckpointCommitted, checkpoint_committed, kCheckpointCommitted, "CheckpointCommitted")
+EVENT(CheckpointRestored, checkpoint_restored, kCheckpointRestored, "CheckpointRestored")
 
 struct Encoder {
   storage::EventBody& to;

@@ -491,6 +491,7 @@ void put(const Job& from, storage::Job& to) {
   if (from.expedited) put(*from.expedited, *to.mutable_expedited());
   to.set_expedited_returns(from.expedited_returns);
   put_messages(from.checkpoints, to.mutable_checkpoints());
+  if (from.restored) put(*from.restored, *to.mutable_restored());
 }
 
 Job get(const storage::Job& from, DecodeErrors& errors) {
@@ -530,6 +531,7 @@ Job get(const storage::Job& from, DecodeErrors& errors) {
   if (from.has_expedited()) to.expedited = get(from.expedited(), errors);
   to.expedited_returns = from.expedited_returns();
   to.checkpoints = get_messages<Checkpoint>(from.checkpoints(), errors);
+  if (from.has_restored()) to.restored = get(from.restored(), errors);
   return to;
 }
 

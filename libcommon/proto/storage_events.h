@@ -58,6 +58,7 @@ void put(const ExpediteBegan& from, storage::ExpediteBegan& to);
 void put(const ExpediteExpired& from, storage::ExpediteExpired& to);
 void put(const StepsReported& from, storage::StepsReported& to);
 void put(const CheckpointCommitted& from, storage::CheckpointCommitted& to);
+void put(const CheckpointRestored& from, storage::CheckpointRestored& to);
 
 ControllerActivated get(const storage::ControllerActivated& from, DecodeErrors& errors);
 ConfigApplied get(const storage::ConfigApplied& from, DecodeErrors& errors);
@@ -110,5 +111,6 @@ ExpediteBegan get(const storage::ExpediteBegan& from, DecodeErrors& errors);
 ExpediteExpired get(const storage::ExpediteExpired& from, DecodeErrors& errors);
 StepsReported get(const storage::StepsReported& from, DecodeErrors& errors);
 CheckpointCommitted get(const storage::CheckpointCommitted& from, DecodeErrors& errors);
+CheckpointRestored get(const storage::CheckpointRestored& from, DecodeErrors& errors);
 
 }  // namespace ares::proto

@@ -148,6 +148,7 @@ def test_damaged_checkpoint_is_passed_over(cluster):
     job.ends_well()
     assert f"checkpoint {newest[0]} is not used: {state} is damaged" in job.output()
     assert job.begins() == [0, step]
+    assert f"RestoredAttempt=2 RestoredCheckpoint={older[0]} DamagedCheckpoints=1" in cluster.show("job", job.job)
 
 
 def test_many_commits_at_once_lose_none_that_counts(cluster):

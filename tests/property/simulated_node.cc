@@ -15,6 +15,7 @@ AttemptReport SimulatedNode::report(const AttemptKey& key, const Held& held) con
     saved.attempt = key.attempt;
     saved.uri = "/saved/" + std::to_string(saved.sequence);
     r.checkpoints = {saved};
+    if (held.restores) r.restored = Restored{key.attempt, key.attempt.value() - 1, 0};
   }
   if (held.saves && held.phase == AttemptPhase::done) {
     StepRecord script, step;
@@ -66,6 +67,7 @@ void SimulatedNode::receive(const ToNodeBody& body, Time now, std::deque<FromNod
                 Held{launch.fence, AttemptPhase::accepted, {}, launch.rank == 0, launch.leased})
             .first->second;
     held.saves = launch.rank == 0 && launch.spec->checkpoint;
+    held.restores = !launch.checkpoints.empty();
     if (held.phase != AttemptPhase::accepted) tell(launch.attempt);
   } else if (const auto* go = std::get_if<Go>(&body)) {
     const auto found = attempts.find(go->attempt);

@@ -27,7 +27,8 @@ class SimulatedNode {
     bool batch = false, leased = false;
     Lsn suspend_set{};
     bool suspended = false;
-    bool saves = false;  // on the first node of a job with checkpoints; it has a step, too
+    bool restores = false;  // the job has committed some
+    bool saves = false;     // on the first node of a job with checkpoints; it has a step, too
   };
 
   void receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers);

@@ -18,6 +18,7 @@
 
 #include "config/network.h"
 #include "config/tables.h"
+#include "node/checkpoint_fields.h"
 #include "node/records.h"
 #include "node/step_message.h"
 #include "node/step_spec.h"
@@ -194,6 +195,8 @@ void add_spool(Lines& out) {
   add_keys("spool exit", encode(exit), out);
   add_keys("spool cancelled", encode(node::CancelledRecord{}), out);
   add_keys("spool gone", encode(node::GoneRecord{}), out);
+  add_keys("spool restored", encode(std::optional<Restored>(Restored{})), out);
+  add_keys("spool stopped", encode(node::StoppedRecord{}), out);
 }
 
 void add_packets(Lines& out) {

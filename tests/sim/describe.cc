@@ -80,7 +80,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "ExpediteBegan",
                                        "ExpediteExpired",
                                        "StepsReported",
-                                       "CheckpointCommitted"};
+                                       "CheckpointCommitted",
+                                       "CheckpointRestored"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

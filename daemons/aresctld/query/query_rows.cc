@@ -247,6 +247,8 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   describe_expedite(*view_.state, job, out);
   if (shown_(api::Job::kCheckpointsFieldNumber))
     for (const Checkpoint& one : job.checkpoints) proto::to_api(one, out.add_checkpoints());
+  if (shown_(api::Job::kRestoredFieldNumber) && job.restored)
+    proto::to_api(*job.restored, out.mutable_restored());
   if (job.state == JobState::suspended && named_ && shown_(api::Job::kCpusTakenByFieldNumber))
     if (const auto taken = core::resume_conflict(*view_.state, job, now_))
       for (const JobKey& key : taken->by) proto::to_api(key, out.add_cpus_taken_by());

@@ -100,6 +100,7 @@ bool changes_row(JobEvent event) {
     case JobEvent::expedite_began:
     case JobEvent::expedite_expired:
     case JobEvent::checkpoint_committed:
+    case JobEvent::checkpoint_restored:
     case JobEvent::earmarked: return false;
   }
   return true;

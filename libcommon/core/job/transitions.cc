@@ -180,6 +180,11 @@ constexpr Row kRows[] = {
     {kPending | kConfiguring | kTerminal | kAbsent, E::checkpoint_committed, kLate, 0, "",
      "only the current attempt commits checkpoints"},
 
+    {kActive | kCompleting, E::checkpoint_restored, kYes, kSame, "",
+     "the record tells from which checkpoint the attempt began"},
+    {kPending | kConfiguring | kTerminal | kAbsent, E::checkpoint_restored, kLate, 0, "",
+     "only the current attempt begins from a checkpoint"},
+
     {kPending, E::earmarked, kYes, kPending, "EndingBegan of the jobs that are preempted for it",
      "their resources are reserved for it until they have released them"},
     {kHolding, E::earmarked, kNo, 0, "", "the job already has resources"},
@@ -231,12 +236,17 @@ static_assert(kTable.complete,
               "a pair of state and event is missing from the table, or there twice");
 
 constexpr std::string_view kNames[] = {
-    "Submitted",     "TaskSplit",        "Held",          "Released",        "Modified",
-    "DependencyMet", "DependencyFailed", "Allocated",     "NodeReady",       "Started",
-    "NodeRunning",   "LaunchFailed",     "EndingBegan",   "BatchFinished",   "NodeReleased",
-    "NodeFenced",    "ChargeCleared",    "Ended",         "Requeued",        "Signalled",
-    "Forgotten",     "LateResult",       "TimeNoticed",   "Earmarked",       "Suspended",
-    "Resumed",       "AccrualBegan",     "ExpediteBegan", "ExpediteExpired", "CheckpointCommitted"};
+    "Submitted",         "TaskSplit",       "Held",
+    "Released",          "Modified",        "DependencyMet",
+    "DependencyFailed",  "Allocated",       "NodeReady",
+    "Started",           "NodeRunning",     "LaunchFailed",
+    "EndingBegan",       "BatchFinished",   "NodeReleased",
+    "NodeFenced",        "ChargeCleared",   "Ended",
+    "Requeued",          "Signalled",       "Forgotten",
+    "LateResult",        "TimeNoticed",     "Earmarked",
+    "Suspended",         "Resumed",         "AccrualBegan",
+    "ExpediteBegan",     "ExpediteExpired", "CheckpointCommitted",
+    "CheckpointRestored"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

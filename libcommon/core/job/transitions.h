@@ -44,6 +44,7 @@ enum class JobEvent : std::uint8_t {
   expedite_began,
   expedite_expired,
   checkpoint_committed,
+  checkpoint_restored,
 };
 inline constexpr std::size_t kJobEvents = 30;
 std::string_view to_string(JobEvent e);  // "Submitted"

@@ -203,6 +203,11 @@ struct CheckpointCommitted {
   AttemptKey attempt;
   Checkpoint checkpoint;
 };
+// The attempt has looked at the checkpoints of the job and has begun from one, or from none.
+struct CheckpointRestored {
+  AttemptKey attempt;
+  Restored restored;
+};
 
 // --- nodes --------------------------------------------------------------------------------------------------------------------
 struct NodeRegistered {
@@ -321,7 +326,7 @@ using EventBody =
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
                  Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan,
                  NodeGuardSet, NodeRebootSet, NodeJoined, NodeLeft, ExpediteBegan, ExpediteExpired,
-                 StepsReported, CheckpointCommitted>;
+                 StepsReported, CheckpointCommitted, CheckpointRestored>;
 
 struct Event {
   Lsn lsn;

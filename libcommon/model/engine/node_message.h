@@ -163,6 +163,10 @@ struct AttemptReport {
   std::vector<StepRecord> steps{};
   // Published by the attempt, and not known to be committed; ascending.
   std::vector<Checkpoint> checkpoints{};
+  // From the first node, once the attempt has looked at the checkpoints of its job.
+  std::optional<Restored> restored{};
+  // The newest SetSuspended that has stopped all its processes, for aresd; the controller does not get it.
+  Lsn stopped{};
   friend bool operator==(const AttemptReport&, const AttemptReport&) = default;
 };
 

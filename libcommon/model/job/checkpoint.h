@@ -27,7 +27,16 @@ struct Checkpoint {
   Bytes size{};                             // of its files together
   std::string uri;                          // absolute path of its directory
   Time at{};                                // when it was published
+  Duration suspended{};  // of the attempt until then; known to the controller only
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+// From which checkpoint an attempt began.
+struct Restored {
+  AttemptNo attempt{0};           // that began
+  std::uint64_t sequence = 0;     // 0: from its start, because none could be used
+  std::uint32_t passed_over = 0;  // newer ones that are damaged or missing
+  friend bool operator==(const Restored&, const Restored&) = default;
 };
 
 }  // namespace ares

@@ -99,7 +99,7 @@ bool operator==(const Job& a, const Job& b) {
                     j.eligible, j.started, j.ended, j.attempt, j.restarts, j.launch_failures,
                     j.cause, j.not_before, j.excluded, j.allocation, j.ending, j.exit, j.array,
                     j.version, j.time_noticed, j.preemption_claim, j.preempted, j.gang, j.gang_lost,
-                    j.accrues, j.expedited, j.expedited_returns, j.checkpoints);
+                    j.accrues, j.expedited, j.expedited_returns, j.checkpoints, j.restored);
   };
   const bool same_spec = a.spec == b.spec || (a.spec && b.spec && *a.spec == *b.spec);
   return same_spec && fields(a) == fields(b);

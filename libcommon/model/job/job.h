@@ -392,6 +392,7 @@ struct Job {
   Lsn version;                               // last event that touched the record
   // The newest that it has committed, newest first; as many as its specification keeps.
   std::vector<Checkpoint> checkpoints{};
+  std::optional<Restored> restored{};  // of the last attempt that had checkpoints to begin from
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

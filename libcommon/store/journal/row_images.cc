@@ -66,6 +66,7 @@ struct ChangedRecords {
   void operator()(const ExpediteBegan& e) { job(e.attempt.job); }
   void operator()(const ExpediteExpired& e) { job(e.key); }
   void operator()(const CheckpointCommitted& e) { job(e.attempt.job); }
+  void operator()(const CheckpointRestored& e) { job(e.attempt.job); }
   void operator()(const Forgotten& e) { job(e.key); }
   void operator()(const NodeRegistered& e) { node(e.id); }
   void operator()(const NodeAdminSet& e) { node(e.id); }

@@ -25,6 +25,8 @@ struct Instance final : node::ExecutorEvents {
     const std::string checkpoints = node::encode(report.checkpoints);
     ares_exec_report out = to_abi(report);
     out.checkpoints = to_abi(std::string_view(checkpoints));
+    const std::string restored = node::encode(report.restored);
+    out.restored = to_abi(std::string_view(restored));
     host.changed(host.context, &out);
   }
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,

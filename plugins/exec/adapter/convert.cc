@@ -38,6 +38,7 @@ ares_exec_report to_abi(const AttemptReport& report) {
   out.disk_read = report.usage.disk_read.value();
   out.disk_written = report.usage.disk_written.value();
   out.node_problem = to_abi(std::string_view(report.node_problem));
+  out.stopped = report.stopped.value();
   return out;
 }
 
@@ -60,6 +61,9 @@ AttemptReport from_abi(const ares_exec_report& report) {
   // A plugin that gets them wrong reports none.
   if (auto checkpoints = node::decode_checkpoints(from_abi(report.checkpoints)))
     out.checkpoints = std::move(*checkpoints);
+  if (auto restored = node::decode_restored(from_abi(report.restored)))
+    out.restored = std::move(*restored);
+  out.stopped = Lsn(report.stopped);
   return out;
 }
 

@@ -122,6 +122,11 @@ void PluginExecutor::set_suspended(const SetSuspended& message, node::Moment now
                    message.suspended ? SIGSTOP : SIGCONT, 0);
 }
 
+bool PluginExecutor::tells_stopped() const {
+  return plugin_.size > offsetof(ares_exec_plugin, report_size) &&
+         plugin_.report_size > offsetof(ares_exec_report, stopped);
+}
+
 void PluginExecutor::checkpoint_known(const CheckpointKnown& message, node::Moment now) {
   now_ = now;
   if (plugin_.size > offsetof(ares_exec_plugin, checkpoint_known) && plugin_.checkpoint_known)

@@ -37,6 +37,7 @@ class PluginExecutor final : public node::Executor {
   void set_limit(const SetLimit& limit, node::Moment now) override;
   void set_suspended(const SetSuspended& message, node::Moment now) override;
   void checkpoint_known(const CheckpointKnown& message, node::Moment now) override;
+  bool tells_stopped() const override;
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override;
   void release(const AttemptKey& key, node::Moment now) override;
   std::optional<AttemptUse> use_of(const AttemptKey& key) override;

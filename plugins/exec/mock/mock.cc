@@ -71,6 +71,7 @@ class Mock final : public Backend {
     std::optional<BootTime> start_at;
     std::optional<BootTime> scheduled;
     AttemptPhase told = AttemptPhase::accepted;
+    Lsn told_stopped{};
   };
 
   void tell(const AttemptKey& key, const node::StepCommand& command, node::Moment now);
@@ -136,8 +137,10 @@ void Mock::tell(const AttemptKey& key, const node::StepCommand& command, node::M
 std::vector<AttemptReport> Mock::list(node::Moment) {
   std::vector<AttemptReport> reports;
   for (const auto& [key, step] : steps_)
-    if (Result<AttemptReport> report = report_attempt(spool_, key, boot_id_))
+    if (Result<AttemptReport> report = report_attempt(spool_, key, boot_id_)) {
+      report->stopped = step.machine->stopped_by();
       reports.push_back(std::move(*report));
+    }
   return reports;
 }
 
@@ -171,8 +174,11 @@ void Mock::report(const AttemptKey& key, Step& step, node::Moment now) {
   if (step.machine->finished())
     step.dir.reset();  // releases the lock, as the end of a process would
   Result<AttemptReport> current = report_attempt(spool_, key, boot_id_);
-  if (!current || current->phase == step.told) return;
+  if (!current) return;
+  current->stopped = step.machine->stopped_by();
+  if (current->phase == step.told && current->stopped == step.told_stopped) return;
   step.told = current->phase;
+  step.told_stopped = current->stopped;
   events_.attempt_changed(*current, now);  // may release the step
 }
 

@@ -142,5 +142,32 @@ TEST_F(CheckpointTest, TimeIsThatOfTheControllerWhereTheClockOfTheNodeIsWrong) {
   EXPECT_EQ(c.job(key).checkpoints[0].at, c.now);
 }
 
+TEST_F(CheckpointTest, FirstNodeTellsFromWhichOneTheAttemptBegan) {
+  const JobKey key = running();
+  c.from_node(1, Progress{with(key, {1, 2})});
+  c.from_node(1, Progress{with(key, {}, AttemptPhase::lost)});
+  EXPECT_FALSE(c.job(key).restored);
+  c.tick(Seconds{600});
+  c.start(key, {2});
+  AttemptReport report = with(key, {});
+  report.restored = Restored{c.job(key).attempt, 1, 1};
+  for (int i = 0; i < 2; ++i) c.from_node(2, Progress{report});
+  EXPECT_EQ(c.job(key).restored, report.restored);
+  EXPECT_EQ(c.happened<CheckpointRestored>(), 1u);
+  report.restored = Restored{AttemptNo{1}, 2, 0};
+  c.from_node(2, Progress{report});
+  EXPECT_EQ(c.job(key).restored->sequence, 1u) << "of another attempt";
+}
+
+TEST_F(CheckpointTest, SuspendedTimeBeforeItIsKept) {
+  const JobKey key = running();
+  c.user(kRoot, SuspendJobs{Cluster::named(key)});
+  c.tick(Seconds{1000});
+  c.user(kRoot, ResumeJobs{Cluster::named(key)});
+  c.tick(Seconds{10});
+  c.from_node(1, Progress{with(key, {1})});
+  EXPECT_EQ(c.job(key).checkpoints[0].suspended, Duration{Seconds{1000}});
+}
+
 }  // namespace
 }  // namespace ares::core

@@ -35,5 +35,12 @@ TEST(CheckpointFields, DigestsAreSixtyFourHexadecimalDigits) {
   EXPECT_FALSE(digest_of("AB" + hex.substr(2))) << "only what hex_of() writes";
 }
 
+TEST(CheckpointFields, RestoredIsReadBackAndTheEmptyRecordIsNone) {
+  const std::optional<Restored> restored = Restored{AttemptNo(3), 7, 1};
+  EXPECT_EQ(decode_restored(encode(restored)).value(), restored);
+  EXPECT_EQ(decode_restored("").value(), std::nullopt) << "the attempt looks for one yet";
+  EXPECT_FALSE(decode_restored("attempt 3\nsequence x\npassed_over 1\n"));
+}
+
 }  // namespace
 }  // namespace ares::node

@@ -77,6 +77,21 @@ TEST_F(SuspendStep, NewestCommandAppliesAndRepeatedOnesAreIgnored) {
   EXPECT_FALSE(tree.frozen) << "for another attempt";
 }
 
+TEST_F(SuspendStep, JobThatSavesItsStateCountsAsStoppedAfterItsTimeForThat) {
+  settings.checkpoints = true;
+  settings.warning = WarningSignal{};
+  start();
+  go();
+  set(true, 7);
+  EXPECT_EQ(machine->stopped_by(), Lsn(0));
+  after(Seconds(2));
+  EXPECT_EQ(machine->stopped_by(), Lsn(7));
+  set(true, 8);
+  EXPECT_EQ(machine->stopped_by(), Lsn(8)) << "it is stopped already";
+  set(false, 9);
+  EXPECT_EQ(machine->stopped_by(), Lsn(0));
+}
+
 TEST_F(SuspendStep, TimeLimitDoesNotRunWhileSuspended) {
   settings.time_limit = Seconds(100);
   start();

@@ -18,6 +18,13 @@
 
 namespace ares::node {
 
+// As the supervisors of processes do, through the interface of plugins.
+class TellingSupervisors final : public Supervisors {
+ public:
+  using Supervisors::Supervisors;
+  bool tells_stopped() const override { return true; }
+};
+
 class World final : public StepTransport, private Uplink, private Users {
  public:
   World() { boot_daemon(); }
@@ -46,7 +53,7 @@ class World final : public StepTransport, private Uplink, private Users {
     Uplink& uplink = *this;
     Users& users = *this;
     agent_ = std::make_unique<NodeAgent>(setup, *spool_, users, uplink);
-    supervisors_ = std::make_unique<Supervisors>(*spool_, *this, *agent_, setup.boot_id);
+    supervisors_ = std::make_unique<TellingSupervisors>(*spool_, *this, *agent_, setup.boot_id);
     guard([&] {
       recovered = agent_->recover(*supervisors_, now);
       agent_->connected(now);

@@ -204,6 +204,7 @@ class RandomWire {
     r.node_problem = flag() ? path() : "";
     if (flag()) r.steps = list([this] { return step(); });
     r.checkpoints = list([this] { return checkpoint(); });
+    if (flag()) r.restored = Restored{AttemptNo(u32()), random_(), u32()};
     return r;
   }
   StepRecord step() {

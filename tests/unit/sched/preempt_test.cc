@@ -70,6 +70,18 @@ TEST_F(Preemption, OnlyWorkSinceTheLastCommittedCheckpointCountsAsLost) {
   EXPECT_THAT(victims(cluster.submit(high_spec(2))), ElementsAre(saved));
 }
 
+// It has run for ten minutes since, and was suspended for hours.
+TEST_F(Preemption, SuspendedTimeSinceTheLastCheckpointIsNotLostWork) {
+  const JobKey saved = run(cluster, {"n1"}, 4, kNow - hours(20));
+  for (const char* name : {"n2", "n3", "n4"}) run(cluster, {name}, 4, kNow - hours(1));
+  Job job = *cluster.state.jobs.find(saved);
+  job.checkpoints = {{7, job.attempt, {}, Bytes(1), "/s/7", kNow - hours(9)}};
+  job.checkpoints[0].suspended = hours(1);
+  job.allocation->suspended = hours(10) - minutes(10);
+  cluster.put(job);
+  EXPECT_THAT(victims(cluster.submit(high_spec(2))), ElementsAre(saved));
+}
+
 TEST_F(Preemption, CheckpointsOfEarlierAttemptsDoNotCount) {
   const JobKey old = run(cluster, {"n1"}, 4, kNow - hours(20));
   for (const char* name : {"n2", "n3"}) run(cluster, {name}, 4, kNow - hours(3));

@@ -40,6 +40,7 @@ struct Apply {
   void operator()(const Resumed& e) const { apply_attempt(state, e, s); }
   void operator()(const ExpediteBegan& e) const { apply_attempt(state, e, s); }
   void operator()(const CheckpointCommitted& e) const { apply_attempt(state, e, s); }
+  void operator()(const CheckpointRestored& e) const { apply_attempt(state, e, s); }
   void operator()(const Signalled&) const {}   // sent to nodes; changes no state
   void operator()(const LateResult&) const {}  // for the record
 

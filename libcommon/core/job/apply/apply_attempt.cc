@@ -237,6 +237,11 @@ void apply_attempt(ClusterState& state, const CheckpointCommitted& e, Stamp s) {
   });
 }
 
+void apply_attempt(ClusterState& state, const CheckpointRestored& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn,
+                 [&](Job& job, Allocation&) { job.restored = e.restored; });
+}
+
 void apply_attempt(ClusterState& state, const Suspended& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
     end_suspension(allocation, s.at);

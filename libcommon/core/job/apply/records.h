@@ -71,6 +71,7 @@ void apply_attempt(ClusterState& state, const Suspended& e, Stamp s);
 void apply_attempt(ClusterState& state, const Resumed& e, Stamp s);
 void apply_attempt(ClusterState& state, const ExpediteBegan& e, Stamp s);
 void apply_attempt(ClusterState& state, const CheckpointCommitted& e, Stamp s);
+void apply_attempt(ClusterState& state, const CheckpointRestored& e, Stamp s);
 
 void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s);
 void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s);

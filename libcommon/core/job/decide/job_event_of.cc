@@ -40,6 +40,9 @@ struct Classify {
     return on(JobEvent::expedite_began, e.attempt.job);
   }
   Out operator()(const ExpediteExpired& e) const { return on(JobEvent::expedite_expired, e.key); }
+  Out operator()(const CheckpointRestored& e) const {
+    return on(JobEvent::checkpoint_restored, e.attempt.job);
+  }
   Out operator()(const CheckpointCommitted& e) const {
     return on(JobEvent::checkpoint_committed, e.attempt.job);
   }

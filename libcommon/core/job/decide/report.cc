@@ -150,9 +150,15 @@ void checkpoints(const DecisionContext& q, const Job& job, const AttemptReport& 
     newest = one.sequence;
     CheckpointCommitted committed{r.attempt, one};
     // The clock of the node may be wrong.
-    committed.checkpoint.at = std::clamp(one.at, job.started.value_or(q.now), q.now);
+    const Time started = job.started.value_or(q.now);
+    committed.checkpoint.at = std::clamp(one.at, started, q.now);
+    // An earlier suspension may have ended after `at`; then more work counts as lost than is.
+    committed.checkpoint.suspended = std::min(suspended_for(job, committed.checkpoint.at),
+                                              Duration{committed.checkpoint.at - started});
     d.events.emplace_back(std::move(committed));
   }
+  if (r.restored && r.restored->attempt == job.attempt && job.restored != r.restored)
+    d.events.emplace_back(CheckpointRestored{r.attempt, *r.restored});
 }
 
 // Whether the time limit ends at the deadline, because it was cut to it.

@@ -144,6 +144,7 @@ struct EffectsOfEvent {
     send(job->allocation->nodes.front().node,
          CheckpointKnown{e.attempt, job->allocation->fence, e.checkpoint.sequence});
   }
+  void operator()(const CheckpointRestored&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}

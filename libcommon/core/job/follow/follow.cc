@@ -155,6 +155,7 @@ struct Follow {
   void operator()(const ChargeCleared&) {}
   void operator()(const Signalled&) {}
   void operator()(const CheckpointCommitted&) {}
+  void operator()(const CheckpointRestored&) {}
   void operator()(const Forgotten&) {}
   void operator()(const NodeRegistered&) {}
   void operator()(const NodeAdminSet&) {}

@@ -152,10 +152,12 @@ namespace {
 
 // How long the job has run since its last committed checkpoint: what is done again after a preemption.
 Duration work_at_risk(const Job& job, Time now) {
-  const Duration ran = now - job.started.value_or(now) - suspended_for(job, now);
+  const Time started = job.started.value_or(now);
+  const Duration ran = now - started - suspended_for(job, now);
   if (job.checkpoints.empty() || job.checkpoints.front().attempt != job.attempt) return ran;
-  return std::clamp(Duration{now - job.checkpoints.front().at}, Duration{},
-                    std::max(ran, Duration{}));
+  const Checkpoint& last = job.checkpoints.front();
+  const Duration saved = last.at - started - last.suspended;
+  return std::clamp(ran - saved, Duration{}, std::max(ran, Duration{}));
 }
 
 }  // namespace
