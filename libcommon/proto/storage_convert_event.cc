@@ -62,8 +62,8 @@ namespace {
   EVENT(ExpediteBegan, expedite_began, kExpediteBegan, "ExpediteBegan")                         \
   EVENT(ExpediteExpired, expedite_expired, kExpediteExpired, "ExpediteExpired")                 \
   EVENT(StepsReported, steps_reported, kStepsReported, "StepsReported")                         \
-  EVENT(CheckpointCommitted, checkpoint_committed, kCheckpointCommitted, "CheckpointCommitted")
-EVENT(CheckpointRestored, checkpoint_restored, kCheckpointRestored, "CheckpointRestored")
+  EVENT(CheckpointCommitted, checkpoint_committed, kCheckpointCommitted, "CheckpointCommitted") \
+  EVENT(CheckpointRestored, checkpoint_restored, kCheckpointRestored, "CheckpointRestored")
 
 struct Encoder {
   storage::EventBody& to;
