@@ -46,7 +46,7 @@ enum class JobEvent : std::uint8_t {
   checkpoint_committed,
   checkpoint_restored,
 };
-inline constexpr std::size_t kJobEvents = 30;
+inline constexpr std::size_t kJobEvents = 31;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {
