@@ -327,6 +327,33 @@ std::optional<std::string> slurm_name(std::string_view name) {
   return "SLURM" + std::string(name.substr(kOurs.size()));
 }
 
+std::vector<std::pair<std::string, std::optional<std::string>>> gpu_variables(
+    const StepSpec& spec, std::span<const std::uint32_t> positions) {
+  StepSpec part = spec;
+  part.launch.share.gpus.clear();
+  part.visible_gpus.clear();
+  for (const std::uint32_t position : positions) {
+    if (position >= spec.launch.share.gpus.size()) continue;
+    part.launch.share.gpus.push_back(spec.launch.share.gpus[position]);
+    if (position < spec.visible_gpus.size())
+      part.visible_gpus.push_back(spec.visible_gpus[position]);
+  }
+  const Facts facts{part, part.launch, *part.launch.spec, {}, {}, {}};
+  std::vector<std::pair<std::string, std::optional<std::string>>> variables;
+  constexpr std::string_view kOfTheStep[] = {"ARES_GPUS_ON_NODE", "CUDA_DEVICE_ORDER",
+                                             "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+                                             "ROCR_VISIBLE_DEVICES"};
+  for (const Row& row : kRows) {
+    if (std::find(std::begin(kOfTheStep), std::end(kOfTheStep), row.about.name) ==
+        std::end(kOfTheStep))
+      continue;
+    Value value = row.value(facts);
+    if (auto slurms = slurm_name(row.about.name)) variables.emplace_back(std::move(*slurms), value);
+    variables.emplace_back(row.about.name, std::move(value));
+  }
+  return variables;
+}
+
 std::string deadline_file(std::string_view directory) {
   return std::string(directory) + "/deadline";
 }

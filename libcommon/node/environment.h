@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -31,6 +32,11 @@ std::optional<std::string> slurm_name(std::string_view name);
 std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
                                          std::string_view directory, Time started_at,
                                          std::string_view restore = {});
+
+// The variables that say which GPUs a program may use, for some of the job's GPUs on the node, by position
+// among those of its share. None: the variable is not set.
+std::vector<std::pair<std::string, std::optional<std::string>>> gpu_variables(
+    const StepSpec& spec, std::span<const std::uint32_t> positions);
 
 // The job's own directory for its checkpoints, the same for all attempts; empty: it makes none.
 std::string checkpoint_directory(const LaunchSpec& launch);

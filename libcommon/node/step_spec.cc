@@ -178,6 +178,7 @@ std::string encode(const StepSpec& spec) {
   put_texts(out, "node_of_rank", launch.layout->names);
   put_numbers(out, "cpus_of_rank", launch.layout->cpus);
   put_numbers(out, "tasks_of_rank", launch.layout->tasks);
+  put_numbers(out, "gpus_of_rank", launch.layout->gpus);
   out.put("cpus", launch.share.cpus);
   put_numbers(out, "cpu_id", launch.share.cpu_ids);
   out.put("memory", launch.share.memory);
@@ -232,9 +233,9 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   launch.cluster_name = in.text("cluster");
   launch.node_name = in.text("node");
   launch.rank = in.number<std::uint32_t>("rank");
-  launch.layout = std::make_shared<const NodeLayout>(in.all("node_of_rank"),
-                                                     in.numbers<std::uint32_t>("cpus_of_rank"),
-                                                     in.numbers<std::uint32_t>("tasks_of_rank"));
+  launch.layout = std::make_shared<const NodeLayout>(
+      in.all("node_of_rank"), in.numbers<std::uint32_t>("cpus_of_rank"),
+      in.numbers<std::uint32_t>("tasks_of_rank"), in.numbers<std::uint32_t>("gpus_of_rank"));
   launch.share.cpus = in.number<std::uint32_t>("cpus");
   launch.share.cpu_ids = in.numbers<std::uint32_t>("cpu_id");
   launch.share.memory = Bytes(in.number<std::int64_t>("memory"));

@@ -14,6 +14,7 @@
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/group_use.h"
+#include "os/groups/step_groups.h"
 
 namespace ares::os {
 namespace {
@@ -88,7 +89,7 @@ LimitGroups::LimitGroups(LimitGroups&& other) noexcept
       devices_(other.devices_) {}
 
 LimitGroups::~LimitGroups() {
-  for (const std::string& group : made_) ::rmdir(group.c_str());
+  for (const std::string& group : made_) remove_group(group);
 }
 
 // Controllers may share a hierarchy (cpu,cpuacct), and so the group.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "os/groups/step_groups.h"
 #include "os/sweep.h"
 
 namespace ares::os {
@@ -37,7 +38,7 @@ std::vector<std::string> ReadyGroups::paths(pid_t maker) const {
 bool ReadyGroups::remove(pid_t maker) const {
   bool gone = true;
   for (const std::string& path : paths(maker))
-    if (::rmdir(path.c_str()) != 0 && errno == EBUSY) gone = false;
+    if (!remove_group(path) && errno == EBUSY) gone = false;
   return gone;
 }
 

@@ -15,6 +15,7 @@
 #include "os/clock.h"
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/groups/step_groups.h"
 
 namespace ares::os {
 namespace {
@@ -125,15 +126,14 @@ void kill_groups(const std::string& directories) {
 void remove_groups(const std::string& directories) {
   bool left = false;  // mostly none, because supervisors remove them
   for (const std::string& directory : split(directories))
-    if (::rmdir(directory.c_str()) != 0 && errno != ENOENT) left = true;
+    if (!remove_group(directory) && errno != ENOENT) left = true;
   if (!left) return;
   kill_groups(directories);
   // Killed processes take a moment to exit. Wait, because the attempt counts as ended afterwards.
   constexpr int kTries = 5000;
   constexpr useconds_t kPause = 2000;
   for (const std::string& directory : split(directories))
-    for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)
-      ::usleep(kPause);
+    for (int i = 0; i < kTries && !remove_group(directory) && errno == EBUSY; ++i) ::usleep(kPause);
 }
 
 void remove_left_groups(const std::string& parent) {
@@ -145,7 +145,7 @@ void remove_left_groups(const std::string& parent) {
     pid_t maker = 0;
     const auto [rest, error] = std::from_chars(name.data() + name.rfind('.') + 1, end, maker);
     if (error == std::errc() && rest == end && maker > 0 && process_gone(maker, 0))
-      ::rmdir((parent + "/" + name).c_str());
+      remove_group(parent + "/" + name);
   }
 }
 

@@ -30,19 +30,23 @@ void put_layout(const NodeLayout& layout, api::LaunchSpec* out) {
   put_texts(layout.names, out->mutable_node_names());
   put_numbers(layout.cpus, out->mutable_cpus_per_node());
   put_numbers(layout.tasks, out->mutable_tasks_per_node());
+  put_numbers(layout.gpus, out->mutable_gpus_per_node());
 }
 
 void get_layout(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   std::vector<std::string> names;
-  std::vector<std::uint32_t> cpus, tasks;
+  std::vector<std::uint32_t> cpus, tasks, gpus;
   read.texts("node_names", in.node_names(), TextKind::name, names);
   if (in.rank() >= names.size()) read.reject("rank", "is not one of node_names");
   get_numbers(in.cpus_per_node(), cpus);
   get_numbers(in.tasks_per_node(), tasks);
+  get_numbers(in.gpus_per_node(), gpus);
   if (cpus.size() != names.size() || tasks.size() != names.size())
     read.reject("cpus_per_node and tasks_per_node", "are not as many as node_names");
-  out.layout =
-      std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
+  if (!gpus.empty() && gpus.size() != names.size())
+    read.reject("gpus_per_node", "are not as many as node_names");
+  out.layout = std::make_shared<const NodeLayout>(std::move(names), std::move(cpus),
+                                                  std::move(tasks), std::move(gpus));
 }
 
 void put_share(const LaunchSpec& launch, api::LaunchSpec* out) {

@@ -14,12 +14,13 @@ namespace ares::steps {
 
 struct StepAccount {
   std::uint32_t number = 0;
-  std::string name;  // of the program
+  std::string name;  // as asked for, or of the program
   std::uint32_t tasks = 0, cpus = 0;
   std::vector<std::uint32_t> nodes;  // ranks in the job, ascending
   StepState state = StepState::running;
   TaskEnd worst;  // the task that ended worst; only code and signal count
   bool cancelled = false;
+  bool timed_out = false;
   std::optional<UserId> cancelled_by;
   // Of all tasks, and of those on the first node of the job; max_rss is that of one task.
   TaskEnd used, on_first;

@@ -15,7 +15,8 @@ constexpr std::size_t kMostExchanges = 1024;
 
 constexpr std::int64_t kMostAmount = std::int64_t{1} << 52;  // so that no sum overflows
 
-std::string program_of(const StepRequest& request) {
+std::string name_of(const StepRequest& request) {
+  if (!request.name.empty()) return request.name;
   const std::vector<std::string>& arguments = request.task.arguments;
   return arguments.empty() ? std::string() : arguments[0].substr(arguments[0].rfind('/') + 1);
 }
@@ -146,9 +147,10 @@ bool StepManager::try_start(ClientId client, const StepRequest& request) {
   step.client = client;
   step.request = request;
   step.layout = std::move(*layout);
+  step.layout.terminal = request.task.pty;
   step.tasks_left = step.layout.tasks;
   step.account.number = *number;
-  step.account.name = program_of(request);
+  step.account.name = name_of(request);
   step.account.tasks = step.layout.tasks;
   for (const StepLayout::Node& node : step.layout.nodes) {
     step.account.nodes.push_back(node.index);
@@ -161,7 +163,8 @@ bool StepManager::try_start(ClientId client, const StepRequest& request) {
   if (!request.overlap) placement_.occupy(step.layout);
   const auto it = steps_.emplace(*number, std::move(step)).first;
   by_client_[client] = *number;
-  NodeLaunch launch{*number, 0, links_.name_of(*number), it->second.layout, request.task};
+  NodeLaunch launch{*number,         0, links_.name_of(*number), it->second.layout, request.task,
+                    name_of(request)};
   // Copied: a node that cannot be reached at once ends the step.
   const std::vector<Member> members = it->second.members;
   for (; launch.node < members.size() && steps_.contains(*number); ++launch.node) {
@@ -251,6 +254,7 @@ void StepManager::set_ready(StepNumber number, Step& step) {
   links_.to_client(step.client, {FrameKind::created, number, encode(step.layout)});
   for (const Member& member : step.members)
     links_.to_node(number, member.node, {FrameKind::go, 0, {}});
+  if (step.request.time_limit != 0) links_.limit_time(number, Seconds(step.request.time_limit));
 }
 
 void StepManager::task_ended(Step& step, StepNumber number, Member& member, const Frame& frame) {
@@ -296,15 +300,30 @@ void StepManager::cancel(const StepCancel& cancel) {
       fail_step(cancel.step, "cancelled before its tasks began");
     return;
   }
-  const auto send = [&](std::int32_t signal) {
-    const Frame frame{FrameKind::signal, static_cast<std::uint32_t>(signal), {}};
-    for (const Member& member : step.members)
-      if (!member.over) links_.to_node(cancel.step, member.node, frame);
-  };
-  if (!ends) return send(cancel.signal);
-  send(SIGCONT);
-  send(SIGTERM);
-  links_.kill_later(cancel.step);
+  if (!ends) return signal_tasks(step, cancel.step, cancel.signal);
+  end_gently(step, cancel.step);
+}
+
+void StepManager::signal_tasks(const Step& step, StepNumber number, std::int32_t signal) {
+  const Frame frame{FrameKind::signal, static_cast<std::uint32_t>(signal), {}};
+  for (const Member& member : step.members)
+    if (!member.over) links_.to_node(number, member.node, frame);
+}
+
+void StepManager::end_gently(const Step& step, StepNumber number) {
+  signal_tasks(step, number, SIGCONT);
+  signal_tasks(step, number, SIGTERM);
+  links_.kill_later(number);
+}
+
+void StepManager::time_out(StepNumber number) {
+  const auto it = steps_.find(number);
+  if (it == steps_.end() || std::exchange(it->second.account.timed_out, true)) return;
+  const Frame why{FrameKind::abort, 0,
+                  "step " + std::to_string(number) + " is ended: it has reached its time limit"};
+  links_.to_client(it->second.client, why);
+  tell_viewers(it->second, why);
+  end_gently(it->second, number);
 }
 
 void StepManager::kill(StepNumber number) {
@@ -412,6 +431,7 @@ void StepManager::end(StepNumber number, std::optional<StepState> as) {
   if (it->second.went) {
     const StepAccount& known = it->second.account;
     const StepState ended = known.cancelled               ? StepState::cancelled
+                            : known.timed_out             ? StepState::timeout
                             : known.worst.out_of_memory   ? StepState::out_of_memory
                             : exit_code(known.worst) != 0 ? StepState::failed
                                                           : StepState::completed;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "steps/account.h"
 #include "steps/exchange.h"
 #include "steps/frame.h"
@@ -46,6 +47,8 @@ class StepLinks {
   virtual void account(const StepAccount&) {}
   // The step was told to end: kill(step) is due after the job's kill_wait.
   virtual void kill_later(StepNumber) {}
+  // Its tasks were told to begin: time_out(step) is due after this.
+  virtual void limit_time(StepNumber, Seconds) {}
 };
 
 class StepManager {
@@ -62,6 +65,8 @@ class StepManager {
 
   // Signals the step, or ends it; without effect on one that is not there any more.
   void cancel(const StepCancel& cancel);
+  // It has reached its time limit.
+  void time_out(StepNumber step);
   // Its tasks had their time to end.
   void kill(StepNumber step);
 
@@ -114,6 +119,8 @@ class StepManager {
   void contribute(Step& step, StepNumber number, std::uint32_t from, const Frame& frame);
   void ask(Step& step, StepNumber number, std::uint32_t from, const Frame& frame);
   void answer(Step& step, StepNumber number, const Frame& frame);
+  void signal_tasks(const Step& step, StepNumber number, std::int32_t signal);
+  void end_gently(const Step& step, StepNumber number);
   void kill_tasks(Step& step, StepNumber number);
   void fail_step(StepNumber number, const std::string& why);
   void end_if_over(StepNumber number);

@@ -1,4 +1,4 @@
-// Placement: which CPUs of a job its steps occupy, and where the tasks of a new step run. Owned by the
+// Placement: which CPUs and GPUs of a job its steps occupy, and where the tasks of a new step run. Owned by the
 // step manager; no I/O; one thread.
 #pragma once
 
@@ -12,11 +12,12 @@
 
 namespace ares::steps {
 
-// A node of the job. Its CPUs are known by position only: 0 to cpus - 1.
+// A node of the job. Its CPUs and GPUs are known by position only: 0 to cpus - 1.
 struct JobNode {
   std::string name;
   std::uint32_t cpus = 0;
   std::uint32_t tasks = 0;  // as the job was laid out
+  std::uint32_t gpus = 0;
 };
 
 class Placement {
@@ -25,7 +26,7 @@ class Placement {
 
   const std::vector<JobNode>& nodes() const { return nodes_; }
 
-  // Where the step runs. failed_precondition: other steps have the CPUs, and it can be placed when they
+  // Where the step runs. failed_precondition: other steps have the CPUs or GPUs, and it can be placed when they
   // have ended; the text says what to do about it. Any other error: it can never run in this job.
   Result<StepLayout> place(const StepRequest& request) const;
 
@@ -37,15 +38,22 @@ class Placement {
   struct Choice {
     std::uint32_t node;
     std::uint32_t room;  // tasks that fit
+    std::uint32_t gpus;  // that the step could have
   };
   Result<std::vector<Choice>> eligible(const StepRequest& request) const;
-  std::uint32_t free_cpus(std::uint32_t node) const;
-  std::uint32_t room(const StepRequest& request, std::uint32_t cpus) const;
+  static std::uint32_t room(const StepRequest& request, std::uint32_t cpus, std::uint32_t gpus);
+  static bool choose_nodes(const StepRequest& request, std::uint32_t tasks,
+                           std::vector<Choice>& choices);
+  Status must_wait(const StepRequest& request) const;
+  bool divide_gpus(const StepRequest& request, const std::vector<std::uint32_t>& counts,
+                   const std::vector<Choice>& choices, StepLayout& layout) const;
+  std::vector<std::uint32_t> gpus_for(const StepRequest& request, std::uint32_t node,
+                                      std::uint32_t count) const;
   std::vector<std::uint32_t> cpus_for(const StepRequest& request, std::uint32_t node,
                                       std::uint32_t tasks) const;
 
   std::vector<JobNode> nodes_;
-  std::vector<std::vector<bool>> busy_;  // by node and position
+  std::vector<std::vector<bool>> busy_, busy_gpus_;  // by node and position
 };
 
 }  // namespace ares::steps

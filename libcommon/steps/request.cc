@@ -13,6 +13,8 @@ using node::FieldWriter;
 constexpr std::uint32_t kMostTasks = 1'000'000;
 constexpr std::size_t kMostTaskRanges = 10'000;
 constexpr std::size_t kMostCpus = 8192;  // of a node
+constexpr std::uint32_t kMostGpus = 8192;
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 50;  // so that no product overflows
 
 void put(FieldWriter& out, const TaskSettings& task) {
   for (const std::string& word : task.arguments) out.put("argument", word);
@@ -30,7 +32,13 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("cpus_per_task", task.cpus_per_task)
       .put("bind", task.bind)
       .put("mpi", static_cast<int>(task.mpi))
-      .put("drop_output", task.drop_output);
+      .put("drop_output", task.drop_output)
+      .put("gpus_per_task", task.gpus_per_task)
+      .put("gpu_type", task.gpu_type)
+      .put("memory_per_node", task.memory_per_node)
+      .put("memory_per_cpu", task.memory_per_cpu)
+      .put("task_prolog", task.prolog)
+      .put("task_epilog", task.epilog);
   for (const Program& program : task.programs) {
     out.put("program_ranks", format_interval_set(program.ranks))
         .put("program_words", program.arguments.size());
@@ -86,6 +94,17 @@ TaskSettings task_settings(FieldReader& in) {
   if (mpi < 0 || mpi > static_cast<int>(Mpi::pmix)) in.wrong("mpi", "is not a known interface");
   task.mpi = static_cast<Mpi>(mpi);
   task.programs = programs_of(in);
+  task.gpus_per_task = in.number_or<std::uint32_t>("gpus_per_task", 0);
+  if (task.gpus_per_task > kMostGpus) in.wrong("gpus_per_task", "is out of range");
+  task.gpu_type = in.text_or_empty("gpu_type");
+  task.memory_per_node = in.number_or<std::int64_t>("memory_per_node", 0);
+  task.memory_per_cpu = in.number_or<std::int64_t>("memory_per_cpu", 0);
+  for (const std::int64_t bytes : {task.memory_per_node, task.memory_per_cpu})
+    if (bytes < 0 || bytes > kMostMemory) in.wrong("memory_per_node", "is out of range");
+  task.prolog = in.text_or_empty("task_prolog");
+  task.epilog = in.text_or_empty("task_epilog");
+  for (const std::string& program : {task.prolog, task.epilog})
+    if (program.find('\0') != std::string::npos) in.wrong("task_prolog", "contains a NUL");
   if (task.arguments.empty()) in.wrong("argument", "is missing: there is no program to run");
   for (const std::string& text : task.arguments)
     if (text.find('\0') != std::string::npos) in.wrong("argument", "contains a NUL");
@@ -139,6 +158,10 @@ void put(FieldWriter& out, const StepLayout& layout) {
         .put("node_index", node.index)
         .put("node_ranks", list_of(node.ranks))
         .put("node_cpus", list_of(node.cpus));
+  if (layout.terminal) out.put("terminal", true);
+  if (!layout.divides_gpus) return;
+  out.put("divides_gpus", true);
+  for (const StepLayout::Node& node : layout.nodes) out.put("node_gpus", list_of(node.gpus));
 }
 
 StepLayout layout_of(FieldReader& in) {
@@ -150,11 +173,17 @@ StepLayout layout_of(FieldReader& in) {
   const std::vector<std::uint32_t> indices = in.numbers<std::uint32_t>("node_index");
   if (ranks.size() != names.size() || cpus.size() != names.size() || indices.size() != names.size())
     return in.wrong("node", "has not one line of each kind"), layout;
+  layout.terminal = in.flag("terminal");
+  layout.divides_gpus = in.flag("divides_gpus");
+  const std::vector<std::string> gpus = in.all("node_gpus");
+  if (gpus.size() != (layout.divides_gpus ? names.size() : 0))
+    return in.wrong("node_gpus", "is not there once for each node"), layout;
   std::size_t total = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     StepLayout::Node node{indices[i], names[i],
                           numbers_of(in, "node_ranks", ranks[i], layout.tasks - total),
                           numbers_of(in, "node_cpus", cpus[i], kMostCpus)};
+    if (layout.divides_gpus) node.gpus = numbers_of(in, "node_gpus", gpus[i], kMostGpus);
     if (!in.status()) return layout;
     for (const std::uint32_t rank : node.ranks)
       if (rank >= layout.tasks) return in.wrong("node_ranks", "is out of range"), layout;
@@ -170,7 +199,9 @@ StepLayout layout_of(FieldReader& in) {
 std::string encode(const StepRequest& request) {
   FieldWriter out;
   put(out, request.task);
-  out.put("tasks", request.tasks)
+  out.put("step_name", request.name)
+      .put("time_limit", request.time_limit)
+      .put("tasks", request.tasks)
       .put("nodes", request.nodes)
       .put("tasks_per_node", request.tasks_per_node)
       .put("spread", static_cast<int>(request.spread))
@@ -179,6 +210,8 @@ std::string encode(const StepRequest& request) {
       .put("overcommit", request.overcommit)
       .put("immediate", request.immediate)
       .put("kill_on_bad_exit", request.kill_on_bad_exit);
+  if (request.gpus) out.put("gpus", *request.gpus);
+  if (request.gpus_per_node) out.put("gpus_per_node", *request.gpus_per_node);
   for (const std::string& name : request.wanted_nodes) out.put("wanted_node", name);
   for (const std::string& name : request.excluded_nodes) out.put("excluded_node", name);
   return out.take();
@@ -188,6 +221,12 @@ Result<StepRequest> decode_request(std::string_view text) {
   FieldReader in("step request", text);
   StepRequest request;
   request.task = task_settings(in);
+  request.name = in.text_or_empty("step_name");
+  request.time_limit = in.number_or<std::uint32_t>("time_limit", 0);
+  request.gpus = in.optional_number<std::uint32_t>("gpus");
+  request.gpus_per_node = in.optional_number<std::uint32_t>("gpus_per_node");
+  if (request.gpus.value_or(0) > kMostTasks || request.gpus_per_node.value_or(0) > kMostGpus)
+    in.wrong("gpus", "is out of range");
   request.tasks = in.number_or<std::uint32_t>("tasks", 0);
   request.nodes = in.number_or<std::uint32_t>("nodes", 0);
   request.tasks_per_node = in.number_or<std::uint32_t>("tasks_per_node", 0);
@@ -220,7 +259,10 @@ Result<StepLayout> decode_layout(std::string_view text) {
 
 std::string encode(const NodeLaunch& launch) {
   FieldWriter out;
-  out.put("step", launch.step).put("this_node", launch.node).put("space", launch.space);
+  out.put("step", launch.step)
+      .put("this_node", launch.node)
+      .put("step_name", launch.name)
+      .put("space", launch.space);
   put(out, launch.layout);
   put(out, launch.task);
   return out.take();
@@ -231,6 +273,7 @@ Result<NodeLaunch> decode_launch(std::string_view text) {
   NodeLaunch launch;
   launch.step = in.number<std::uint32_t>("step");
   launch.node = in.number<std::uint32_t>("this_node");
+  launch.name = in.text_or_empty("step_name");
   launch.space = in.text_or_empty("space");
   launch.layout = layout_of(in);
   launch.task = task_settings(in);

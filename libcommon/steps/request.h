@@ -46,14 +46,27 @@ struct TaskSettings {
   Mpi mpi = Mpi::none;
   bool drop_output = false;       // the oldest, where arun does not read it; else tasks wait
   std::vector<Program> programs;  // in place of `arguments`
+  // GPUs of each task alone; 0: each sees all that the step has on its node.
+  std::uint32_t gpus_per_task = 0;
+  std::string gpu_type;  // that all GPUs of the step must have; empty: any
+  // At most this for all tasks of a node together, in bytes; 0: the limit of the job alone.
+  std::int64_t memory_per_node = 0;
+  std::int64_t memory_per_cpu = 0;  // times the CPUs that the step has there
+  // Programs that run as the user before and after each task; empty: none.
+  std::string prolog, epilog;
   friend bool operator==(const TaskSettings&, const TaskSettings&) = default;
 };
 
 struct StepRequest {
   TaskSettings task;
-  std::uint32_t tasks = 0;                // 0: one on each node, or as many as the job has
-  std::uint32_t nodes = 0;                // 0: as many as needed
-  std::uint32_t tasks_per_node = 0;       // at most; 0: no limit
+  std::string name;                  // in listings and accounting; empty: that of the program
+  std::uint32_t time_limit = 0;      // seconds; 0: none but that of the job
+  std::uint32_t tasks = 0;           // 0: one on each node, or as many as the job has
+  std::uint32_t nodes = 0;           // 0: as many as needed
+  std::uint32_t tasks_per_node = 0;  // at most; 0: no limit
+  // GPUs of all nodes together, and of each node. If neither these nor `task.gpus_per_task` say anything,
+  // the step sees all of the job's.
+  std::optional<std::uint32_t> gpus, gpus_per_node;
   std::vector<std::string> wanted_nodes;  // only these; empty: any of the job
   std::vector<std::string> excluded_nodes;
   Spread spread = Spread::block;
@@ -73,10 +86,14 @@ struct StepLayout {
     std::vector<std::uint32_t> ranks;
     // Of the job's CPUs on the node, by position; empty: all.
     std::vector<std::uint32_t> cpus;
+    // Of the job's GPUs there, by position; only where the layout divides them.
+    std::vector<std::uint32_t> gpus{};
     friend bool operator==(const Node&, const Node&) = default;
   };
   std::uint32_t tasks = 0;
   std::vector<Node> nodes;
+  bool terminal = false;      // task 0 has one
+  bool divides_gpus = false;  // else the step sees all GPUs of the job
   friend bool operator==(const StepLayout&, const StepLayout&) = default;
 };
 
@@ -86,6 +103,7 @@ struct NodeLaunch {
   std::string space;       // names the step for MPI; others cannot guess it
   StepLayout layout;
   TaskSettings task;
+  std::string name{};  // of the step
   friend bool operator==(const NodeLaunch&, const NodeLaunch&) = default;
 };
 

@@ -68,6 +68,24 @@ Value master_address(const Facts& f) {
 Value master_port(const Facts& f) {
   return f.spec.launch.master_port == 0 ? Value() : number(f.spec.launch.master_port);
 }
+// As the node numbers them.
+Value step_gpus(const Facts& f) {
+  const std::vector<GpuIndex>& gpus = f.spec.launch.share.gpus;
+  std::string list;
+  for (std::uint32_t i = 0; i < gpus.size(); ++i) {
+    const std::vector<std::uint32_t>& own = f.node.gpus;
+    if (f.launch.layout.divides_gpus && std::find(own.begin(), own.end(), i) == own.end()) continue;
+    list += (list.empty() ? "" : ",") + std::to_string(gpus[i].value());
+  }
+  return list.empty() ? Value() : Value(list);
+}
+Value gpus_per_task(const Facts& f) {
+  const std::uint32_t each = f.launch.task.gpus_per_task;
+  return each == 0 ? Value() : number(each);
+}
+Value step_name(const Facts& f) {
+  return f.launch.name.empty() ? Value() : Value(f.launch.name);
+}
 Value cpus_per_task(const Facts& f) {
   return number(f.launch.task.cpus_per_task);
 }
@@ -81,6 +99,7 @@ struct Row {
 // "ARES_" ones are also set with "SLURM_".
 constexpr Row kRows[] = {
     {{"ARES_CPUS_PER_TASK", "CPUs of each task", ""}, cpus_per_task},
+    {{"ARES_GPUS_PER_TASK", "GPUs of each task", "with --gpus-per-task"}, gpus_per_task},
     {{"ARES_GTIDS", "ranks of the step on this node, separated by commas", ""}, ranks_here},
     {{"ARES_LOCALID", "number of the task on its node", ""}, local_rank},
     {{"ARES_NNODES", "number of nodes of the step", ""}, node_count},
@@ -90,6 +109,9 @@ constexpr Row kRows[] = {
     {{"ARES_PROCID", "rank of the task", ""}, rank},
     {{"ARES_STEPID", "same as ARES_STEP_ID", ""}, step},
     {{"ARES_STEP_ID", "number of the step", ""}, step},
+    {{"ARES_STEP_GPUS", "GPUs of the step on this node, as the node numbers them", "with GPUs"},
+     step_gpus},
+    {{"ARES_STEP_NAME", "name of the step", ""}, step_name},
     {{"ARES_STEP_NODELIST", "nodes of the step, as n[1-4]", ""}, node_list},
     {{"ARES_STEP_NUM_NODES", "same as ARES_NNODES", ""}, node_count},
     {{"ARES_STEP_NUM_TASKS", "same as ARES_NTASKS", ""}, size},
@@ -112,6 +134,14 @@ constexpr auto kVariables = [] {
   for (std::size_t i = 0; i < variables.size(); ++i) variables[i] = kRows[i].about;
   return variables;
 }();
+
+// By position among those of the job.
+std::span<const std::uint32_t> gpus_of_task(const NodeLaunch& launch, std::uint32_t local) {
+  const std::span<const std::uint32_t> all = launch.layout.nodes[launch.node].gpus;
+  const std::size_t each = launch.task.gpus_per_task;
+  if (each == 0 || all.size() < each * (local + 1)) return all;
+  return all.subspan(each * local, each);
+}
 
 }  // namespace
 
@@ -155,6 +185,11 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
          node::job_environment(spec, submitted, directory, started_at, restore))
       add(variable);
   }
+  if (launch.layout.divides_gpus)
+    for (auto& [name, value] : node::gpu_variables(spec, gpus_of_task(launch, local))) {
+      variables.erase(name);
+      if (value) variables.insert_or_assign(name, std::move(*value));
+    }
   for (const Row& row : kRows)
     if (Value value = row.value(facts);
         value && !(row.yields && variables.contains(row.about.name))) {

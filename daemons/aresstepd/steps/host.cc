@@ -35,8 +35,18 @@ std::vector<steps::JobNode> job_nodes(const node::StepSpec& spec) {
   std::vector<steps::JobNode> nodes;
   for (std::size_t i = 0; i < layout.names.size(); ++i)
     nodes.push_back({layout.names[i], i < layout.cpus.size() ? layout.cpus[i] : 0,
-                     i < layout.tasks.size() ? layout.tasks[i] : 0});
+                     i < layout.tasks.size() ? layout.tasks[i] : 0,
+                     i < layout.gpus.size() ? layout.gpus[i] : 0});
   return nodes;
+}
+
+std::vector<steps::StepNumber> take_due(std::map<steps::StepNumber, BootTime>& times,
+                                        BootTime now) {
+  std::vector<steps::StepNumber> due;
+  for (const auto& [step, at] : times)
+    if (at <= now) due.push_back(step);
+  for (const steps::StepNumber step : due) times.erase(step);
+  return due;
 }
 
 }  // namespace
@@ -116,13 +126,8 @@ bool StepHost::is_idle() const {
 }
 
 int StepHost::do_what_is_due(BootTime now) {
-  std::vector<steps::StepNumber> due;
-  for (const auto& [step, at] : kills_)
-    if (at <= now) due.push_back(step);
-  for (const steps::StepNumber step : due) {
-    kills_.erase(step);
-    manager_->kill(step);
-  }
+  for (const steps::StepNumber step : take_due(limits_, now)) manager_->time_out(step);
+  for (const steps::StepNumber step : take_due(kills_, now)) manager_->kill(step);
   std::vector<TaskGroup*> groups;
   for (const auto& [key, member] : members_)
     if (member.here) groups.push_back(member.here.get());
@@ -136,7 +141,8 @@ int StepHost::do_what_is_due(BootTime now) {
     }
     next = tell_usage_at_;
   }
-  for (const auto& [step, at] : kills_) next = std::min(next.value_or(at), at);
+  for (const auto* times : {&kills_, &limits_})
+    for (const auto& [step, at] : *times) next = std::min(next.value_or(at), at);
   if (const std::optional<BootTime> at = hold_.deadline()) next = std::min(next.value_or(*at), *at);
   if (!next) return -1;
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - now);
@@ -427,12 +433,19 @@ void StepHost::account(const steps::StepAccount& account) {
   // The end of the job is what ended it.
   if (ending_ && known.state == StepState::failed && known.worst.signal != 0)
     known.state = StepState::cancelled;
-  if (known.state != StepState::running) kills_.erase(known.number);
+  if (known.state != StepState::running) {
+    kills_.erase(known.number);
+    limits_.erase(known.number);
+  }
   ledger_.put(known, os::wall_now());
 }
 
 void StepHost::kill_later(steps::StepNumber step) {
   kills_.emplace(step, os::boot_now() + facts_.spec.launch.kill_wait);
+}
+
+void StepHost::limit_time(steps::StepNumber step, Seconds limit) {
+  limits_[step] = os::boot_now() + limit;
 }
 
 }  // namespace ares::stepd

@@ -90,6 +90,7 @@ class StepHost final : private steps::StepLinks {
   void close_node(steps::StepNumber step, std::uint32_t node) override;
   void account(const steps::StepAccount& account) override;
   void kill_later(steps::StepNumber step) override;
+  void limit_time(steps::StepNumber step, Seconds limit) override;
 
   HostFacts facts_;
   StepRecords records_;
@@ -108,7 +109,8 @@ class StepHost final : private steps::StepLinks {
   steps::ClientId next_client_ = 1;
   bool ending_ = false;  // the attempt was told to end
   StepLedger ledger_;
-  std::map<steps::StepNumber, BootTime> kills_;  // of steps that were told to end
+  std::map<steps::StepNumber, BootTime> kills_;   // of steps that were told to end
+  std::map<steps::StepNumber, BootTime> limits_;  // when those with a time limit reach it
   BootTime tell_usage_at_{};
 };
 

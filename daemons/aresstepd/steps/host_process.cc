@@ -63,6 +63,11 @@ int run_step_host(const std::string& directory, int listener) {
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
   set_limits(spec->launch.spec->limits);
+  if (auto groups = os::StepGroups::make(spec->memory_limit.value_or(Bytes(0)),
+                                         spec->launch.spec->uid.value()))
+    facts.memory = std::move(*groups);
+  else
+    facts.no_memory = groups.error().message;
   if (!spec->private_tmp.empty())
     if (const Status entered = os::enter_private_tmp(spec->private_tmp); !entered)
       return give_up(entered.error());

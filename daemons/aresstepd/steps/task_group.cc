@@ -16,6 +16,7 @@
 #include "aresstepd/steps/task_process.h"
 #include "aresstepd/steps/task_usage.h"
 #include "base/clip.h"
+#include "base/printable.h"
 #include "node/binding.h"
 #include "os/file.h"
 #include "steps/program.h"
@@ -89,6 +90,8 @@ void TaskGroup::prepare(const std::string& payload) {
   if (launch->layout.nodes[launch->node].index != facts_.spec.launch.rank)
     return send_(FrameKind::refused, 0, "the step is for another node of the job");
   launch_ = std::move(*launch);
+  if (Status good = check_gpus(); !good) return say_ready(good);
+  if (Status limited = limit_memory(); !limited) return say_ready(limited);
   if (launch_->task.mpi == steps::Mpi::none) return say_ready({});
   if (Status prepared = prepare_mpi(); !prepared || launch_->task.mpi != steps::Mpi::pmix)
     say_ready(prepared);
@@ -99,6 +102,42 @@ void TaskGroup::say_ready(const Status& prepared) {
     send_(FrameKind::ready, 0, {});
   else
     send_(FrameKind::refused, 0, prepared.error().message);
+}
+
+Status TaskGroup::check_gpus() const {
+  const steps::StepLayout& layout = launch_->layout;
+  const std::string& type = launch_->task.gpu_type;
+  if (!layout.divides_gpus) return {};
+  for (const std::uint32_t gpu : layout.nodes[launch_->node].gpus) {
+    const std::vector<std::string>& types = facts_.spec.launch.gpu_types;
+    if (gpu >= facts_.spec.launch.share.gpus.size())
+      return fail(ErrorCode::failed_precondition, "the job has no such GPU here");
+    if (!type.empty() && (gpu >= types.size() || types[gpu] != type))
+      return fail(ErrorCode::failed_precondition,
+                  "the step asks for GPUs of type " + quote(type) +
+                      ", and not all GPUs of the job here are of it");
+  }
+  return {};
+}
+
+Status TaskGroup::limit_memory() {
+  const steps::TaskSettings& task = launch_->task;
+  const LaunchSpec& job = facts_.spec.launch;
+  const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
+  const auto cpus = static_cast<std::int64_t>(
+      node.cpus.empty() ? node.ranks.size() * task.cpus_per_task : node.cpus.size());
+  const Bytes limit(task.memory_per_node != 0 ? task.memory_per_node : task.memory_per_cpu * cpus);
+  if (limit.value() == 0) return {};
+  if (job.share.memory.value() > 0 && limit > job.share.memory)
+    return fail(ErrorCode::invalid_argument,
+                "the step asks for " + std::to_string(limit.value() >> 20) +
+                    " MiB of memory, and the job has " +
+                    std::to_string(job.share.memory.value() >> 20) + " here");
+  if (!facts_.memory) return fail(ErrorCode::failed_precondition, facts_.no_memory);
+  auto group = facts_.memory->take(limit);
+  if (!group) return fail(group.error());
+  memory_ = std::move(*group);
+  return {};
 }
 
 // With PMIx the service says when it is ready.
@@ -182,6 +221,9 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
   start.window_size = settings.window_size;
   start.umask = settings.umask;
   start.cpus = cpus_of(local);
+  start.prolog = settings.prolog;
+  start.epilog = settings.epilog;
+  if (memory_) start.group = memory_->path();
   os::Fd to_mpi;
   if (mpi_) {
     Result<os::Fd> connected = mpi_->connect(local);
@@ -237,6 +279,7 @@ bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {
     end.signal = WTERMSIG(wait_status);
   else
     end.code = WEXITSTATUS(wait_status);
+  end.out_of_memory = end.signal == SIGKILL && memory_ && memory_->ran_out_of_memory();
   end.user_cpu = duration(used.ru_utime);
   end.system_cpu = duration(used.ru_stime);
   end.max_rss = std::int64_t{used.ru_maxrss} << 10;

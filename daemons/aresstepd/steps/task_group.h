@@ -19,6 +19,7 @@
 #include "base/time.h"
 #include "node/step_spec.h"
 #include "os/fd.h"
+#include "os/groups/step_groups.h"
 #include "steps/frame.h"
 #include "steps/request.h"
 
@@ -30,7 +31,10 @@ struct HostFacts {
   std::string directory;  // the attempt's
   std::string pmixd;      // path of arespmixd
   Time started_at{};      // when the job started
-  bool by_root = false;   // the node's daemons are root's, so that root alone speaks for them
+  // For steps with a limit on memory; none: `no_memory` says why they cannot run here.
+  std::shared_ptr<os::StepGroups> memory;
+  std::string no_memory;
+  bool by_root = false;  // the node's daemons are root's, so that root alone speaks for them
 };
 
 class TaskGroup {
@@ -77,6 +81,8 @@ class TaskGroup {
   };
 
   void prepare(const std::string& payload);
+  Status check_gpus() const;
+  Status limit_memory();
   Status prepare_mpi();
   void say_ready(const Status& prepared);
   void start_all();
@@ -110,8 +116,9 @@ class TaskGroup {
   Reactor& reactor_;
   Send send_;
   std::optional<steps::NodeLaunch> launch_;
-  std::string pmix_directory_;       // made for it; empty: none was
-  std::unique_ptr<MpiService> mpi_;  // none: the program is not one of MPI
+  std::string pmix_directory_;                     // made for it; empty: none was
+  std::unique_ptr<MpiService> mpi_;                // none: the program is not one of MPI
+  std::unique_ptr<os::StepGroups::Group> memory_;  // none: the step has no limit of its own
   std::vector<Task> tasks_;
   bool link_full_ = false;    // the connection to the first node
   bool reader_full_ = false;  // arun does not read

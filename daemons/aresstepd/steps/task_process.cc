@@ -14,6 +14,9 @@
 #include <cstring>
 #include <utility>
 
+#include "aresstepd/script_child.h"
+#include "aresstepd/task_epilog.h"
+#include "aresstepd/task_prolog.h"
 #include "os/affinity.h"
 #include "os/namespace.h"
 
@@ -23,6 +26,7 @@ namespace {
 constexpr int kCannot = 1;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
+constexpr Seconds kEpilogTime{10};
 
 struct Pipe {
   os::Fd read, write;
@@ -85,6 +89,31 @@ struct ChildEnds {
   int terminal = -1;
 };
 
+[[noreturn]] void give_up(int report, const std::string& why) {
+  ::dprintf(report, "aresstepd: %s\n", why.c_str());
+  ::_exit(kCannot);
+}
+
+// Those of --task-prolog and --task-epilog. With an epilog it returns in a child of this process.
+void run_programs_around(TaskStart& start, int report) {
+  if (!start.prolog.empty())
+    if (const Status ran = run_task_prolog(start.prolog, start.environment); !ran)
+      give_up(report, ran.error().message);
+  if (start.epilog.empty()) return;
+  const Status in_child = continue_as_child([&] {
+    const std::string wrong =
+        run_task_epilog(node::SiteProgram{start.epilog, kEpilogTime}, start.environment);
+    if (!wrong.empty()) ::dprintf(report, "aresstepd: the task epilog %s\n", wrong.c_str());
+  });
+  if (!in_child) give_up(report, in_child.error().message);
+}
+
+void enter(const std::string& group, int report) {
+  const os::Fd processes(::open((group + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+  if (!processes || ::write(processes.get(), "0", 1) != 1)
+    give_up(report, "cannot enter the control group of the step", errno, kCannot);
+}
+
 [[noreturn]] void run(TaskStart& start, const ChildEnds& ends) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
@@ -103,6 +132,7 @@ struct ChildEnds {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (start.passed >= 0) ::fcntl(start.passed, F_SETFD, 0);
+  if (!start.group.empty()) enter(start.group, report);
   os::run_on(start.cpus);
   ::umask(start.umask & 0777);
   if (::chdir(start.directory.c_str()) != 0) {
@@ -118,6 +148,7 @@ struct ChildEnds {
   else if (!start.errors.empty())
     use_file(report, 2, start.errors, write_flags);
 
+  run_programs_around(start, report);
   // PATH of the task, not of this process, finds the program.
   std::vector<char*> variables = pointers(start.environment);
   environ = variables.data();

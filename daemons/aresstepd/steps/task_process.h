@@ -25,7 +25,10 @@ struct TaskStart {
   std::uint32_t window_size = 0;  // columns << 16 | rows, of the terminal
   std::uint32_t umask = 022;
   IntervalSet cpus;  // that it is bound to; empty: those of the host
-  int passed = -1;   // an open descriptor that the program inherits
+  // Run as the user before and after the program; empty: none.
+  std::string prolog, epilog;
+  std::string group;  // its own control group, which it enters; empty: that of the host
+  int passed = -1;    // an open descriptor that the program inherits
 };
 
 struct StartedTask {

@@ -9,6 +9,7 @@ std::string_view to_string(StepState state) {
     case StepState::failed: return "FAILED";
     case StepState::cancelled: return "CANCELLED";
     case StepState::out_of_memory: return "OUT_OF_MEMORY";
+    case StepState::timeout: return "TIMEOUT";
   }
   return "UNKNOWN";
 }

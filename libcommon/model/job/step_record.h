@@ -25,8 +25,9 @@ enum class StepState : std::uint8_t {
   failed,
   cancelled,
   out_of_memory,
+  timeout,
 };
-inline constexpr StepState kLastStepState = StepState::out_of_memory;
+inline constexpr StepState kLastStepState = StepState::timeout;
 std::string_view to_string(StepState state);  // "RUNNING"
 
 // The step host, which runs as the job's user, tells most of it: it is the user's own claim.

@@ -298,16 +298,17 @@ class RandomWire {
     l.cluster_name = word();
     l.node_name = word();
     std::vector<std::string> names;
-    std::vector<std::uint32_t> cpus, tasks;
-    const bool has_steps = flag();
+    std::vector<std::uint32_t> cpus, tasks, gpus;
+    const bool has_steps = flag(), has_gpus = flag();
     for (std::uint64_t n = 1 + number(5); n > 0; --n) {
       names.push_back("n" + std::to_string(number(12)));
       cpus.push_back(flag() ? 4 : u32());
       tasks.push_back(flag() ? 1 : u32());
+      if (has_gpus) gpus.push_back(u32());
       if (has_steps) l.step_addresses.push_back(word());
     }
     l.rank = static_cast<std::uint32_t>(number(names.size()));
-    l.layout = std::make_shared<const NodeLayout>(names, cpus, tasks);
+    l.layout = std::make_shared<const NodeLayout>(names, cpus, tasks, gpus);
     l.share.cpus = u32();
     l.share.cpu_ids = list([this] { return u32(); });
     l.share.memory = bytes();

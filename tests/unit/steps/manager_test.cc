@@ -34,7 +34,9 @@ struct FakeLinks final : StepLinks {
   void close_node(StepNumber step, std::uint32_t node) override { open.erase({step, node}); }
   void account(const StepAccount& account) override { accounts.push_back(account); }
   void kill_later(StepNumber step) override { kills.insert(step); }
+  void limit_time(StepNumber step, Seconds limit) override { limits[step] = limit; }
   std::vector<StepAccount> accounts;
+  std::map<StepNumber, Seconds> limits;
   std::set<StepNumber> kills;
 };
 
@@ -81,6 +83,30 @@ TEST_F(ManagerTest, NoNodeIsToldToGoBeforeAllAreReady) {
   from(0, 1, FrameKind::ready);
   EXPECT_TRUE(was_sent(0, 0, FrameKind::go) && was_sent(0, 1, FrameKind::go));
   EXPECT_EQ(last_told(1), FrameKind::created);
+}
+
+TEST_F(ManagerTest, StepAtItsTimeLimitGetsTermAndThenKillAndIsAccountedSo) {
+  StepRequest limited = request(2, 2);
+  limited.time_limit = 60;
+  limited.name = "solver";
+  ask(1, limited);
+  EXPECT_TRUE(links.limits.empty()) << "its tasks have not begun";
+  from(0, 0, FrameKind::ready);
+  from(0, 1, FrameKind::ready);
+  EXPECT_EQ(links.limits[0], Seconds(60));
+  finish(0, 1, 1);
+  const std::size_t sent_to_ended = links.sent[{0, 1}].size();
+  manager.time_out(0);
+  manager.time_out(0);
+  const std::vector<Frame>& sent = links.sent[{0, 0}];
+  EXPECT_EQ(std::count(sent.begin(), sent.end(), Frame{FrameKind::signal, SIGTERM, {}}), 1);
+  EXPECT_EQ(links.sent[{0, 1}].size(), sent_to_ended);
+  EXPECT_TRUE(links.kills.contains(0));
+  EXPECT_NE(links.told[1].back().payload.find("time limit"), std::string::npos);
+  finish(0, 0, 0, 15);
+  EXPECT_EQ(links.accounts.back().state, StepState::timeout);
+  EXPECT_EQ(links.accounts.back().name, "solver");
+  manager.time_out(0);  // too late
 }
 
 TEST_F(ManagerTest, StepEndsWhenAllNodesHaveSentAllOutput) {

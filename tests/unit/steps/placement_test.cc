@@ -112,6 +112,92 @@ TEST_F(PlacementTest, ExactStepsRunBesideEachOtherOnCpusOfTheirOwn) {
   EXPECT_EQ(second.nodes[0].cpus, (Ranks{2, 3}));
 }
 
+class GpuPlacement : public testing::Test {
+ protected:
+  Placement job{{{"n1", 4, 2, 4}, {"n2", 4, 2, 2}}};
+
+  StepLayout placed(const StepRequest& request) {
+    const Result<StepLayout> layout = job.place(request);
+    EXPECT_TRUE(layout) << layout.error().message;
+    return layout.value_or(StepLayout{});
+  }
+  ErrorCode refused(const StepRequest& request) {
+    const Result<StepLayout> layout = job.place(request);
+    EXPECT_FALSE(layout);
+    return layout ? ErrorCode::internal : layout.error().code;
+  }
+};
+
+TEST_F(GpuPlacement, StepThatSaysNothingSeesAllGpusAndTakesNone) {
+  EXPECT_FALSE(placed(exactly(1)).divides_gpus);
+  job.occupy(placed(exactly(1)));
+  StepRequest all = exactly(1);
+  all.gpus_per_node = 4;
+  EXPECT_EQ(placed(all).nodes[0].gpus, (Ranks{0, 1, 2, 3}));
+}
+
+TEST_F(GpuPlacement, ExactStepsHaveGpusOfTheirOwnAndTheNextOneWaits) {
+  StepRequest one = exactly(1);
+  one.wanted_nodes = {"n2"};
+  one.gpus_per_node = 1;
+  const StepLayout first = placed(one);
+  EXPECT_EQ(first.nodes[0].gpus, (Ranks{0}));
+  job.occupy(first);
+  const StepLayout second = placed(one);
+  EXPECT_EQ(second.nodes[0].gpus, (Ranks{1}));
+  job.occupy(second);
+  EXPECT_EQ(refused(one), ErrorCode::failed_precondition) << "there are CPUs, but no GPU";
+  StepRequest shares = one;
+  shares.overlap = true;
+  EXPECT_EQ(placed(shares).nodes[0].gpus, (Ranks{0}));
+  job.release(first);
+  EXPECT_EQ(placed(one).nodes[0].gpus, (Ranks{0}));
+}
+
+TEST_F(GpuPlacement, GpusOfTasksSayHowManyTasksFitOnANode) {
+  StepRequest tasks = exactly(3);
+  tasks.task.gpus_per_task = 2;
+  const StepLayout both = placed(tasks);
+  ASSERT_EQ(both.nodes.size(), 2u);
+  EXPECT_EQ(both.nodes[0].gpus, (Ranks{0, 1, 2, 3}));
+  EXPECT_EQ(both.nodes[1].gpus, (Ranks{0, 1}));
+  tasks.tasks = 4;
+  EXPECT_EQ(refused(tasks), ErrorCode::invalid_argument);
+}
+
+TEST_F(GpuPlacement, GpusOfAllNodesAreSharedOutAndNeedOneOnEach) {
+  StepRequest total = exactly(2, 2);
+  total.gpus = 5;
+  const StepLayout layout = placed(total);
+  ASSERT_EQ(layout.nodes.size(), 2u);
+  EXPECT_EQ(layout.nodes[0].gpus.size() + layout.nodes[1].gpus.size(), 5u);
+  total.gpus = 7;
+  EXPECT_EQ(refused(total), ErrorCode::invalid_argument);
+  total.gpus = 1;
+  EXPECT_EQ(refused(total), ErrorCode::invalid_argument) << "for two nodes";
+  StepRequest one_node = exactly(2);
+  one_node.gpus = 5;
+  EXPECT_EQ(placed(one_node).nodes.size(), 2u) << "no node has so many alone";
+  StepRequest none = exactly(1);
+  none.gpus = 0;
+  EXPECT_TRUE(placed(none).divides_gpus && placed(none).nodes[0].gpus.empty());
+}
+
+TEST_F(GpuPlacement, NodeThatIsLargeEnoughIsFoundBehindOthers) {
+  Placement uneven{{{"n1", 2, 1, 1}, {"n2", 4, 1, 2}}};
+  StepRequest request = exactly(2, 1);
+  request.task.gpus_per_task = 1;
+  const Result<StepLayout> layout = uneven.place(request);
+  ASSERT_TRUE(layout) << layout.error().message;
+  EXPECT_EQ(layout->nodes[0].name, "n2");
+}
+
+TEST_F(GpuPlacement, WhatNoWaitingHelpsIsRefused) {
+  StepRequest request = exactly(2, 2);
+  request.gpus_per_node = 3;  // n2 has two
+  EXPECT_EQ(refused(request), ErrorCode::invalid_argument);
+}
+
 // Of any sequence of steps: no CPU has two of them, all ranks are there once, and each task has its CPUs.
 TEST(PlacementProperty, NoCpuIsGivenTwice) {
   std::mt19937 random(20261124);

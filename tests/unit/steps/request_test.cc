@@ -18,6 +18,12 @@ TaskSettings settings() {
   task.cpus_per_task = 3;
   task.bind = false;
   task.mpi = Mpi::pmi1;
+  task.gpus_per_task = 2;
+  task.gpu_type = "a100";
+  task.memory_per_node = std::int64_t{3} << 30;
+  task.memory_per_cpu = 5;
+  task.prolog = "/site/before it";
+  task.epilog = "after";
   return task;
 }
 
@@ -34,6 +40,10 @@ TEST(StepRequest, IsDecodedAsEncoded) {
   request.wanted_nodes = {"n1", "n3"};
   request.excluded_nodes = {"n2"};
   request.spread = Spread::cyclic;
+  request.name = "of two\nlines";
+  request.time_limit = 90;
+  request.gpus = 0;
+  request.gpus_per_node = 3;
   request.exact = request.overcommit = request.immediate = request.kill_on_bad_exit = true;
   const Result<StepRequest> decoded = decode_request(encode(request));
   ASSERT_TRUE(decoded) << decoded.error().message;
@@ -60,6 +70,31 @@ TEST(NodeLaunch, IsDecodedAsEncoded) {
   const Result<NodeLaunch> decoded = decode_launch(encode(launch));
   ASSERT_TRUE(decoded) << decoded.error().message;
   EXPECT_EQ(*decoded, launch);
+}
+
+TEST(NodeLaunch, SaysWhichGpusEachNodeHas) {
+  NodeLaunch launch{9, 1, "space", layout(), settings(), "name"};
+  launch.layout.divides_gpus = launch.layout.terminal = true;
+  launch.layout.nodes[1].gpus = {0, 3};
+  const Result<NodeLaunch> decoded = decode_launch(encode(launch));
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(*decoded, launch);
+  std::string short_of_one = encode(launch);
+  const std::string line = "node_gpus 0,3\n";
+  short_of_one.erase(short_of_one.find(line), line.size());
+  EXPECT_FALSE(decode_launch(short_of_one)) << "a node without its GPUs would see all of them";
+}
+
+TEST(StepRequest, AmountsOutOfRangeAreRefused) {
+  StepRequest request;
+  request.task = settings();
+  request.task.memory_per_cpu = -1;
+  EXPECT_FALSE(decode_request(encode(request)));
+  request.task.memory_per_cpu = INT64_MAX;
+  EXPECT_FALSE(decode_request(encode(request)));
+  request.task = settings();
+  request.gpus_per_node = 1'000'000;
+  EXPECT_FALSE(decode_request(encode(request)));
 }
 
 TEST(NodeLaunch, LayoutThatContradictsItselfIsRefused) {

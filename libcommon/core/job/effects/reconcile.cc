@@ -159,15 +159,20 @@ namespace {
 std::shared_ptr<const NodeLayout> layout_of_first(const ClusterState& state, const Job& job,
                                                   std::size_t count) {
   std::vector<std::string> names;
-  std::vector<std::uint32_t> cpus, tasks;
+  std::vector<std::uint32_t> cpus, tasks, gpus;
+  bool has_gpus = false;
   for (std::size_t rank = 0; rank < count; ++rank) {
     const NodeShare& share = job.allocation->nodes[rank];
     const Node* node = state.nodes.find(share.node);
     names.push_back(node ? node->name : "gone-" + std::to_string(share.node.value()));
     cpus.push_back(share.cpus);
     tasks.push_back(share.tasks);
+    gpus.push_back(static_cast<std::uint32_t>(share.gpus.size()));
+    has_gpus = has_gpus || !share.gpus.empty();
   }
-  return std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
+  if (!has_gpus) gpus.clear();
+  return std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks),
+                                            std::move(gpus));
 }
 
 }  // namespace
