@@ -104,7 +104,7 @@ Result<int> run_command(const std::vector<std::string>& words, step_client::Allo
     ::poll(ready, std::size(ready), wait);
     if (const std::optional<int> code = command.read_signals()) return *code;
     if (gone || (!lost && ready[1].revents == 0) || os::boot_now() < next_try) continue;
-    const Status held = allocation.hold();
+    const Status held = allocation.hold(command.signals());
     next_try = held ? BootTime{} : os::boot_now() + kBetweenTries;
     if (held || held.error().code == ErrorCode::unavailable) continue;
     gone = true;

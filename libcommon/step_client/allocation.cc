@@ -1,7 +1,6 @@
 #include "step_client/allocation.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,13 +10,14 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
 #include "cli/values/job_ids.h"
 #include "model/job/job.h"
 #include "os/clock.h"
+#include "step_client/pending_call.h"
 #include "step_client/reach.h"
+#include "step_client/wait_limit.h"
 #include "steps/frame.h"
 
 namespace ares::step_client {
@@ -31,39 +31,12 @@ constexpr Duration kLongWait = std::chrono::seconds(10);  // after which the use
 constexpr Duration kSubmitFor = std::chrono::minutes(10);
 constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr Duration kBetweenTries = std::chrono::seconds(1);
+constexpr Duration kCancelFor = std::chrono::seconds(2);
 
 int milliseconds(Duration duration) {
   return static_cast<int>(std::clamp<std::int64_t>(
       std::chrono::ceil<std::chrono::milliseconds>(duration).count(), 0, 3'600'000));
 }
-
-// The answer of one call, which becomes readable when it has come.
-class PendingCall {
- public:
-  PendingCall(rpc::Client& client, api::Request request) : shared_(std::make_shared<Shared>()) {
-    shared_->ready.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    client.call_async(std::move(request), [shared = shared_](Result<api::Response> response) {
-      const std::lock_guard lock(shared->mutex);
-      shared->response = std::move(response);
-      const std::uint64_t one = 1;
-      (void)!::write(shared->ready.get(), &one, sizeof one);
-    });
-  }
-  int fd() const { return shared_->ready.get(); }
-  // None: it has not come.
-  std::optional<Result<api::Response>> take() {
-    const std::lock_guard lock(shared_->mutex);
-    return std::exchange(shared_->response, std::nullopt);
-  }
-
- private:
-  struct Shared {
-    os::Fd ready;
-    std::mutex mutex;
-    std::optional<Result<api::Response>> response;
-  };
-  std::shared_ptr<Shared> shared_;
-};
 
 api::Request wait_request(const JobKey& job) {
   api::Request request;
@@ -73,7 +46,7 @@ api::Request wait_request(const JobKey& job) {
   return request;
 }
 
-bool send_frame(int socket, FrameKind kind, std::uint32_t number) {
+bool send_frame(int socket, FrameKind kind, std::uint32_t number = 0) {
   std::string bytes;
   append_frame(bytes, kind, number, {});
   return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
@@ -81,20 +54,22 @@ bool send_frame(int socket, FrameKind kind, std::uint32_t number) {
 }
 
 // Waits for a frame of that kind.
-bool await_frame(int socket, FrameKind kind) {
-  const BootTime until = os::boot_now() + kPatience;
+Status await_frame(int socket, FrameKind kind, int interrupt) {
+  const auto lost = [] {
+    return fail(ErrorCode::unavailable, "the job has ended, or its first node does not answer");
+  };
+  const WaitLimit limit = WaitLimit::of(kPatience, interrupt);
   steps::FrameReader reader;
   for (;;) {
     const Result<std::optional<steps::Frame>> frame = reader.next();
-    if (!frame) return false;
-    if (*frame && (*frame)->kind == kind) return true;
+    if (!frame) return lost();
+    if (*frame && (*frame)->kind == kind) return {};
     if (*frame) continue;
-    pollfd ready{socket, POLLIN, 0};
-    if (::poll(&ready, 1, milliseconds(until - os::boot_now())) <= 0) return false;
+    if (limit.wait(socket, POLLIN) != Waited::ready) return lost();
     char bytes[4096];
     const ssize_t n = ::recv(socket, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n <= 0) return false;
+    if (n <= 0) return lost();
     reader.add({bytes, static_cast<std::size_t>(n)});
   }
 }
@@ -150,7 +125,8 @@ Result<Allocation> Allocation::obtain(rpc::Client client, api::Request request,
   if (!self.signals_) return fail(os::errno_error("cannot receive signals"));
   if (Status submitted = self.submit(request); !submitted) return fail(submitted.error());
   if (Status started = self.wait_for_start(); !started) return fail(started.error());
-  if (Status connected = self.connect(); !connected) {
+  if (Status connected = self.connect(self.signals_.get()); !connected) {
+    if (self.signalled()) return fail(self.give_up("given up").error());
     // The batch script ends by itself in any case.
     (void)self.cancel();
     return fail(connected.error());
@@ -263,20 +239,22 @@ Status Allocation::give_up(const std::string& why) {
 }
 
 // Holds the job from now on, and learns its variables.
-Status Allocation::connect() {
-  Result<os::Fd> socket = reach(client_, job_);
+Status Allocation::connect(int interrupt) {
+  Result<os::Fd> socket = reach(client_, job_, interrupt);
   if (!socket) return fail(socket.error());
-  Result<std::vector<std::string>> variables = describe(socket->get());
+  Result<std::vector<std::string>> variables = describe(socket->get(), interrupt);
   if (!variables) return fail(variables.error());
   variables_ = std::move(*variables);
-  if (wishes_.held && (!send_frame(socket->get(), FrameKind::keep, 0) ||
-                       !await_frame(socket->get(), FrameKind::kept)))
-    return fail(ErrorCode::unavailable, "the job has ended, or its steps cannot run");
+  if (wishes_.held) {
+    if (!send_frame(socket->get(), FrameKind::keep))
+      return fail(ErrorCode::unavailable, "the job has ended, or its steps cannot run");
+    if (Status kept = await_frame(socket->get(), FrameKind::kept, interrupt); !kept) return kept;
+  }
   held_by_ = std::move(*socket);
   return {};
 }
 
-Status Allocation::hold() {
+Status Allocation::hold(int interrupt) {
   if (held_by_) {
     char bytes[4096];  // of a later release: nothing is expected
     ssize_t n = 0;
@@ -285,25 +263,38 @@ Status Allocation::hold() {
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
     held_by_.reset();
   }
-  return connect();
+  return connect(interrupt);
 }
 
+// The controller may not answer, and who gave the signal does not want to wait.
 Status Allocation::cancel() {
   api::Request request;
+  request.set_request_id(rpc::new_request_id());
   cli::add_refs(request.mutable_cancel()->mutable_jobs()->mutable_jobs(), std::span(&job_, 1));
-  Result<api::Response> response = client_.call(request);
-  if (!response)
-    return fail(response.error().code, "job " + name_ + " may not have been cancelled: " +
-                                           response.error().message + "; acancel " + name_);
-  return {};
+  const WaitLimit limit = WaitLimit::of(kCancelFor, signals_.get());
+  Result<api::Response> response = fail(ErrorCode::unavailable, "no answer");
+  for (;;) {
+    response = call_within(client_, request, limit);
+    if (response) return {};
+    const bool again =
+        response.error().code == ErrorCode::unavailable &&
+        os::boot_now() + kBetweenTries < limit.until &&
+        WaitLimit::of(kBetweenTries, limit.interrupt).wait(-1, 0) != Waited::interrupted;
+    if (!again) break;
+  }
+  return fail(response.error().code,
+              "job " + name_ + " may not have been cancelled: " + response.error().message +
+                  (wishes_.held ? "; it ends by itself when no command holds it" : "") +
+                  "; acancel " + name_);
 }
 
 Status Allocation::ask_to_release(int code) {
+  const int interrupt = signals_.get();
   for (int tries = 0; tries < 2; ++tries) {
-    if (Status held = hold(); !held) return held;
-    if (send_frame(held_by_.get(), FrameKind::release, static_cast<std::uint32_t>(code)) &&
-        await_frame(held_by_.get(), FrameKind::released))
-      return {};
+    if (Status held = hold(interrupt); !held) return held;
+    if (send_frame(held_by_.get(), FrameKind::release, static_cast<std::uint32_t>(code))) {
+      if (await_frame(held_by_.get(), FrameKind::released, interrupt)) return {};
+    }
     held_by_.reset();
   }
   return fail(ErrorCode::unavailable, "its first node does not answer");
@@ -314,7 +305,8 @@ void Allocation::release(int code) {
   const Status released = ask_to_release(code);
   if (released || released.error().code == ErrorCode::not_found ||
       released.error().code == ErrorCode::failed_precondition)
-    return;  // it ends, or has ended
+    return;           // it ends, or has ended
+  (void)signalled();  // another one ends the wait for its cancellation
   say(released.error().message + "; job " + name_ + " is cancelled");
   if (const Status cancelled = cancel(); !cancelled) say(cancelled.error().message);
 }

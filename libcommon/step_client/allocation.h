@@ -49,13 +49,18 @@ class Allocation {
   // NAME=value of the job, for a program outside of it.
   const std::vector<std::string>& variables() const { return variables_; }
 
+  // Becomes readable when a signal has come that ends commands.
+  int interrupt() const { return signals_.get(); }
+
   // To wait for: it becomes readable when the connection is lost. -1: it is lost, call hold() again.
   int connection() const { return held_by_ ? held_by_.get() : -1; }
   // Connects again if the connection is lost. failed_precondition or not_found: the job has ended, and the
   // allocation is gone. unavailable: try again later.
-  Status hold();
+  // Nothing that it waits for takes longer than until `interrupt` is readable.
+  Status hold(int interrupt);
 
-  // Ends the job with that exit code. If its node cannot be reached it is cancelled instead.
+  // Ends the job with that exit code. If its node cannot be reached it is cancelled instead. A signal that
+  // ends commands makes it give up; then the job ends by itself.
   void release(int code);
 
  private:
@@ -66,7 +71,7 @@ class Allocation {
   Status wait_for_start();
   Result<bool> has_started(const Result<api::Response>& response, bool waited);
   Status give_up(const std::string& why);
-  Status connect();
+  Status connect(int interrupt);
   Status cancel();
   Status ask_to_release(int code);
   void say(const std::string& text) const;

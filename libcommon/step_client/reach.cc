@@ -7,13 +7,14 @@
 #include <cerrno>
 #include <set>
 #include <string_view>
-#include <thread>
 
 #include "auth/shared_key.h"
 #include "cli/values/job_ids.h"
 #include "os/clock.h"
 #include "os/sockets/local_socket.h"
 #include "os/sockets/tcp.h"
+#include "step_client/pending_call.h"
+#include "step_client/wait_limit.h"
 #include "steps/frame.h"
 #include "steps/handshake.h"
 #include "steps/socket_name.h"
@@ -23,22 +24,29 @@ namespace ares::step_client {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(10);
-constexpr auto kBetweenTries = std::chrono::milliseconds(250);
+constexpr Duration kBetweenTries = std::chrono::milliseconds(250);
 constexpr std::size_t kNonceBytes = 16;
 
-Status wait_readable(int socket, BootTime until) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(until - os::boot_now()).count();
-  pollfd ready{socket, POLLIN, 0};
-  if (left > 0 && ::poll(&ready, 1, static_cast<int>(left)) > 0) return {};
+Status wait_readable(int socket, const WaitLimit& limit) {
+  if (limit.wait(socket, POLLIN) == Waited::ready) return {};
   return fail(ErrorCode::unavailable, "the node daemon there does not answer");
 }
 
+Result<os::Fd> connect(const std::string& address, const WaitLimit& limit) {
+  Result<os::Fd> socket = os::begin_tcp(address);
+  if (!socket) return fail(ErrorCode::unavailable, socket.error().message);
+  if (limit.wait(socket->get(), POLLOUT) != Waited::ready)
+    return fail(ErrorCode::unavailable, "cannot connect to " + address + " in time");
+  if (Status connected = os::take_connect_error(socket->get()); !connected)
+    return fail(ErrorCode::unavailable, connected.error().message);
+  return socket;
+}
+
 // A byte at a time, so that none of what follows the line is taken. The lines are short.
-Result<std::string> read_line(int socket, BootTime until) {
+Result<std::string> read_line(int socket, const WaitLimit& limit) {
   std::string line;
   while (line.size() <= steps::kLongestLine) {
-    if (Status ready = wait_readable(socket, until); !ready) return fail(ready.error());
+    if (Status ready = wait_readable(socket, limit); !ready) return fail(ready.error());
     char byte = 0;
     const ssize_t n = ::recv(socket, &byte, 1, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -78,20 +86,22 @@ Result<os::Fd> connect_within(const std::string& directory) {
   return socket;
 }
 
-Result<api::StepTicket> ask_ticket(rpc::Client& client, const JobKey& job) {
+Result<api::StepTicket> ask_ticket(rpc::Client& client, const JobKey& job, int interrupt) {
   api::Request request;
   request.mutable_step_access()->mutable_job()->set_job(job.job.value());
   if (!job.task.is_none()) request.mutable_step_access()->mutable_job()->set_task(job.task.value);
-  Result<api::Response> response = client.call(request);
+  Result<api::Response> response =
+      interrupt < 0 ? client.call(request)
+                    : call_within(client, request, WaitLimit::of(kPatience, interrupt));
   if (!response) return fail(response.error());
   return std::move(*response->mutable_step_ticket());
 }
 
-Result<os::Fd> connect_with(const api::StepTicket& ticket) {
-  const BootTime until = os::boot_now() + kPatience;
-  Result<os::Fd> socket = os::connect_tcp(ticket.address(), kPatience);
-  if (!socket) return fail(ErrorCode::unavailable, socket.error().message);
-  const Result<std::string> line = read_line(socket->get(), until);
+Result<os::Fd> connect_with(const api::StepTicket& ticket, int interrupt) {
+  const WaitLimit limit = WaitLimit::of(kPatience, interrupt);
+  Result<os::Fd> socket = connect(ticket.address(), limit);
+  if (!socket) return fail(socket.error());
+  const Result<std::string> line = read_line(socket->get(), limit);
   if (!line) return fail(line.error());
   const Result<std::string> theirs = steps::read_greeting(*line);
   if (!theirs) return fail(theirs.error());
@@ -101,32 +111,33 @@ Result<os::Fd> connect_with(const api::StepTicket& ticket) {
   call.nonce = auth::random_bytes(kNonceBytes);
   if (Status sent = send_all(socket->get(), steps::call_line(call, *theirs, ticket.key())); !sent)
     return fail(sent.error());
-  const Result<std::string> answer = read_line(socket->get(), until);
+  const Result<std::string> answer = read_line(socket->get(), limit);
   if (!answer) return fail(answer.error());
   if (Status known = steps::read_answer(*answer, call, *theirs, ticket.key()); !known)
     return fail(known.error());
   return socket;
 }
 
-Result<os::Fd> reach(rpc::Client& client, const JobKey& job) {
+Result<os::Fd> reach(rpc::Client& client, const JobKey& job, int interrupt) {
   const BootTime until = os::boot_now() + kPatience;
   for (;;) {
-    const Result<api::StepTicket> ticket = ask_ticket(client, job);
+    const Result<api::StepTicket> ticket = ask_ticket(client, job, interrupt);
     if (!ticket) return fail(ticket.error());
-    Result<os::Fd> socket = connect_with(*ticket);
+    Result<os::Fd> socket = connect_with(*ticket, interrupt);
     if (socket) return socket;
     if (socket.error().code != ErrorCode::unavailable || os::boot_now() >= until)
       return fail(socket.error().code, "cannot reach job " + cli::format_job_id(job) + " at " +
                                            ticket->address() + ": " + socket.error().message);
-    std::this_thread::sleep_for(kBetweenTries);
+    if (WaitLimit::of(kBetweenTries, interrupt).wait(-1, 0) == Waited::interrupted)
+      return fail(ErrorCode::unavailable, "interrupted by a signal");
   }
 }
 
-Result<std::vector<std::string>> describe(int host) {
+Result<std::vector<std::string>> describe(int host, int interrupt) {
   std::string request;
   append_frame(request, steps::FrameKind::describe, 0, {});
   if (Status sent = send_all(host, request); !sent) return fail(sent.error());
-  const BootTime until = os::boot_now() + kPatience;
+  const WaitLimit limit = WaitLimit::of(kPatience, interrupt);
   steps::FrameReader reader;
   for (;;) {
     Result<std::optional<steps::Frame>> frame = reader.next();
@@ -143,7 +154,7 @@ Result<std::vector<std::string>> describe(int host) {
       return variables;
     }
     if (*frame) continue;  // of a later release
-    if (Status ready = wait_readable(host, until); !ready) return fail(ready.error());
+    if (Status ready = wait_readable(host, limit); !ready) return fail(ready.error());
     char bytes[4096];
     const ssize_t n = ::recv(host, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;

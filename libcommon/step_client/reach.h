@@ -17,16 +17,17 @@ namespace ares::step_client {
 Result<os::Fd> connect_within(const std::string& directory);
 
 // permission_denied: the job is another user's; failed_precondition: it does not run.
-Result<api::StepTicket> ask_ticket(rpc::Client& client, const JobKey& job);
+// With an `interrupt` of WaitLimit one try is made, which ends when that is readable.
+Result<api::StepTicket> ask_ticket(rpc::Client& client, const JobKey& job, int interrupt = -1);
 
 // With a ticket. unavailable: the node does not answer.
-Result<os::Fd> connect_with(const api::StepTicket& ticket);
+Result<os::Fd> connect_with(const api::StepTicket& ticket, int interrupt = -1);
 
 // Both. Tries again for some seconds while the node daemon is away.
-Result<os::Fd> reach(rpc::Client& client, const JobKey& job);
+Result<os::Fd> reach(rpc::Client& client, const JobKey& job, int interrupt = -1);
 
 // The variables of the job, for a program outside of it: NAME=value. Before anything else is asked.
-Result<std::vector<std::string>> describe(int host);
+Result<std::vector<std::string>> describe(int host, int interrupt = -1);
 
 // The variables with those of the job in place of others of the same names.
 std::vector<std::string> merged(std::vector<std::string> variables,

@@ -1,4 +1,4 @@
-# Tests: aalloc/options, aalloc/command, step_client/allocation, arun/holder, arun/place, steps/hold, submission/allocation_request
+# Tests: aalloc/options, aalloc/command, step_client/allocation, step_client/wait_limit, step_client/pending_call, step_client/reach, arun/holder, arun/place, steps/hold, submission/allocation_request
 """Interactive allocations: aalloc with commands and shells, and arun outside of a job."""
 
 import os
@@ -273,3 +273,45 @@ def test_within_a_job_options_of_allocations_are_refused(cluster):
     job = cluster.wrap("arun -n1 --partition=main true; echo $?")
     cluster.completed(job)
     assert "--partition" in cluster.output(job) and cluster.output(job).splitlines()[-1] == "1"
+
+
+@pytest.fixture
+def stopped_controller(cluster):
+    """Gives a function that makes the controller not answer any more, until the test ends."""
+    pid = cluster.pid("controller")
+    yield lambda: os.kill(pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGCONT)
+    cluster.run("actl", "ping")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
+def test_signals_end_the_wait_while_the_controller_does_not_answer(cluster, full, stopped_controller, number):
+    waiting = start(cluster, "aalloc", "-n1", "true")
+    lines = []
+    for line in waiting.stderr:
+        lines.append(line)
+        if "queued and waiting" in line:
+            break
+    stopped_controller()
+    waiting.send_signal(number)
+    # Far below what the command would wait for the controller.
+    _, rest = waiting.communicate(timeout=20)
+    assert waiting.returncode == 1
+    assert "may not have been cancelled" in rest and "acancel" in rest
+
+
+def test_signals_reach_the_command_while_the_allocation_is_looked_for(cluster, stopped_controller):
+    program = "trap 'echo caught; exit 5' HUP; echo runs; while :; do sleep 0.05; done"
+    process = start(cluster, "aalloc", "-n1", "bash", "-c", program)
+    job = granted(process)
+    assert process.stdout.readline() == "runs\n"
+    stopped_controller()
+    for pid in step_hosts(cluster):
+        os.kill(pid, signal.SIGKILL)  # aalloc has to ask the controller for the way
+    process.send_signal(signal.SIGHUP)
+    assert process.stdout.readline() == "caught\n"
+    process.send_signal(signal.SIGINT)  # and it does not wait to give the job back
+    process.communicate(timeout=20)
+    assert process.returncode == 5
+    os.kill(cluster.pid("controller"), signal.SIGCONT)
+    cluster.wait_end(job)
