@@ -20,7 +20,8 @@ Result<int> attach(const Asked& asked, const cli::Words& operands) {
   wanted.only_layout = asked.layout;
   wanted.label = asked.label;
   wanted.quiet = asked.quiet;
-  wanted.request.task.input_rank = asked.input_rank;
+  wanted.pty = asked.pty;
+  wanted.request.task.input_rank = asked.pty ? 0 : asked.input_rank;
   Result<arun::Place> place = arun::find_job("aattach", asked.common, target->job, asked.quiet);
   if (!place) return fail(place.error());
   return arun::Session(wanted, std::move(*streams), std::move(place->host)).run();

@@ -43,11 +43,17 @@ cli::OptionTable options(Asked& asked) {
        set_filter(asked.output)},
       {0, "error-filter", "RANK", "Show the standard error of this task only, or none.",
        set_filter(asked.errors)},
+      {0,
+       "pty",
+       "",
+       "Join the terminal of task 0, in a step that was started with --pty: see TERMINALS.",
+       cli::set_flag(asked.pty),
+       {},
+       {"input-filter", "output-filter", "error-filter", "label"}},
       {'l', "label", "", "Begin each line with the rank of its task.", cli::set_flag(asked.label)},
       {0, "layout", "", "Say which tasks run on which nodes, and end.",
        cli::set_flag(asked.layout)},
       {'Q', "quiet", "", "Do not tell how tasks failed.", cli::set_flag(asked.quiet)}};
-  table.unsupported = {{0, "pty", false}};
   cli::add_common_options(table, asked.common);
   return table;
 }
@@ -63,7 +69,14 @@ cli::Manual manual() {
            "job's user and operators may.",
            "A step never waits for aattach: what aattach is too slow to take is left out, and it "
            "says how many bytes those were.",
-           "Ctrl-C ends aattach and nothing else. It ends by itself with the step."},
+           "Ctrl-C ends aattach and nothing else, unless it has joined a terminal. It ends by "
+           "itself with the step."},
+      .sections =
+          {{"TERMINALS",
+            {"With --pty what you type goes to the terminal of task 0, beside what its own "
+             "arun reads, and both show what it writes. The terminal keeps the size of that "
+             "of arun. Ctrl-C goes to the task as well: to leave, end aattach from another "
+             "terminal with kill(1), or close its own. The step goes on."}}},
       .examples = {{"aattach 4711.0", "What the first step of job 4711 writes."},
                    {"aattach -l --output-filter=0 4711.0", "Of task 0 only."},
                    {"aattach --layout 4711.0", "Where its tasks run."},
@@ -88,7 +101,7 @@ Result<Target> parse_target(const std::string& text) {
 
 Result<arun::Streams> streams_of(const Asked& asked) {
   arun::Streams streams;
-  streams.sends_input = !asked.input.empty() && asked.input != "none";
+  streams.sends_input = asked.pty || (!asked.input.empty() && asked.input != "none");
   streams.no_output = asked.output == "none";
   streams.no_errors = asked.errors == "none";
   streams.output_rank = number_of(asked.output);

@@ -15,6 +15,7 @@ struct Asked {
   std::string input, output, errors;      // filters, as given
   std::uint32_t input_rank = UINT32_MAX;  // of --input-filter; or all
   bool label = false;
+  bool pty = false;
   bool layout = false;
   bool quiet = false;
   cli::CommonOptions common;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cerrno>
 #include <charconv>
@@ -59,24 +60,79 @@ Status write_all(int fd, std::string_view bytes) {
   return {};
 }
 
+// Takes the file as it comes, and knows at its end whether it is the right one.
+class Copy {
+ public:
+  Copy(int fd, const Delivery& delivery) : fd_(fd), delivery_(delivery) {}
+  Status add(std::string_view part) {
+    // What announces more is not the file, and must not fill the disk.
+    if (part.size() > delivery_.size - size_) return wrong("more than ");
+    if (Status written = write_all(fd_, part); !written) return written;
+    digest_.add(part);
+    size_ += part.size();
+    return {};
+  }
+  Status finish() {
+    if (size_ == delivery_.size && digest_.hex() == delivery_.sha256) return {};
+    return wrong("");
+  }
+
+ private:
+  Status wrong(const std::string& more) const {
+    return fail(ErrorCode::data_loss,
+                "what arrived is not the file: " + more + std::to_string(size_) + " bytes of " +
+                    std::to_string(delivery_.size) + "; it may have changed meanwhile");
+  }
+
+  int fd_;
+  const Delivery& delivery_;
+  auth::Sha256 digest_;
+  std::uint64_t size_ = 0;
+};
+
+class Inflater {
+ public:
+  Inflater() : good_(::inflateInit(&stream_) == Z_OK) {}
+  ~Inflater() { ::inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  Status add(std::string_view part, Copy& copy) {
+    std::string in(part);
+    stream_.next_in = reinterpret_cast<unsigned char*>(in.data());
+    stream_.avail_in = static_cast<uInt>(in.size());
+    char out[kRead];
+    while (good_ && !ended_) {
+      stream_.next_out = reinterpret_cast<unsigned char*>(out);
+      stream_.avail_out = sizeof out;
+      const int result = ::inflate(&stream_, Z_NO_FLUSH);
+      if (result == Z_BUF_ERROR) return {};  // it needs more
+      good_ = result == Z_OK || result == Z_STREAM_END;
+      ended_ = result == Z_STREAM_END;
+      if (Status added = copy.add({out, sizeof out - stream_.avail_out}); !added) return added;
+    }
+    if (good_ && stream_.avail_in == 0) return {};
+    return fail(ErrorCode::data_loss, "what arrived is not compressed as it should be");
+  }
+
+ private:
+  z_stream stream_{};
+  bool good_;
+  bool ended_ = false;
+};
+
 Status copy_input(int fd, const Delivery& delivery) {
-  auth::Sha256 digest;
-  std::uint64_t size = 0;
+  Copy copy(fd, delivery);
+  Inflater inflater;
   for (char bytes[kRead];;) {
     const ssize_t n = ::read(0, bytes, sizeof bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail(os::errno_error("cannot read the file"));
-    if (n == 0) break;
+    if (n == 0) return copy.finish();
     const std::string_view part(bytes, static_cast<std::size_t>(n));
-    if (Status written = write_all(fd, part); !written) return written;
-    digest.add(part);
-    size += part.size();
+    const Status added = delivery.compressed ? inflater.add(part, copy) : copy.add(part);
+    if (!added) return added;
   }
-  if (size != delivery.size || digest.hex() != delivery.sha256)
-    return fail(ErrorCode::data_loss, "what arrived is not the file: " + std::to_string(size) +
-                                          " bytes of " + std::to_string(delivery.size) +
-                                          "; it may have changed meanwhile");
-  return {};
 }
 
 Status finish(int fd, const Delivery& delivery) {
@@ -117,28 +173,19 @@ Status publish(Unnamed& file, const Delivery& delivery) {
 
 }  // namespace
 
-std::vector<std::string> words_of(const Delivery& delivery) {
-  std::vector<std::string> words = {delivery.destination, std::to_string(delivery.size),
-                                    delivery.sha256, std::to_string(delivery.mode),
-                                    delivery.force ? "force" : "new"};
-  if (delivery.access && delivery.change) {
-    words.push_back(std::to_string(*delivery.access));
-    words.push_back(std::to_string(*delivery.change));
-  }
-  return words;
-}
-
 Result<Delivery> read_delivery(const std::vector<std::string>& words) {
   Delivery delivery;
   std::int64_t access = 0, change = 0;
-  const bool times = words.size() == 7;
-  if ((words.size() != 5 && !times) || words[0].empty() || !read_number(words[1], delivery.size) ||
+  const bool times = words.size() == 8;
+  if ((words.size() != 6 && !times) || words[0].empty() || !read_number(words[1], delivery.size) ||
       !read_number(words[3], delivery.mode) || (words[4] != "force" && words[4] != "new") ||
-      (times && (!read_number(words[5], access) || !read_number(words[6], change))))
+      (words[5] != "zlib" && words[5] != "plain") ||
+      (times && (!read_number(words[6], access) || !read_number(words[7], change))))
     return fail(ErrorCode::invalid_argument, "this program is started by abcast(1)");
   delivery.destination = words[0];
   delivery.sha256 = words[2];
   delivery.force = words[4] == "force";
+  delivery.compressed = words[5] == "zlib";
   if (times) {
     delivery.access = access;
     delivery.change = change;
@@ -157,6 +204,16 @@ Status receive(const Delivery& delivery) {
   if (done) done = publish(*file, delivery);
   if (!file->name.empty()) ::unlink(file->name.c_str());
   return done;
+}
+
+std::optional<std::string> path_to_remove(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[0] == "remove" && !words[1].empty()) return words[1];
+  return std::nullopt;
+}
+
+Status remove(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  return fail(os::errno_error("cannot remove " + path));
 }
 
 }  // namespace ares::abcast

@@ -2,28 +2,26 @@
 // publishes the file only if it is whole. Called by main().
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "arun/broadcast.h"
 #include "base/result.h"
 
 namespace ares::abcast {
 
-struct Delivery {
-  std::string destination;  // a path on the node
-  std::uint64_t size = 0;
-  std::string sha256;  // in hexadecimal
-  std::uint32_t mode = 0644;
-  bool force = false;                          // replace a file that exists
-  std::optional<std::int64_t> access, change;  // times to keep, in seconds since 1970
-};
+using arun::Delivery;
 
-std::vector<std::string> words_of(const Delivery& delivery);
+// What arun/broadcast.h has made.
 Result<Delivery> read_delivery(const std::vector<std::string>& words);
+// The path to remove, if that is what the words say.
+std::optional<std::string> path_to_remove(const std::vector<std::string>& words);
 
 // Reads descriptor 0 to its end. An error leaves nothing behind at the destination.
 Status receive(const Delivery& delivery);
+
+// A file that is not there is removed.
+Status remove(const std::string& path);
 
 }  // namespace ares::abcast

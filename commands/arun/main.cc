@@ -4,17 +4,23 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "arun/broadcast.h"
 #include "arun/holder.h"
 #include "arun/options.h"
 #include "arun/place.h"
 #include "arun/session.h"
+#include "auth/shared_key.h"
 #include "cli/options/frame.h"
+#include "cli/output/text.h"
 #include "step_client/allocation.h"
 #include "step_client/reach.h"
 #include "submission/allocation_request.h"
@@ -51,7 +57,8 @@ Result<OwnJob> allocate(Wanted& wanted, const std::string& program) {
   Result<step_client::Allocation> allocation =
       step_client::Allocation::obtain(std::move(*client), std::move(*request), std::move(wishes));
   if (!allocation) return fail(allocation.error());
-  Result<os::Fd> host = step_client::reach(allocation->client(), allocation->job());
+  Result<os::Fd> host =
+      step_client::reach(allocation->client(), allocation->job(), allocation->interrupt());
   if (!host) {
     allocation->release(1);
     return fail(host.error());
@@ -68,27 +75,103 @@ Status refuse_options_of_allocations(const Wanted& wanted) {
                   "step yet");
 }
 
-Result<int> run_in(Place place, Wanted& wanted, const cli::Words& operands) {
-  Result<Streams> streams = complete(wanted, place.environment, operands);
-  if (!streams) return fail(streams.error());
-  return Session(wanted, std::move(*streams), std::move(place.host)).run();
+// Connects to the job again, for one step after the other.
+using FindPlace = std::function<Result<Place>()>;
+
+// The path of a program as execvp(3) finds it.
+std::string found_in_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* const path = std::getenv("PATH");
+  for (const std::string& folder : cli::split(path ? path : "", ':')) {
+    std::string file = (folder.empty() ? "." : folder) + "/" + program;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return program;
+}
+
+// Where --bcast puts the copy. No other user can guess a name that is not given.
+std::string place_of_copy(const std::string& wanted, const std::string& program) {
+  if (!wanted.empty() && !wanted.ends_with('/')) return wanted;
+  constexpr std::size_t kRandomBytes = 8;
+  return (wanted.empty() ? "/tmp/" : wanted) + "ares_bcast_" +
+         auth::to_hex(auth::random_bytes(kRandomBytes)) + "_" +
+         program.substr(program.rfind('/') + 1);
+}
+
+// Runs `step` with a copy of the program on each node.
+Result<int> run_copy(const std::string& wanted, const FindPlace& find, cli::Words operands,
+                     const std::function<Result<int>(const cli::Words&)>& step) {
+  const std::string program = found_in_path(operands.front());
+  Result<Source> source = open_source(program);
+  if (!source) return fail(source.error());
+  Delivery delivery = delivery_of(*source, place_of_copy(wanted, program), false);
+  delivery.force = delivery.destination != wanted;
+  Result<Place> place = find();
+  if (!place) return fail(place.error());
+  const Result<int> copied =
+      run_receivers(std::move(*place), {"arun", 0, words_of(delivery)}, source->fd.get());
+  if (!copied) return copied;
+  if (*copied != 0)
+    return fail(ErrorCode::failed_precondition, program + " was not copied to all nodes (--bcast)");
+  operands.front() = delivery.destination;
+  const Result<int> code = step(operands);
+  place = find();
+  const Result<int> removed =
+      place ? run_receivers(std::move(*place), {"arun", 0, words_to_remove(delivery.destination)},
+                            std::nullopt)
+            : fail(place.error());
+  if (!removed || *removed != 0)
+    std::fprintf(stderr, "arun: the copy %s may not have been removed from all nodes%s%s\n",
+                 delivery.destination.c_str(), removed ? "" : ": ",
+                 removed ? "" : removed.error().message.c_str());
+  return code;
+}
+
+Result<int> run_in(const FindPlace& find, Wanted& wanted, const cli::Words& operands) {
+  const auto step = [&](const cli::Words& words) -> Result<int> {
+    Result<Place> place = find();
+    if (!place) return fail(place.error());
+    Result<Streams> streams = complete(wanted, place->environment, words);
+    if (!streams) return fail(streams.error());
+    return Session(wanted, std::move(*streams), std::move(place->host)).run();
+  };
+  if (!wanted.broadcast) return step(operands);
+  if (wanted.multi_prog)
+    return fail(ErrorCode::invalid_argument,
+                "--bcast copies one program, and with --multi-prog there are several");
+  return run_copy(*wanted.broadcast, find, operands, step);
+}
+
+Result<int> run_in_own_job(Wanted& wanted, const cli::Words& operands) {
+  if (Status set = set_resources(wanted.resources, true, wanted.request); !set)
+    return fail(set.error());
+  Result<OwnJob> own = allocate(wanted, operands.front());
+  if (!own) return fail(own.error());
+  bool used = false;
+  const Result<int> code = run_in(
+      [&]() -> Result<Place> {
+        if (!std::exchange(used, true)) return std::move(own->place);
+        Result<os::Fd> host = step_client::reach(own->allocation.client(), own->allocation.job(),
+                                                 own->allocation.interrupt());
+        if (!host) return fail(host.error());
+        return Place{std::move(*host),
+                     step_client::merged(own_environment(), own->allocation.variables())};
+      },
+      wanted, operands);
+  own->allocation.release(code.value_or(1));
+  return code;
 }
 
 Result<int> run_step(Wanted& wanted, const cli::Words& operands) {
   if (operands.empty())
     return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
   fill_in_process(wanted);
-  if (wanted.job.empty() && !is_within_job()) {
-    Result<OwnJob> own = allocate(wanted, operands.front());
-    if (!own) return fail(own.error());
-    const Result<int> code = run_in(std::move(own->place), wanted, operands);
-    own->allocation.release(code.value_or(1));
-    return code;
-  }
+  if (wanted.job.empty() && !is_within_job()) return run_in_own_job(wanted, operands);
   if (Status good = refuse_options_of_allocations(wanted); !good) return fail(good.error());
-  Result<Place> place = find_job("arun", wanted.common, wanted.job, wanted.quiet);
-  if (!place) return fail(place.error());
-  return run_in(std::move(*place), wanted, operands);
+  if (Status set = set_resources(wanted.resources, false, wanted.request); !set)
+    return fail(set.error());
+  return run_in([&] { return find_job("arun", wanted.common, wanted.job, wanted.quiet); }, wanted,
+                operands);
 }
 
 // `ares-rsh [OPTIONS] HOST COMMAND...`, called like rsh(1) and ssh(1).

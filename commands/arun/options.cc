@@ -182,8 +182,11 @@ Status choose_mpi(Wanted& wanted) {
 // Those of asub, for the job that arun asks for where there is none. Where both have an option about the
 // tasks, it is about both.
 void add_allocation_options(cli::OptionTable& table, Wanted& w, Time now) {
-  constexpr std::string_view kOfBoth[] = {"ntasks",   "nodes",   "cpus-per-task", "ntasks-per-node",
-                                          "nodelist", "exclude", "exclusive"};
+  constexpr std::string_view kOfBoth[] = {
+      "ntasks",        "nodes",         "cpus-per-task", "ntasks-per-node",
+      "nodelist",      "exclude",       "exclusive",     "job-name",
+      "time",          "mem",           "mem-per-cpu",   "gpus",
+      "gpus-per-node", "gpus-per-task", "gres"};
   const auto named = [&](const std::string& name) {
     return std::find_if(table.options.begin(), table.options.end(),
                         [&](const cli::Option& option) { return option.name == name; });
@@ -230,6 +233,48 @@ cli::OptionTable options(Wanted& w, Time now) {
       {'N', "nodes", "N", "Run on N nodes of the job.", set_nodes(w.nodes)},
       {'c', "cpus-per-task", "N", "CPUs of each task. Default: as the job's.",
        set_count([&task](std::uint32_t n) { task.cpus_per_task = n; })},
+      {'J', "job-name", "NAME",
+       "Name of the step in listings and accounting, and of the job where arun asks for one. "
+       "Default: the program's.",
+       set_text(request.name)},
+      {'t', "time", "LIMIT",
+       "Time limit of the step, as of asub, to the second; 0 for none but that of the job. Its "
+       "tasks then get TERM, and KILL after the kill_wait of the job; its state is TIMEOUT.",
+       set_text(w.resources.time)},
+      {'G', "gpus", "[TYPE:]N", "GPUs of the step on all its nodes together: see GPUS OF A STEP.",
+       set_text(w.resources.gpus)},
+      {0,
+       "gpus-per-node",
+       "[TYPE:]N",
+       "GPUs of the step on each of its nodes.",
+       set_text(w.resources.gpus_per_node),
+       {},
+       {"gres"}},
+      {0, "gpus-per-task", "[TYPE:]N", "GPUs of each task, which sees no others.",
+       set_text(w.resources.gpus_per_task)},
+      {0, "gres", "gpu[:TYPE][:N]", "The same as --gpus-per-node; none: the step sees no GPU.",
+       set_text(w.resources.gres)},
+      {0,
+       "mem",
+       "SIZE",
+       "Memory of the step on each node, within that of the job; a plain number is MiB, 0 that "
+       "of the job. It needs a node with the memory controller of cgroup version 1, and a job "
+       "whose memory is limited; elsewhere the step is refused.",
+       set_text(w.resources.memory_per_node),
+       {},
+       {"mem-per-cpu"}},
+      {0, "mem-per-cpu", "SIZE", "The same for each CPU of the step.",
+       set_text(w.resources.memory_per_cpu)},
+      {0, "task-prolog", "PROGRAM",
+       "Run this program of the node before each task, as the user: see PROGRAMS AROUND A TASK.",
+       set_text(task.prolog)},
+      {0, "task-epilog", "PROGRAM", "Run it after each task.", set_text(task.epilog)},
+      {0, "bcast", "[PATH]",
+       "Copy PROGRAM to the nodes of the job first, and run the copy: see COPIES OF THE PROGRAM.",
+       [&w](const std::string& text) -> Status {
+         w.broadcast = text;
+         return {};
+       }},
       {0, "ntasks-per-node", "N", "At most N tasks on a node.",
        set_count([&request](std::uint32_t n) { request.tasks_per_node = n; })},
       {'w', "nodelist", "NODES", "Run on these nodes of the job only.", set_text(w.node_list)},
@@ -337,75 +382,13 @@ cli::OptionTable options(Wanted& w, Time now) {
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
        set_text(w.mpi)}};
-  table.unsupported = {{'J', "job-name"}, {0, "bcast", false},  {0, "gpus"},
-                       {0, "gres"},       {0, "gpus-per-task"}, {0, "gpus-per-node"},
-                       {0, "gpu-bind"},   {0, "mem"},           {0, "mem-per-cpu"},
-                       {0, "mem-bind"},   {'t', "time"},        {'p', "partition"},
+  table.unsupported = {{0, "gpu-bind"},   {0, "mem-bind"},      {'p', "partition"},
                        {'A', "account"},  {0, "qos"},           {0, "het-group"},
-                       {0, "x11", false}, {0, "task-prolog"},   {0, "task-epilog"},
-                       {0, "prolog"},     {0, "epilog"},        {'E', "preserve-env", false}};
+                       {0, "x11", false}, {0, "prolog"},        {0, "epilog"},
+                       {0, "send-libs"},  {0, "bcast-exclude"}, {'E', "preserve-env", false}};
   cli::add_common_options(table, w.common);
   add_allocation_options(table, w, now);
   return table;
-}
-
-cli::Manual manual() {
-  std::vector<std::string> variables;
-  for (const node::Variable& variable : steps::task_variables())
-    variables.push_back(std::string(variable.name) + ": " + std::string(variable.meaning) + ".");
-  variables.push_back(
-      "Each that begins with ARES_ is also set with SLURM_. The others of the job are those of the "
-      "script, see asub(1); on other nodes those of that node.");
-  return {
-      .name = "arun",
-      .summary = "run a program as the tasks of a step of a job",
-      .synopsis = {"[OPTIONS] PROGRAM [ARGUMENTS]"},
-      .description =
-          {"Within a job, runs PROGRAM as one or more tasks on the job's nodes and waits for their "
-           "end. The tasks together are a step; steps of a job are numbered from 0.",
-           "What the tasks write comes out of arun, and what arun reads goes to the tasks. A "
-           "reader "
-           "that stops reading makes the tasks of its step wait when they write, and no other "
-           "step.",
-           "A step without --exact takes all CPUs of the job on its nodes, so a second one waits "
-           "for "
-           "its end. To run steps beside each other say --exact with --ntasks and --cpus-per-task, "
-           "or "
-           "--overlap.",
-           "No task begins unless all nodes of the step can begin theirs, and none begins twice: a "
-           "step whose node or whose arun is lost ends.",
-           "Where there is no job, arun gets an allocation as aalloc(1) does, with the options of "
-           "asub, runs the program as its only step, and ends the job with the program's exit "
-           "code. In the environment of aalloc, or with --jobid, it runs the step in that job."},
-      .sections = {{"VARIABLES OF A TASK", variables},
-                   {"PROGRAMS BY TASK",
-                    {"With --multi-prog each line of the file has ranks, a program and its "
-                     "arguments. Ranks are a number, a range as 1-3, several separated by commas, "
-                     "or * on the last line for all that are left. In the arguments %t is the rank "
-                     "and %o its place among the ranks of the line, from 0. Quotes group, a "
-                     "backslash escapes, and a word that begins with # ends the line. A task that "
-                     "the file does not name fails."}},
-                   {"SIGNALS",
-                    {"Ctrl-C says which tasks run; a second one within a second sends them SIGINT, "
-                     "a third ends "
-                     "the step. Without a terminal, and with --quit-on-interrupt, the first one is "
-                     "sent to the "
-                     "tasks. SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on.",
-                     "A signal that the whole job gets reaches the tasks by itself, and arun does "
-                     "not pass it "
-                     "on."}}},
-      .examples = {{"arun hostname", "One task for each task of the job."},
-                   {"arun -n4 -c2 --exact ./solver &", "One of several steps at the same time."},
-                   {"arun -l -N2 --ntasks-per-node=1 nvidia-smi -L", "Once on each of two nodes."},
-                   {"arun --overlap --pty bash", "A shell beside what runs."},
-                   {"arun -p gpu --gres=gpu:1 -t 30 --pty bash",
-                    "Outside of a job: a shell on a node with a GPU for half an hour."},
-                   {"arun --jobid=4711 --overlap -N1 top -b -n1", "Look into a job that runs."}},
-      .exit_status =
-          {{"N", "The highest exit code of the tasks; 128 + the signal that ended one."},
-           {"1",
-            "The step could not be run, or its node was lost; a line on standard error says why."}},
-      .see_also = {"aalloc(1)", "asub(1)", "ares-node(7)"}};
 }
 
 Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,

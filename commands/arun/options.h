@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "arun/step_resources.h"
 #include "cli/options/common_options.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
@@ -17,6 +18,8 @@ struct Wanted {
   std::string input, output, errors;  // as given; empty: those of arun
   std::string export_names;           // of --export
   std::string node_list, excluded;
+  StepResources resources;
+  std::optional<std::string> broadcast;  // of --bcast: where to, or empty
   std::string open_mode, mpi, distribution, directory, job;
   std::optional<std::uint32_t> tasks, nodes;
   bool label = false;
@@ -45,6 +48,8 @@ cli::Manual manual();
 // Where the tasks' streams come from and go to, in arun itself.
 struct Streams {
   bool sends_input = false;
+  int input = 0;                             // the descriptor that it comes from
+  std::size_t input_part = 0;                // most bytes of one message; 0: as many as come
   std::string output, errors;                // files that arun writes; empty: its own streams
   std::optional<std::uint32_t> output_rank;  // the only task whose output is kept
   bool no_output = false;

@@ -102,7 +102,7 @@ Status Session::prepare() {
 Result<int> Session::run() {
   if (Status prepared = prepare(); !prepared) return fail(prepared.error());
   steps::StepRequest request = wanted_.request;
-  request.task.has_input = streams_.sends_input && !is_null(0);
+  request.task.has_input = streams_.sends_input && !is_null(streams_.input);
   if (!request.task.has_input) input_ends_ = true;
   if (wanted_.pty) request.task.window_size = window_size();
   const Status asked = wanted_.attach_to ? send(FrameKind::attach, *wanted_.attach_to, {})
@@ -124,7 +124,7 @@ bool Session::reads_input() const {
 Status Session::turn() {
   pollfd ready[] = {{host_.get(), static_cast<short>(POLLIN | (waiting_.empty() ? 0 : POLLOUT)), 0},
                     {signals_.get(), POLLIN, 0},
-                    {reads_input() ? 0 : -1, POLLIN, 0}};
+                    {reads_input() ? streams_.input : -1, POLLIN, 0}};
   if (::poll(ready, std::size(ready), patience_ms()) < 0) return {};
   end_if_late();
   if (ready[1].revents != 0) read_signals();
@@ -242,6 +242,9 @@ Status Session::receive(const steps::Frame& frame) {
     case FrameKind::created: {
       Result<steps::StepLayout> layout = steps::decode_layout(frame.payload);
       if (!layout) return fail(layout.error());
+      if (wanted_.attach_to && wanted_.pty && !layout->terminal)
+        return fail(ErrorCode::failed_precondition,
+                    "no task of the step has a terminal: it was started without --pty");
       step_ = frame.number;
       for (const steps::StepLayout::Node& node : layout->nodes)
         left_.insert(node.ranks.begin(), node.ranks.end());
@@ -320,7 +323,8 @@ void Session::task_ended(std::uint32_t rank, const steps::TaskEnd& end) {
 
 void Session::read_input() {
   char bytes[kRead];
-  const ssize_t n = ::read(0, bytes, sizeof bytes);
+  const std::size_t most = streams_.input_part != 0 ? streams_.input_part : sizeof bytes;
+  const ssize_t n = ::read(streams_.input, bytes, std::min(most, sizeof bytes));
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n <= 0) input_ends_ = true;
   (void)send(FrameKind::input, wanted_.request.task.input_rank,

@@ -1,11 +1,14 @@
-# Tests: steps/program, aattach/options, abcast/options, abcast/receive, arun/session
+# Tests: steps/program, aattach/options, abcast/options, abcast/receive, arun/broadcast, arun/session
 """Tools around steps: programs by task, aattach, abcast, --wait and --relative."""
 
 import hashlib
 import os
 import pathlib
+import pty
+import select
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -144,6 +147,70 @@ def test_file_is_copied_to_all_nodes(cluster, job):
     done = cluster.run("abcast", "-j", job, "/no/such/source", "/tmp/x", check=False)
     assert done.returncode == 1 and "/no/such/source" in done.stderr
     assert cluster.run("abcast", "-C", "a", "b", check=False).returncode == 1
+
+
+def test_file_is_compressed_on_its_way(cluster, job, tmp_path):
+    source = tmp_path / "source"
+    source.write_bytes(b"much of the same " * 500_000 + os.urandom(100_000))
+    for words in (["-C"], ["-C", "-s", "1000"], ["-s", "4K"]):
+        cluster.run("abcast", *words, "-f", "-j", job, str(source), str(tmp_path / "target"))
+        assert (tmp_path / "target").read_bytes() == source.read_bytes()
+    for words in (["--compress=lz4"], ["--size=0"], ["--size=1G"], ["--fanout=2"]):
+        refused = cluster.run("abcast", *words, "-f", "-j", job, str(source), str(tmp_path / "target"), check=False)
+        assert refused.returncode == 1 and words[0].split("=")[0][2:] in refused.stderr
+
+
+def test_second_terminal_joins_that_of_a_task(cluster, job):
+    program = "read -p 'first? ' a; echo got $a; read -p 'second? ' b; echo got $b; stty size"
+    first = Terminal(cluster, "arun", f"--jobid={job}", "-n1", "--pty", "bash", "-c", program)
+    first.read_until("first? ")
+    second = Terminal(cluster, "aattach", "--pty", f"{job}.0")
+    first.write("one\n")
+    first.read_until("second? ")
+    second.read_until("second? ")
+    second.write("two\n")
+    for terminal in (first, second):
+        terminal.read_until("got two")
+        assert terminal.end() == 0
+    plain = start(cluster, "arun", f"--jobid={job}", "-n1", "sleep", "1000")
+    until(lambda: cluster.run("aattach", "--layout", f"{job}.1", check=False).returncode == 0)
+    refused = cluster.run("aattach", "--pty", f"{job}.1", check=False)
+    assert refused.returncode == 1 and "without --pty" in refused.stderr
+    plain.terminate()
+    plain.wait(30)
+
+
+class Terminal:
+    """A command with a terminal of its own."""
+
+    def __init__(self, cluster, program, *words):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(cluster.work)
+            os.execve(str(cluster.bin / program), [program, *words], cluster.environment())
+        self.text = ""
+
+    def read(self):
+        try:
+            part = os.read(self.fd, 4096).decode()
+        except OSError:
+            part = ""
+        self.text += part
+        return part
+
+    def read_until(self, what):
+        deadline = time.monotonic() + 30
+        while what not in self.text:
+            assert select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0] and self.read(), self.text
+
+    def write(self, text):
+        os.write(self.fd, text.encode())
+
+    def end(self):
+        while self.read():
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 def test_file_is_copied_from_within_a_job(cluster):

@@ -127,13 +127,13 @@ def test_file_that_cannot_be_opened_is_named(cluster):
 
 def test_what_a_step_cannot_do_is_refused_by_name(cluster):
     lines = said(cluster, """
-        for words in --cpu-bind=map_cpu:0 --job-name=x --gres=gpu:1 --bcast --mpi=pmi2 --distribution=plane=2; do
+        for words in --cpu-bind=map_cpu:0 --gpu-bind=none --gres=gpu:1 --gpus=0.5 --mpi=pmi2 --distribution=plane=2; do
           arun $words -n1 true && echo ran
         done
         true
         """, "-n1")
     assert "ran" not in lines
-    for option in ("--cpu-bind", "--job-name", "--gres", "--bcast", "--mpi=pmi2", "--distribution"):
+    for option in ("--cpu-bind", "--gpu-bind", "1 GPU", "--gpus=0.5", "--mpi=pmi2", "--distribution"):
         assert any(line.startswith("arun: ") and option in line for line in lines), (option, lines)
 
 

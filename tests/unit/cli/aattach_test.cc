@@ -31,6 +31,12 @@ TEST(Aattach, FiltersSayWhatIsShownAndPassedOn) {
   EXPECT_TRUE(streams->sends_input && streams->no_errors && !streams->no_output);
   EXPECT_EQ(asked.input_rank, 2u);
   EXPECT_EQ(streams->output_rank, 1u);
+  Asked terminal;
+  const cli::OptionTable of_terminal = options(terminal);
+  const std::vector<std::string> pty = {"--pty"}, both = {"--pty", "--input-filter=0"};
+  ASSERT_TRUE(cli::apply_options(cli::parse_options(of_terminal, pty)->given));
+  EXPECT_TRUE(streams_of(terminal)->sends_input);
+  EXPECT_FALSE(cli::apply_options(cli::parse_options(of_terminal, both)->given));
   const std::vector<std::string> wrong = {"--output-filter=x"};
   EXPECT_FALSE(cli::apply_options(cli::parse_options(table, wrong)->given));
 }

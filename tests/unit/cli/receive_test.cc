@@ -1,4 +1,4 @@
-// Tests: abcast/receive
+// Tests: abcast/receive, arun/broadcast
 #include "abcast/receive.h"
 
 #include <fcntl.h>
@@ -42,6 +42,19 @@ class Receive : public testing::Test {
     ::close(kept);
     return status;
   }
+  // More than a pipe holds.
+  Status take_large(const std::string& text) {
+    const std::string path = (folder_ / "sent").string();
+    std::ofstream(path, std::ios::binary) << text;
+    const int kept = ::dup(0);
+    const int file = ::open(path.c_str(), O_RDONLY);
+    ::dup2(file, 0);
+    ::close(file);
+    Status status = receive(delivery_);
+    ::dup2(kept, 0);
+    ::close(kept);
+    return status;
+  }
   std::string content() const {
     std::ifstream file(delivery_.destination);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -76,6 +89,42 @@ TEST_F(Receive, LeavesNothingOfAFileThatIsNotWhole) {
     EXPECT_EQ(taken.error().code, ErrorCode::data_loss);
     EXPECT_EQ(files(), 0u);
   }
+}
+
+TEST_F(Receive, UnpacksWhatWasCompressed) {
+  std::string text(300'000, 'a');
+  for (std::size_t i = 0; i < text.size(); i += 7) text[i] = static_cast<char>(i * 31);
+  const std::string original = (folder_ / "original").string();
+  std::ofstream(original, std::ios::binary) << text;
+  const auto source = arun::open_source(original);
+  ASSERT_TRUE(source);
+  auto compressor = arun::compress(source->fd.get());
+  ASSERT_TRUE(compressor);
+  std::string packed;
+  char part[4096];
+  for (ssize_t n; (n = ::read(compressor->output.get(), part, sizeof part)) > 0;)
+    packed.append(part, static_cast<std::size_t>(n));
+  EXPECT_TRUE(arun::has_succeeded(*compressor));
+  EXPECT_LT(packed.size(), text.size());
+
+  delivery_ = arun::delivery_of(*source, delivery_.destination, false);
+  delivery_.compressed = true;
+  ASSERT_TRUE(take_large(packed));
+  EXPECT_EQ(content(), text);
+  fs::remove(delivery_.destination);
+  packed[packed.size() / 2] ^= 1;
+  EXPECT_FALSE(take_large(packed));
+  EXPECT_FALSE(take_large(text)) << "not compressed at all";
+  EXPECT_FALSE(fs::exists(delivery_.destination));
+}
+
+TEST_F(Receive, RemovesACopyOnce) {
+  ASSERT_TRUE(take(kText));
+  const auto path = path_to_remove(arun::words_to_remove(delivery_.destination));
+  ASSERT_TRUE(path);
+  EXPECT_TRUE(remove(*path));
+  EXPECT_TRUE(remove(*path)) << "nodes may share the file";
+  EXPECT_FALSE(path_to_remove(words_of(delivery_)));
 }
 
 TEST_F(Receive, ReplacesAFileOnlyIfForced) {
