@@ -106,6 +106,12 @@ const std::vector<Command>& commands() {
        show_jobs,
        Names::jobs},
       {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},
+      {{"show", "step"},
+       "[JOB[.STEP]...]",
+       "The steps that run, of all jobs or of these, as nodes told with their last heartbeats.",
+       show_steps,
+       Names::jobs},
+      {{"show", "steps"}, "[JOB[.STEP]...]", "The same.", show_steps, Names::jobs},
       {{"show", "node"},
        "[NODES]",
        "Everything known about nodes. With --history what happened to them and who did it: "

@@ -77,6 +77,7 @@ int interact(Context& context);
 
 // The command functions, by subject.
 Result<int> show_jobs(Context& context, const Words& operands);
+Result<int> show_steps(Context& context, const Words& operands);
 Result<int> show_nodes(Context& context, const Words& operands);
 Result<int> show_partitions(Context& context, const Words& operands);
 Result<int> show_reservations(Context& context, const Words& operands);

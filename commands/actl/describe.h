@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/output/running_steps.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::actl {
@@ -21,5 +22,7 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
 std::string describe(const api::Reservation& reservation, bool one_line);
 
 std::string describe(const api::Plugins::Plugin& plugin, bool one_line);
+
+std::string describe(const cli::RunningStep& step, bool one_line);
 
 }  // namespace ares::actl

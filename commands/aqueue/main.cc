@@ -4,7 +4,9 @@
 
 #include "aqueue/query.h"
 #include "aqueue/report.h"
+#include "aqueue/steps.h"
 #include "cli/options/repeat.h"
+#include "cli/output/json.h"
 #include "cli/output/pages.h"
 #include "cli/values/job_ids.h"
 
@@ -71,7 +73,21 @@ Result<api::Explanation> explain(rpc::Client& client, const api::JobRef& job) {
   return std::move(*response->mutable_explanation());
 }
 
+Result<int> list_steps(const Query& query) {
+  if (Status good = check_for_steps(query); !good) return fail(good.error());
+  auto client = cli::open_client("aqueue", query.common, cli::RetryPolicy::query);
+  if (!client) return fail(client.error());
+  return cli::repeat("aqueue", query.listing.iterate, [&]() -> Status {
+    const auto use = cli::read_use([&](const api::Request& r) { return client->call(r); },
+                                   use_filter_of(query, getuid()));
+    if (!use) return fail(use.error());
+    write_out(query.listing.json ? cli::to_json(*use) + "\n" : list_steps(query, *use));
+    return {};
+  });
+}
+
 Result<int> list(const Query& query) {
+  if (query.steps) return list_steps(query);
   // Report a wrong format before any request is sent.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
   auto client = cli::open_client("aqueue", query.common, cli::RetryPolicy::query);

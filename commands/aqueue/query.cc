@@ -153,6 +153,21 @@ std::vector<cli::Option> output_options(Query& q) {
        },
        {},
        {"jobs"}},
+      {'s',
+       "steps",
+       "[IDS]",
+       "The steps that run, in place of jobs, as their nodes told with the last heartbeats: of all "
+       "jobs, of those that the other options name, or these: -s12.0, --steps=12,13.batch.",
+       [&q](const std::string& value) -> Status {
+         q.steps = true;
+         if (value.empty()) return {};
+         auto ids = cli::parse_step_ids(value);
+         if (!ids) return fail(ids.error());
+         q.step_ids = std::move(*ids);
+         return {};
+       },
+       {"step"},
+       {"why"}},
       {'v', "verbose", "", "Say on standard error how the list was read.",
        cli::set_flag(q.verbose)},
   };
@@ -169,15 +184,10 @@ cli::OptionTable options(Query& q) {
                            " Of -o, -O, -l, --start and --only-job-state the last one "
                            "stands.",
                            kOrder);
-  table.unsupported = {{'s', "steps"},
-                       {0, "hide", false},
-                       {'M', "clusters"},
-                       {0, "yaml", false},
-                       {0, "expand-patterns", false},
-                       {0, "federation", false},
-                       {0, "local", false},
-                       {0, "sibling", false},
-                       {0, "noconvert", false}};
+  table.unsupported = {{0, "hide", false},       {'M', "clusters"},
+                       {0, "yaml", false},       {0, "expand-patterns", false},
+                       {0, "federation", false}, {0, "local", false},
+                       {0, "sibling", false},    {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }
@@ -246,6 +256,7 @@ const cli::Manual& manual() {
           cli::describe_columns(columns()), columns().unsupported)},
       .examples = {{"aqueue --me -t R", "My running jobs."},
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
+                   {"aqueue -s -j 12", "The steps of job 12 that run."},
                    {"aqueue --why 12", "Why job 12 does not start."}},
       .see_also = {"asub(1)", "acancel(1)", "aacct(1)", "actl(1)", "ares-job-states(7)"}};
   return text;

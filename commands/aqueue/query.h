@@ -9,6 +9,7 @@
 #include "cli/options/frame.h"
 #include "cli/options/listing_options.h"
 #include "cli/output/table.h"
+#include "cli/values/step_ids.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aqueue {
@@ -24,6 +25,8 @@ struct Query {
   bool me = false;
   bool not_me = false;
   bool verbose = false;
+  bool steps = false;          // of jobs, in place of these
+  cli::JobOrStepIds step_ids;  // Only these; empty: all.
 };
 
 cli::OptionTable options(Query& target);
