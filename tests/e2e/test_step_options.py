@@ -15,7 +15,7 @@ cluster: wishes
 controller: {operators: [root]}
 policy: {kill_wait: 1, heartbeat: 1, launch_backoff: 1}
 nodes:
-  - {name: "n[1-2]", cpus: 4, memory: 4000M, gpus: {a100: 4}}
+  - {name: "n[1-2]", cpus: 4, memory: 4000M, gpus: "a100:4"}
 partitions:
   - {name: main, nodes: "n[1-2]", default: true}
 """

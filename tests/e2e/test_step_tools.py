@@ -165,6 +165,7 @@ def test_second_terminal_joins_that_of_a_task(cluster, job):
     first = Terminal(cluster, "arun", f"--jobid={job}", "-n1", "--pty", "bash", "-c", program)
     first.read_until("first? ")
     second = Terminal(cluster, "aattach", "--pty", f"{job}.0")
+    until(lambda: connections_of(cluster, [second.pid]))  # it sees what comes from then on
     first.write("one\n")
     first.read_until("second? ")
     second.read_until("second? ")
