@@ -288,16 +288,20 @@ Status Allocation::cancel() {
                   "; acancel " + name_);
 }
 
+// A node daemon that is being restarted answers again soon.
 Status Allocation::ask_to_release(int code) {
-  const int interrupt = signals_.get();
-  for (int tries = 0; tries < 2; ++tries) {
-    if (Status held = hold(interrupt); !held) return held;
-    if (send_frame(held_by_.get(), FrameKind::release, static_cast<std::uint32_t>(code))) {
-      if (await_frame(held_by_.get(), FrameKind::released, interrupt)) return {};
-    }
+  const WaitLimit limit = WaitLimit::of(kPatience, signals_.get());
+  for (;;) {
+    Status held = hold(limit.interrupt);
+    if (held && send_frame(held_by_.get(), FrameKind::release, static_cast<std::uint32_t>(code)) &&
+        await_frame(held_by_.get(), FrameKind::released, limit.interrupt))
+      return {};
     held_by_.reset();
+    if (!held && held.error().code != ErrorCode::unavailable) return held;
+    if (os::boot_now() + kBetweenTries >= limit.until ||
+        WaitLimit::of(kBetweenTries, limit.interrupt).wait(-1, 0) == Waited::interrupted)
+      return fail(ErrorCode::unavailable, "its first node does not answer");
   }
-  return fail(ErrorCode::unavailable, "its first node does not answer");
 }
 
 void Allocation::release(int code) {

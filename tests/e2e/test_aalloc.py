@@ -208,8 +208,9 @@ def test_shell_is_the_users_own_and_has_the_terminal(cluster):
     os.write(fd, b"echo job=$ARES_JOB_ID; tty\n")
     read_until(b"/dev/pts/")
     job = re.search(rb"job=(\d+)", text).group(1).decode()
-    os.write(fd, b"echo sleep\'\'s; sleep 1000\n")
-    read_until(b"sleeps\r\n")
+    shell = os.tcgetpgrp(fd)
+    os.write(fd, b"sleep 1000\n")
+    until(lambda: os.tcgetpgrp(fd) != shell)  # only then Ctrl-C is for the program
     os.write(fd, b"\x03")
     read_until(b"^C")
     os.write(fd, b"exit 3\n")

@@ -127,14 +127,16 @@ def test_deepspeed_starts_a_process_for_each_task_of_the_host_file(cluster):
           --hostfile=*) file=${word#*=};; --master_addr=*) export MASTER_ADDR=${word#*=};; --master_port=*) export MASTER_PORT=${word#*=};;
           --*) ;; *) script=$word;;
         esac; done
-        total=$(awk -F= "{ n += $2 } END { print n }" "$file")
+        total=$(awk -F= '{ n += $2 } END { print n }' "$file")
         exec mpirun.openmpi --allow-run-as-root -n "$total" -hostfile "$file" --mca btl_tcp_if_include eth0 -x MASTER_ADDR -x MASTER_PORT \\
           /usr/bin/python3 -u "$script"
         """)
     (cluster.work / "ddp.py").write_text(textwrap.dedent("""
         import os
-        print("rank", os.environ["OMPI_COMM_WORLD_RANK"], "of", os.environ["OMPI_COMM_WORLD_SIZE"], "on", os.uname().nodename,
-              "meets at", os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"])
+        rank, size = os.environ["OMPI_COMM_WORLD_RANK"], os.environ["OMPI_COMM_WORLD_SIZE"]
+        where = os.environ["MASTER_ADDR"] + " " + os.environ["MASTER_PORT"]
+        # One call, so that the lines of two processes do not mix.
+        os.write(1, f"rank {rank} of {size} on {os.uname().nodename} meets at {where}\n".encode())
         """))
     output = run(cluster, "deepspeed.sh")
     found = re.findall(r"rank (\d) of 4 on (n\d) meets at (10\.77\.0\.2) (\d+)", output)
