@@ -8,7 +8,7 @@
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
 #include "base/printable.h"
-#include "model/job/constraint.h"
+#include "core/job/request_defaults.h"
 #include "model/policy/request_limits.h"
 #include "proto/convert.h"
 
@@ -53,51 +53,6 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   return to;
 }
 
-// GPUs per task, together with GPUs per node or in total, determine the number of tasks.
-void fill_in_from_gpus(JobSpec& spec) {
-  const auto sum = [](const std::vector<GpuRequest>& list) {
-    std::uint64_t count = 0;
-    for (const GpuRequest& g : list) count += g.count;
-    return count;
-  };
-  const std::uint64_t per_task = sum(spec.gpus_per_task);
-  if (per_task == 0) return;
-  constexpr std::uint64_t kMost = 1'000'000'000;
-  if (spec.tasks_per_node == 0)
-    spec.tasks_per_node =
-        static_cast<std::uint32_t>(std::min(sum(spec.gpus_per_node) / per_task, kMost));
-  if (spec.tasks == 0)
-    spec.tasks = static_cast<std::uint32_t>(std::min(sum(spec.gpus_total) / per_task, kMost));
-}
-
-// In a request 0 means "not specified". Defaults: one task, one CPU; as few nodes as the tasks
-// need, at most one per task. If nodes are named the engine decides whether they suffice.
-void fill_in(JobSpec& spec) {
-  const auto count = [](std::uint64_t n) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 1'000'000'000));
-  };
-  spec.cpus_per_task = std::max(spec.cpus_per_task, 1u);
-  fill_in_from_gpus(spec);
-  const std::uint32_t per_node = std::max(spec.tasks_per_node, 1u);
-  if (spec.node_counts && !spec.node_counts->empty()) {
-    spec.min_nodes = spec.node_counts->front();
-    spec.max_nodes = spec.node_counts->back();
-  }
-  const auto constraint = parse_constraints(spec.features);  // invalid ones are refused later
-  const std::uint32_t named = count(std::max<std::uint64_t>(
-      spec.required_nodes.size(), constraint ? constraint->counted_nodes() : 0));
-  const bool counted = spec.min_nodes > 0;
-  if (spec.tasks == 0)
-    spec.tasks = count(std::uint64_t{std::max({spec.min_nodes, named, 1u})} * per_node);
-  if (!counted) {
-    const std::uint64_t needed =
-        spec.tasks_per_node > 0 ? (std::uint64_t{spec.tasks} + per_node - 1) / per_node : 1;
-    spec.min_nodes = std::max({count(needed), named, 1u});
-  }
-  if (spec.max_nodes == 0 && (counted || spec.required_nodes.empty()))
-    spec.max_nodes = counted ? spec.min_nodes : std::max(spec.min_nodes, spec.tasks);
-}
-
 constexpr int kMostAtOnce = 10'000;  // maximum number of jobs in one request
 
 Status check_script(const Policy& policy, const std::string& script) {
@@ -127,7 +82,7 @@ Result<JobSpec> to_spec(const Principal& caller, const Policy& policy, const api
   auto parsed = proto::from_api(from, policy.requeue_default);
   if (!parsed) return fail(parsed.error());
   JobSpec spec = std::move(*parsed);
-  fill_in(spec);
+  core::fill_in_defaults(spec);
   // The identity is that of the credential; the request's is ignored.
   spec.uid = caller.uid;
   spec.gid = caller.gid;

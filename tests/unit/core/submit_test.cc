@@ -198,6 +198,13 @@ TEST(Submit, ImpossibleRequestsAreRefused) {
          s.excluded_nodes = {"n2", "n2"};
        },
        "Invalid node name specified: n2 is excluded twice"},
+      {"unknown node excluded", [](JobSpec& s) { s.excluded_nodes = {"n99"}; },
+       "Invalid node name specified: n99"},
+      {"all excluded",
+       [](JobSpec& s) {
+         s.excluded_nodes = {"n1", "n2", "n3", "n4"};
+       },
+       "all nodes of partition main are excluded (-x)"},
       {"too many excluded", [](JobSpec& s) { s.excluded_nodes.assign(10'001, "n1"); },
        "10001 nodes are excluded; at most 10000 can be named"},
       {"too many constraints", [](JobSpec& s) { s.features.assign(257, "a"); },
@@ -337,10 +344,10 @@ TEST(Submit, SeveralAtOnceAreAllAcceptedOrNone) {
 
 // Regression: each job's specification was checked again, and its name compared with all earlier jobs.
 TEST(Submit, SharedSpecificationIsCheckedOnce) {
-  Cluster c;
+  Cluster c(300);
   JobSpec s = Cluster::spec();
   s.dependencies = {{DependencyKind::singleton, {}, {}}};
-  for (int i = 0; i < 10'000; ++i) s.excluded_nodes.push_back("x" + std::to_string(i));
+  for (int i = 2; i <= 300; ++i) s.excluded_nodes.push_back("n" + std::to_string(i));
   SubmitMany submit;
   submit.specs.assign(10'000, std::make_shared<const JobSpec>(std::move(s)));
   const Reply reply = c.user(kAlice, submit);

@@ -67,8 +67,9 @@ class Search {
         counted_(constraint.counts.size(), 0) {
     gpus_per_task_ = gpu_count(spec.gpus_per_task);
     const std::uint64_t gpus_each =
-        gpus_per_task_ > 0 ? gpus_per_task_
-                           : gpu_count(spec.gpus_per_node) + gpu_count(spec.gpus_total);
+        gpus_per_task_ > 0
+            ? gpus_per_task_
+            : gpu_count(spec.gpus_per_node.empty() ? spec.gpus_total : spec.gpus_per_node);
     cpus_per_task_ = std::max<std::uint64_t>(1, spec.cpus_per_task);
     if (gpus_per_task_ > 0)
       cpus_per_task_ = std::max(cpus_per_task_,
@@ -133,6 +134,24 @@ class Search {
     }
   }
 
+  // The fewest nodes that have the GPUs requested in total, of those offered; 0: they do not.
+  std::uint32_t nodes_for_gpus() const {
+    std::uint32_t nodes = 0;
+    for (const GpuRequest& want : spec_.gpus_total) {
+      const auto found = gpu_counts_.find(want.type);
+      if (found == gpu_counts_.end()) return 0;
+      std::vector<std::uint64_t> counts = found->second.first;
+      std::sort(counts.begin(), counts.end(), std::greater<>{});
+      std::uint64_t sum = 0;
+      std::uint32_t used = 0;
+      for (std::size_t i = 0; i < counts.size() && sum < devices_of(want); ++i, ++used)
+        sum += counts[i];
+      if (sum < devices_of(want)) return 0;
+      nodes = std::max(nodes, used);
+    }
+    return nodes;
+  }
+
   // Stops as soon as the request is satisfied, mostly after a few nodes.
   void look_at(const ClusterState& state, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
@@ -147,6 +166,8 @@ class Search {
   std::string why(const std::string& partition) const {
     if (satisfied() || unknown_) return {};
     const std::string where = " of partition " + partition;
+    if (with_features_ == 0 && features_text().empty())
+      return "all nodes" + where + " are excluded (-x)";
     if (with_features_ == 0)
       return "no node" + where +
              " has the features asked for (invalid feature specification): " + features_text();
@@ -320,6 +341,8 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
     if (!constraint->every.holds(state.nodes.find(*state.node_ids.find(name))->inventory.features))
       return "node " + name + " of -w lacks the features asked for: " + constraint->every.text();
   }
+  for (const std::string& name : spec.excluded_nodes)
+    if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
   std::string first;
   for (const FeatureTest& same :
        constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
@@ -330,6 +353,27 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
     if (first.empty()) first = why;
   }
   return first;
+}
+
+std::uint32_t nodes_for_gpus(const ClusterState& state, const JobSpec& spec) {
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint) return 0;
+  const FeatureTest any;
+  std::uint32_t fewest = 0;
+  for (const std::string& name : spec.partitions) {
+    const Partition* partition = state.partitions.find(name);
+    if (!partition) continue;
+    JobSpec wide = spec;
+    wide.max_nodes = static_cast<std::uint32_t>(partition->nodes.size());
+    Search search(wide, *constraint, any, spec.exclusive || partition->exclusive);
+    for (const std::string& node_name : partition->nodes) {
+      const NodeId* id = state.node_ids.find(node_name);
+      if (const Node* node = id ? state.nodes.find(*id) : nullptr) search.offer(*node);
+    }
+    const std::uint32_t nodes = search.nodes_for_gpus();
+    if (nodes > 0 && (fewest == 0 || nodes < fewest)) fewest = nodes;
+  }
+  return fewest;
 }
 
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {

@@ -7,6 +7,7 @@
 #include "core/cluster/licenses.h"
 #include "core/cluster/spare_nodes.h"
 #include "core/job/checks/submit_checks.h"
+#include "core/job/gpu_lists.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_part.h"
 #include "model/policy/request_limits.h"
@@ -129,20 +130,11 @@ Status check_counts(const JobSpec& spec) {
 Status check_gpus(const JobSpec& spec) {
   const std::uint64_t per_task = gpu_count(spec.gpus_per_task),
                       per_node = gpu_count(spec.gpus_per_node), total = gpu_count(spec.gpus_total);
-  if (spec.gpus_per_task.size() > 1) return fail(bad("GPUs for each task must be of one type"));
-  if (per_task > 0 && total > 0 && total != per_task * spec.tasks)
-    return fail(bad(std::to_string(total) + " GPUs in total do not match " +
-                    std::to_string(spec.tasks) + " tasks of " + std::to_string(per_task)));
-  if (per_task > 0 && per_node > 0 && per_node != per_task * spec.tasks_per_node)
-    return fail(bad(std::to_string(per_node) + " GPUs a node do not match " +
-                    std::to_string(spec.tasks_per_node) + " tasks a node of " +
-                    std::to_string(per_task)));
+  if (Status s = check_gpu_lists(spec); !s) return s;
   if (spec.cpus_per_gpu == 0 && !spec.memory_per_gpu) return {};
   if (per_task + per_node + total == 0)
     return fail(bad("CPUs or memory for each GPU, but no GPUs asked for"));
-  if (per_task == 0 && per_node > 0 && total > 0)
-    return fail(bad("CPUs or memory for each GPU: give GPUs for each node, or in total, not both"));
-  if (per_task == 0 && total > 0 && spec.max_nodes > 1)
+  if (per_task == 0 && per_node == 0 && total > 0 && spec.max_nodes > 1)
     return fail(
         bad("CPUs or memory for each GPU, with GPUs in total, is for jobs of one node: give "
             "GPUs for each node or task instead"));

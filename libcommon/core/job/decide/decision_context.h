@@ -74,6 +74,9 @@ std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
 // Whether the nodes of -w could run the whole job if they were idle.
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec);
 
+// The fewest nodes of one of the job's partitions that have its GPUs in total; 0: no partition has.
+std::uint32_t nodes_for_gpus(const ClusterState& state, const JobSpec& spec);
+
 // --- one function per command -------------------------------------------------------------------
 Decision decide_submit(const DecisionContext& q, const Principal& who, const Submit& submit);
 Decision decide_submit(const DecisionContext& q, const Principal& who, const SubmitMany& submit);

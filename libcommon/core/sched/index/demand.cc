@@ -70,7 +70,7 @@ std::uint32_t gpu_count(const std::vector<GpuRequest>& requests) {
 void fill_per_gpu(Demand& demand, const JobSpec& spec) {
   const std::uint32_t per_task = gpu_count(spec.gpus_per_task);
   const std::uint32_t per_node =
-      capped_sum(gpu_count(spec.gpus_per_node), gpu_count(spec.gpus_total));
+      gpu_count(spec.gpus_per_node.empty() ? spec.gpus_total : spec.gpus_per_node);
   if (spec.cpus_per_gpu > 0 && per_task > 0)
     demand.cpus_per_task =
         std::max(demand.cpus_per_task, capped_product(per_task, spec.cpus_per_gpu));
@@ -191,10 +191,11 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
     return demand;
   }
   fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);
-  // The other GPU options are then consistent with it and add nothing.
+  // A release before this one stored several lists; the others agree with the first and add nothing.
   if (!spec.gpus_per_task.empty()) return demand;
   fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
-  fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
+  if (spec.gpus_per_node.empty())
+    fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
   return demand;
 }
 
