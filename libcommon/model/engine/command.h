@@ -50,7 +50,6 @@ struct Cancel {
   JobSelector jobs;
   std::int32_t signal = 0;  // 0 = end the job; otherwise only send this signal
   bool batch_only = false;
-  bool quiet_if_done = false;
   std::optional<std::uint32_t> step{};  // only this step of each of the jobs
 };
 struct HoldJobs {

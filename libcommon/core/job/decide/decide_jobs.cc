@@ -17,7 +17,7 @@ bool is_array(const Target& t) {
   return !t.in_array && t.record->array.has_value();
 }
 
-void cancel(BulkAction& action, const Target& t, bool quiet_if_done) {
+void cancel(BulkAction& action, const Target& t) {
   const UserId by = action.who().uid;
   const Job& job = *t.record;
   const Ended ended{t.key, JobState::cancelled, Reason::none, by};
@@ -27,12 +27,7 @@ void cancel(BulkAction& action, const Target& t, bool quiet_if_done) {
     return;  // its other tasks are separate targets
   }
   if (job.state == JobState::pending) return action.add_event(t, ended);
-  if (is_terminal(job.state)) {
-    if (!quiet_if_done)
-      action.refuse_target(t, "Job/step already completing or completed (" +
-                                  std::string(to_string(job.state)) + ")");
-    return;
-  }
+  if (is_terminal(job.state)) return;  // as requested; scripts clean up without looking
   if (job.ending && !job.ending->requeue) return action.mark_done(t);
   const Ending ending{JobState::cancelled, Reason::none, by, false, Hold::none, false};
   action.add_event(t, EndingBegan{{job.key, job.attempt}, ending});
@@ -43,7 +38,6 @@ void signal(BulkAction& action, const Target& t, const Cancel& c) {
   if (is_array(t)) return;
   if (t.in_array) return action.refuse_target(t, remark(JobState::pending, JobEvent::signalled));
   if (!accepts(job.state, JobEvent::signalled)) {
-    if (is_terminal(job.state) && c.quiet_if_done) return;
     return action.refuse_target(t, remark(job.state, JobEvent::signalled));
   }
   action.add_event(
@@ -130,7 +124,7 @@ Decision decide_jobs(const DecisionContext& q, const Principal& who, const Cance
   return BulkAction(q, who, c.signal == 0 ? "cancel" : "signal")
       .each(c.jobs, [&](BulkAction& action, const Target& t) {
         if (ends_job) {
-          cancel(action, t, c.quiet_if_done);
+          cancel(action, t);
         } else {
           signal(action, t, c);
         }
