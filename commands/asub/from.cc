@@ -76,6 +76,7 @@ Result<submission::PreparedJob> prepare_line(std::string_view text,
   given->given.insert(given->given.end(), own->given.begin(), own->given.end());
   if (Status good = check_for_line(given->given); !good) return fail(good.error());
   auto job = submission::prepare(wanted, table, given->given, line->operands, context);
+  submission::print_warnings("asub", wanted);
   if (job && wanted.wait) return bad("--wait, from the script or the environment, is for one job");
   return job;
 }

@@ -99,6 +99,7 @@ Result<int> run(const std::vector<std::string>& words) {
   if (!context) return fail(context.error());
   auto job = submission::prepare(wanted, table, line->given, line->operands, *context);
   if (!job) return fail(job.error());
+  submission::print_warnings("asub", wanted);
   if (wanted.test_only) return test_only(wanted, std::move(*job));
   return submit(wanted, request_for(wanted, std::move(*job)));
 }

@@ -34,10 +34,8 @@ constexpr Row kRows[] = {
      [](const PatternValues& v) { return number(v.task); }},
     {{'b', true, "index of the array task modulo 10"},
      [](const PatternValues& v) { return v.task ? Value(std::to_string(*v.task % 10)) : Value(); }},
-    {{'J', false, "number of the job and the step: 12.batch"},
-     [](const PatternValues& v) {
-       return v.job ? Value(std::to_string(*v.job) + ".batch") : Value();
-     }},
+    {{'J', false, "number of the job; in files of a step 12.0, with the step's number"},
+     [](const PatternValues& v) { return number(v.job); }},
     {{'j', true, "number of the job; every array task has its own"},
      [](const PatternValues& v) { return number(v.job); }},
     {{'N', false, "short name of the node"},

@@ -1,5 +1,4 @@
-#include <filesystem>
-#include <limits>
+#include <functional>
 
 #include "base/printable.h"
 #include "cli/output/table.h"
@@ -119,6 +118,13 @@ class Rows {
       return {};
     };
   }
+  // "none" is no file, as in Slurm.
+  Apply file(SpecText setter) {
+    return [this_spec = &s_.spec, setter](const std::string& value) -> Status {
+      (this_spec->*setter)(cli::lower(value) == "none" ? "/dev/null" : value);
+      return {};
+    };
+  }
   Apply count(SpecCount setter) {
     return [this_spec = &s_.spec, setter](const std::string& value) -> Status {
       const auto number = cli::parse_integer(value, 1, 1'000'000'000);
@@ -175,8 +181,7 @@ class Rows {
         "NODES.",
         count(&api::JobSpec::set_spare_nodes));
     add('n', "ntasks", "COUNT", "Tasks that the job will start: with -c, how many CPUs it gets.",
-        count(&api::JobSpec::set_tasks))
-        .aliases = {"tasks"};
+        count(&api::JobSpec::set_tasks));
     add('c', "cpus-per-task", "COUNT", "CPUs for each task.",
         count(&api::JobSpec::set_cpus_per_task));
     add(0, "ntasks-per-node", "COUNT", "Tasks on each node.",
@@ -394,12 +399,14 @@ class Rows {
 
   void files() {
     add('o', "output", "FILE",
-        "Standard output; %j is the job's id. Default: ares-%j.out, of an array ares-%A_%a.out.",
-        text(&api::JobSpec::set_std_out<const std::string&>));
+        "Standard output; %j is the job's id, none stands for /dev/null. Default: ares-%j.out, of "
+        "an "
+        "array ares-%A_%a.out.",
+        file(&api::JobSpec::set_std_out<const std::string&>));
     add('e', "error", "FILE", "Standard error. Default: where standard output goes.",
-        text(&api::JobSpec::set_std_err<const std::string&>));
+        file(&api::JobSpec::set_std_err<const std::string&>));
     add('i', "input", "FILE", "Standard input. Default: /dev/null.",
-        text(&api::JobSpec::set_std_in<const std::string&>));
+        file(&api::JobSpec::set_std_in<const std::string&>));
     add(0, "open-mode", "append|truncate",
         "What to do with output files that exist. Default: truncate.", spec(set_open_mode));
     add('D', "chdir", "DIR", "Folder to run in. Default: where asub runs.",
@@ -455,27 +462,6 @@ class Rows {
 
 cli::OptionTable options(Submission& target, Time now) {
   return Rows(target, now).table();
-}
-
-Status complete(Submission& target, const std::string& origin, const std::string& directory) {
-  namespace fs = std::filesystem;
-  api::JobSpec& spec = target.spec;
-  if (spec.name().empty()) {
-    const std::string base = fs::path(origin).filename().string();
-    spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : printable(base));
-  }
-  if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
-  if (spec.tasks() == 0 && spec.min_nodes() > 0 && spec.gpus_per_task().empty()) {
-    const std::uint64_t tasks =
-        std::uint64_t{spec.min_nodes()} * std::max(spec.tasks_per_node(), 1u);
-    spec.set_tasks(static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(tasks, std::numeric_limits<std::uint32_t>::max())));
-  }
-  spec.set_submit_dir(directory);
-  const fs::path work =
-      spec.work_dir().empty() ? fs::path(directory) : fs::path(directory) / spec.work_dir();
-  spec.set_work_dir(work.lexically_normal().string());
-  return complete_checkpoint(spec);
 }
 
 }  // namespace ares::submission

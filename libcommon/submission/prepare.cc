@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "cli/options/directives.h"
+#include "submission/environment_options.h"
 #include "submission/process_context.h"
 
 namespace ares::submission {
@@ -54,10 +55,10 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
 
   auto all = cli::options_from_script(table, script->content, script->name);
   if (!all) return fail(all.error());
-  const auto from_environment = cli::options_from_environment(
-      table, [](const char* name) -> const char* { return std::getenv(name); });
+  auto from_environment = options_from_variables(table, context.variables());
   if (!from_environment) return fail(from_environment.error());
-  all->insert(all->end(), from_environment->begin(), from_environment->end());
+  all->insert(all->end(), from_environment->given.begin(), from_environment->given.end());
+  wanted.warnings = std::move(from_environment->warnings);
   all->insert(all->end(), given.begin(), given.end());
   wanted.spec.Clear();
   if (Status applied = cli::apply_options(*all); !applied) return fail(applied.error());

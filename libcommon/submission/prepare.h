@@ -27,6 +27,7 @@ class SubmitContext {
   static Result<SubmitContext> capture();
 
   const std::string& directory() const { return directory_; }
+  const std::vector<std::string>& variables() const { return variables_; }
   // environment_for() with a cache by list.
   Result<std::string> environment(const std::string& export_list);
   // Adds limits, umask, host and time zone.

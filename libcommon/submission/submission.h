@@ -26,11 +26,16 @@ struct Submission {
   bool wait = false;
   bool quiet = false;
   bool verbose = false;
+  std::vector<std::string>
+      warnings{};  // what has no effect, or another one than the user may expect
 };
 
 // The options, bound to `target`, which must outlive the table. Relative times are relative to
 // `now`.
 cli::OptionTable options(Submission& target, Time now);
+
+// Writes the warnings to standard error, unless --quiet was given.
+void print_warnings(const char* command, const Submission& submission);
 
 // Fills in values that depend on several options: tasks from nodes, absolute folders, the job's
 // name. `origin` is the script's name, "" if it came from standard input.

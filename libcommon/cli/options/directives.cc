@@ -26,7 +26,8 @@ struct Words {
   bool closed = true;
 };
 
-Words cut(std::string_view text) {
+// `anywhere`: a # also begins a comment within a word, as in Slurm's directives.
+Words cut(std::string_view text, bool anywhere) {
   Words out;
   std::string word;
   bool in_word = false;
@@ -37,8 +38,8 @@ Words cut(std::string_view text) {
       if (in_word) out.words.push_back(std::move(word));
       word.clear();
       in_word = false;
-    } else if (quote == 0 && c == '#' && !in_word) {
-      return out;
+    } else if (quote == 0 && c == '#' && (anywhere || !in_word)) {
+      break;
     } else if (quote != '\'' && c == '\\' && i + 1 < text.size()) {
       word += text[++i];
       in_word = true;
@@ -72,7 +73,7 @@ Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
     if (!content.empty() && content[0] != '#') break;
     const auto text = directive_text(line);
     if (!text) continue;
-    Words words = cut(trim(*text));
+    Words words = cut(trim(*text), true);
     if (!words.closed)
       return fail(ErrorCode::invalid_argument,
                   name + ":" + std::to_string(number) + ": a quote is not closed");
@@ -82,7 +83,7 @@ Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
 }
 
 Result<std::vector<std::string>> cut_words(std::string_view line) {
-  Words words = cut(trim(line));
+  Words words = cut(trim(line), false);
   if (!words.closed) return fail(ErrorCode::invalid_argument, "a quote is not closed");
   return std::move(words.words);
 }

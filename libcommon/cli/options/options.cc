@@ -25,6 +25,32 @@ const Option* find_long(const OptionTable& table, const std::string& name) {
   return nullptr;
 }
 
+bool has_prefix(const std::string& name, const std::string& prefix) {
+  return name.size() > prefix.size() && name.starts_with(prefix);
+}
+
+// The options that a shortened name may stand for; also those that are not supported, so that a name
+// never means something else than in other batch systems.
+struct Abbreviated {
+  std::vector<const Option*> options;
+  std::vector<std::string> names;  // of all, with dashes
+};
+
+Abbreviated expand(const OptionTable& table, const std::string& prefix) {
+  Abbreviated found;
+  if (prefix.empty()) return found;
+  for (const Option& option : table.options) {
+    bool matches = has_prefix(option.name, prefix);
+    for (const std::string& alias : option.aliases) matches = matches || has_prefix(alias, prefix);
+    if (!matches) continue;
+    found.options.push_back(&option);
+    found.names.push_back("--" + option.name);
+  }
+  for (const Unsupported& row : table.unsupported)
+    if (has_prefix(row.name, prefix)) found.names.push_back("--" + row.name);
+  return found;
+}
+
 const Option* find_letter(const OptionTable& table, char letter) {
   for (const Option& option : table.options)
     if (option.letter == letter) return &option;
@@ -44,6 +70,25 @@ std::string unknown_long(const OptionTable& table, const std::string& name) {
   for (const Option& option : table.options)
     if (!option.name.empty()) names.push_back("--" + option.name);
   return "unknown option " + excerpt("--" + name) + config::suggestion("--" + name, names);
+}
+
+// The option of a long name, which may be shortened as long as only one option begins like this.
+Result<const Option*> resolve_long(const OptionTable& table, const std::string& name) {
+  if (const Option* exact = find_long(table, name)) return exact;
+  const auto exact_row = std::find_if(table.unsupported.begin(), table.unsupported.end(),
+                                      [&](const Unsupported& row) { return row.name == name; });
+  if (exact_row != table.unsupported.end() ||
+      std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end())
+    return bad(unknown_long(table, name));
+  const Abbreviated found = expand(table, name);
+  if (found.names.empty()) return bad(unknown_long(table, name));
+  if (found.names.size() > 1) {
+    std::string list;
+    for (const std::string& one : found.names) list += (list.empty() ? "" : ", ") + one;
+    return bad("option --" + name + " is ambiguous: it may be " + list);
+  }
+  if (found.options.empty()) return bad(unknown_long(table, found.names.front().substr(2)));
+  return found.options.front();
 }
 
 std::string unknown_letter(const OptionTable& table, char letter) {
@@ -85,8 +130,9 @@ class OptionParser {
   Status take_long(const std::string& text) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    const Option* option = find_long(table_, name);
-    if (!option) return bad(unknown_long(table_, name));
+    const Result<const Option*> found = resolve_long(table_, name);
+    if (!found) return fail(found.error());
+    const Option* option = *found;
     if (equals != std::string::npos) {
       if (option->argument.empty()) return bad("--" + name + " takes no value");
       return add(*option, text.substr(equals + 1));
@@ -124,6 +170,8 @@ class OptionParser {
       return bad(name + " cannot stand in a script");
     if (!option.any_text && has_control(value))
       return bad(name + ": the value holds a control character");
+    if (!option.any_text && !is_utf8(value))
+      return bad(name + ": the value " + quote(value) + " is not valid UTF-8");
     parsed_.given.push_back({&option, std::move(value), source_, where_});
     return {};
   }
@@ -172,6 +220,8 @@ Result<std::vector<GivenOption>> options_from_environment(const OptionTable& tab
     }
     if (!option.any_text && has_control(value))
       return bad(name + ": the value holds a control character");
+    if (!option.any_text && !is_utf8(value))
+      return bad(name + ": the value " + quote(value) + " is not valid UTF-8");
     given.push_back({&option, value, Source::environment, name + ": "});
   }
   return given;

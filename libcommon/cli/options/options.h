@@ -1,6 +1,6 @@
 // Command-line options as rows of a table. Parsing, --help, the manual page and completion use the
-// same row. Owned by one command's main thread. The syntax is that of getopt_long, but abbreviated
-// names are refused.
+// same row. Owned by one command's main thread. The syntax is that of getopt_long: long
+// names may be shortened as long as they mean one option.
 #pragma once
 
 #include <functional>

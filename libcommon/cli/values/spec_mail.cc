@@ -12,7 +12,7 @@ Status set_mail_types(api::JobSpec& spec, const std::string& text) {
 }
 
 Status set_mail_user(api::JobSpec& spec, const std::string& text) {
-  if (Status good = check_mail_user(text); !good) return good;
+  // Any text, as in Slurm: a bad address costs the mail and not the job. See warnings_about().
   spec.set_mail_user(text);
   return {};
 }

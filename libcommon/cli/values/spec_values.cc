@@ -85,6 +85,13 @@ Status set_node_counts(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
+// Brackets around the list are left out, as in Slurm: [0-4], [0-4]%2.
+std::string without_brackets(const std::string& text) {
+  const std::size_t end = text.find(']');
+  if (!text.starts_with('[') || end == std::string::npos) return text;
+  return text.substr(1, end - 1) + text.substr(end + 1);
+}
+
 }  // namespace
 
 Status set_nodes(api::JobSpec& spec, const std::string& text) {
@@ -139,7 +146,8 @@ Status set_time_min(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
-Status set_array(api::JobSpec& spec, const std::string& text) {
+Status set_array(api::JobSpec& spec, const std::string& given) {
+  const std::string text = without_brackets(given);
   const std::size_t percent = text.find('%');
   std::uint32_t throttle = 0;
   if (percent != std::string::npos) {
@@ -192,7 +200,9 @@ Status set_licenses(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
-Status set_constraint(api::JobSpec& spec, const std::string& text) {
+Status set_constraint(api::JobSpec& spec, const std::string& given) {
+  std::string text = given;
+  std::replace(text.begin(), text.end(), ',', '&');  // as Slurm does; a common error
   const auto constraint = parse_constraint(text);
   if (!constraint) return fail(constraint.error());
   spec.clear_features();

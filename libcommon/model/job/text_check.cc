@@ -1,7 +1,6 @@
 #include "model/job/text_check.h"
 
 #include "base/printable.h"
-#include "model/job/mail.h"
 
 namespace ares {
 namespace {
@@ -80,10 +79,6 @@ Status check_text(const JobSpec& spec) {
     for (const std::string& text : spec.*l.member) {
       if (Status s = check(l.name, text, kMaxName); !s) return s;
     }
-  }
-  // A user name that is not a mail address is an error only if the job asks for mail.
-  if (spec.mail_types != 0 || !spec.mail_user.empty()) {
-    if (Status s = check_mail_user(mail_address(spec)); !s) return s;
   }
   std::vector<const std::vector<GpuRequest>*> requests{&spec.gpus_per_node, &spec.gpus_total,
                                                        &spec.gpus_per_task};

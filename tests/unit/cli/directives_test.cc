@@ -35,7 +35,9 @@ TEST(Directives, CommentedDirectivesAreIgnored) {
 
 TEST(Directives, SeveralOptionsAndACommentMayShareALine) {
   EXPECT_THAT(words_of("#SBATCH -N 1 -c 4   # four of them\n#SBATCH --mem=4G #x\n#SBATCH -J a#b\n"),
-              ElementsAre("-N", "1", "-c", "4", "--mem=4G", "-J", "a#b"));
+              ElementsAre("-N", "1", "-c", "4", "--mem=4G", "-J", "a"));
+  EXPECT_THAT(words_of("#SBATCH --time=10#minutes\n#SBATCH -J 'a#b' -o a\\#b\n"),
+              ElementsAre("--time=10", "-J", "a#b", "-o", "a#b"));
 }
 
 TEST(Directives, QuotesGroupWordsWithoutExpansion) {

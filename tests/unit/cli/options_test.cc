@@ -93,15 +93,29 @@ TEST(Options, OptionsAfterTheScriptBelongToTheScript) {
   EXPECT_THAT(parsed->operands, testing::ElementsAre("job.sh", "--mem", "-Z"));
 }
 
+TEST(Options, LongNamesMayBeShortened) {
+  Target target;
+  ASSERT_TRUE(parse_and_apply(target, {"--job=x", "--mem-per", "5", "--ho"}));
+  EXPECT_EQ(target.name, "x");
+  EXPECT_EQ(target.memory, "5/cpu");
+  EXPECT_TRUE(target.hold);
+  ASSERT_TRUE(parse_and_apply(target, {"--mem=1"})) << "a whole name is not ambiguous";
+  EXPECT_EQ(target.memory, "1");
+  EXPECT_EQ(refusal({"--me=1"}), "option --me is ambiguous: it may be --mem, --mem-per-cpu");
+  EXPECT_EQ(refusal({"--tres"}), "--tres-bind is not supported yet");
+  EXPECT_EQ(refusal({"--n=1"}), "option --n is ambiguous: it may be --job-name, --nice, --no-kill");
+}
+
 TEST(Options, ErrorsNameTheOption) {
   EXPECT_EQ(refusal({"--tres-bind=x"}), "--tres-bind is not supported yet");
   EXPECT_EQ(refusal({"-k"}), "-k (--no-kill) is not supported yet");
   EXPECT_EQ(refusal({"--jbo-name=x"}), "unknown option --jbo-name; did you mean \"--job-name\"?");
-  EXPECT_EQ(refusal({"--job"}), "unknown option --job") << "abbreviations are not guessed";
   EXPECT_EQ(refusal({"-z"}), "unknown option -z; --help lists the options");
   EXPECT_EQ(refusal({"--hold=yes"}), "--hold takes no value");
   EXPECT_EQ(refusal({"--job-name"}), "--job-name needs a value (NAME)");
   EXPECT_EQ(refusal({"--job-name=a\nb"}), "--job-name: the value holds a control character");
+  EXPECT_EQ(refusal({"--job-name=caf\xe9"}),
+            "--job-name: the value \"caf\\xe9\" is not valid UTF-8");
   EXPECT_EQ(refusal({"--mem=1", "--mem-per-cpu=1"}),
             "--mem and --mem-per-cpu are mutually exclusive; give one of them");
 }

@@ -160,7 +160,7 @@ TEST(FilePattern, ExpandsEveryLetter) {
       {task, "%j", "15"},
       {job, "%x.%u", "a_b job.alice"},
       {job, "%3x", "a_b job"},
-      {job, "%N-%n-%t-%s-%J", "n1-0-0-batch-12.batch"},
+      {job, "%N-%n-%t-%s-%J", "n1-0-0-batch-12"},
       {job, "%r", "0"},
       {job, "100%%", "100%"},
       {job, "%q %", "%q %"},

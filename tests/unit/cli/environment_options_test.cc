@@ -1,0 +1,67 @@
+#include "submission/environment_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "submission/submission.h"
+
+namespace ares::submission {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class EnvironmentOptionsTest : public testing::Test {
+ protected:
+  Submission target;
+  cli::OptionTable table = options(target, Time());
+
+  // Applies the variables and returns the warnings.
+  std::vector<std::string> read(const std::vector<std::string>& variables) {
+    const auto found = options_from_variables(table, variables);
+    EXPECT_TRUE(found) << found.error().message;
+    if (!found) return {};
+    target.spec.Clear();
+    const Status applied = cli::apply_options(found->given);
+    EXPECT_TRUE(applied) << applied.error().message;
+    return found->warnings;
+  }
+};
+
+TEST_F(EnvironmentOptionsTest, BothPrefixesAreTakenAndOursTakesEffect) {
+  EXPECT_THAT(read({"ASUB_PARTITION=main", "SBATCH_PARTITION=second", "SBATCH_ACCOUNT=chem"}),
+              IsEmpty());
+  EXPECT_THAT(target.spec.partitions(), ElementsAre("main"));
+  EXPECT_EQ(target.spec.account(), "chem");
+}
+
+TEST_F(EnvironmentOptionsTest, NamesThatSlurmDoesNotTakeFromTheOption) {
+  EXPECT_THAT(read({"ASUB_TIMELIMIT=3", "SBATCH_MEM_PER_NODE=5", "ASUB_ARRAY_INX=1-2"}), IsEmpty());
+  EXPECT_EQ(target.spec.time_limit(), 180);
+  EXPECT_EQ(target.spec.memory_per_node(), 5 << 20);
+  EXPECT_EQ(target.spec.array(), "1-2");
+}
+
+TEST_F(EnvironmentOptionsTest, FlagsAreSetByAnyValueButNo) {
+  read({"SBATCH_NO_REQUEUE=1"});
+  EXPECT_TRUE(target.spec.has_requeue());
+  read({"SBATCH_NO_REQUEUE=no"});
+  EXPECT_FALSE(target.spec.has_requeue());
+}
+
+TEST_F(EnvironmentOptionsTest, UnknownOnesAreNamed) {
+  EXPECT_THAT(
+      read({"ASUB_BOGUS=1", "SBATCH_DEBUG=1", "ASUBX=1", "SBATCH_JOB_NAME=x"}),
+      ElementsAre("the environment variable \"ASUB_BOGUS\" is not the name of an option, and "
+                  "has no effect"));
+  EXPECT_EQ(target.spec.name(), "x");
+}
+
+TEST_F(EnvironmentOptionsTest, ControlCharactersAreRefused) {
+  const auto found = options_from_variables(table, {"ASUB_COMMENT=a\nb"});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "ASUB_COMMENT: the value holds a control character");
+}
+
+}  // namespace
+}  // namespace ares::submission
