@@ -125,9 +125,10 @@ void CheckpointService::handle(Client& client, const checkpoint::CommitRequest& 
   client.given.erase(request.sequence);  // if it is refused, acheckpoint moves the directory back
   client.waits_for = request.sequence;
   const BootTime now = os::boot_now();
-  if (!tell_at_) tell_at_ = told_at_ ? std::max(now, *told_at_ + kReportInterval) : now;
-  answer(client, checkpoint::Recorded{*tell_at_ - now});
-  tick(now);
+  const bool first = !tell_at_;
+  if (first) tell_at_ = told_at_ ? std::max(now, *told_at_ + kReportInterval) : now;
+  answer(client, checkpoint::Recorded{std::max(Duration{}, Duration{*tell_at_ - now})});
+  if (first) tick(now);
 }
 
 void CheckpointService::tick(BootTime now) {

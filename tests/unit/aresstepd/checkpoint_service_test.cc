@@ -172,12 +172,10 @@ TEST_F(CheckpointServiceTest, OneThatIsBeingPublishedIsNotRemoved) {
 
 TEST_F(CheckpointServiceTest, ManyCommitsAreReportedOnceInAWhileAndTheNewestOfThem) {
   const os::Fd job = connect();
-  for (std::uint64_t sequence = 7; sequence < 1000; ++sequence) {
+  for (std::uint64_t sequence = 7; sequence < 100; ++sequence) {
     send(job, "begin\n" + commit(sequence));
     const std::string answer = said(job);
     ASSERT_THAT(answer, HasSubstr("recorded ")) << "at once";
-    const bool waits = answer.find("recorded 0\n") == std::string::npos;
-    ASSERT_EQ(waits, sequence > 7) << answer;
   }
   EXPECT_EQ(changes_, 1);
   ASSERT_TRUE(service().next_deadline());
@@ -188,7 +186,7 @@ TEST_F(CheckpointServiceTest, ManyCommitsAreReportedOnceInAWhileAndTheNewestOfTh
   EXPECT_EQ(changes_, 2);
   EXPECT_FALSE(service().next_deadline());
   ASSERT_EQ(record().size(), 2u);
-  EXPECT_EQ(record()[1].sequence, 999u);
+  EXPECT_EQ(record()[1].sequence, 99u);
 }
 
 TEST_F(CheckpointServiceTest, OtherWordsAndEndlessLinesEndTheConnection) {
