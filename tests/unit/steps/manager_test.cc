@@ -100,7 +100,7 @@ TEST_F(ManagerTest, StepAtItsTimeLimitGetsTermAndThenKillAndIsAccountedSo) {
   manager.time_out(0);
   const std::vector<Frame>& sent = links.sent[{0, 0}];
   EXPECT_EQ(std::count(sent.begin(), sent.end(), Frame{FrameKind::signal, SIGTERM, {}}), 1);
-  EXPECT_EQ(links.sent[{0, 1}].size(), sent_to_ended);
+  EXPECT_EQ((links.sent[{0, 1}].size()), sent_to_ended);
   EXPECT_TRUE(links.kills.contains(0));
   EXPECT_NE(links.told[1].back().payload.find("time limit"), std::string::npos);
   finish(0, 0, 0, 15);
