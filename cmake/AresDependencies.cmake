@@ -28,8 +28,14 @@ endfunction()
 ares_external(ares_libpq libpq)
 ares_external(ares_hwloc hwloc) # only in aresd and tests: it costs milliseconds at the start
 ares_external(ares_spdlog spdlog) # shared only on Debian: daemons, never static commands
+ares_external(ares_curl libcurl) # with ares_crypto only in the plugin for S3
+ares_external(ares_crypto libcrypto)
 ares_archive(ares_munge munge)
-ares_archive(ares_sodium sodium)
+# Debian's archive is not position-independent: what is loaded at run time uses the shared library.
+ares_find_archive(ARES_LIB_sodium sodium)
+add_library(ares_sodium INTERFACE)
+target_link_libraries(ares_sodium INTERFACE
+  "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>,sodium,${ARES_LIB_sodium}>")
 ares_archive(ares_yaml yaml-cpp)
 ares_archive(ares_zlib z)
 

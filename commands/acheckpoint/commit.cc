@@ -7,10 +7,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
+#include "acheckpoint/places.h"
+#include "base/printable.h"
 #include "base/signal_name.h"
 #include "checkpoint/commit_exchange.h"
-#include "checkpoint/store.h"
+#include "checkpoint/tree.h"
 #include "os/clock.h"
 #include "os/sockets/local_socket.h"
 
@@ -103,12 +106,23 @@ void keep_on_when_told_to_save() {
     std::signal(*number, SIG_IGN);
 }
 
+// What a place keeps only a copy of is gone afterwards as well, so that a script need not know which place it has.
+void remove_copied(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::remove_all(directory, error);
+  if (error)
+    std::fprintf(stderr, "acheckpoint: cannot remove %s, whose files are committed: %s\n",
+                 printable(directory).c_str(), error.message().c_str());
+}
+
 }  // namespace
 
 Result<int> commit(const Wanted& wanted, const std::string& directory,
                    std::map<std::string, std::string> fields) {
   const Result<std::string> store = variable("ARES_CHECKPOINT_PATH");
   if (!store) return fail(store.error());
+  Result<Place> place = Place::of(*store, wanted.common.config);
+  if (!place) return fail(place.error());
   Result<Supervisor> supervisor = connect();
   if (!supervisor) return fail(supervisor.error());
   keep_on_when_told_to_save();
@@ -122,11 +136,16 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
   header.sequence = begun->sequence;
   header.created = os::wall_now();
   header.fields = std::move(fields);
-  const auto published = checkpoint::publish(directory, *store, std::move(header));
-  if (!published) return fail(published.error());
+  const std::string from = std::filesystem::absolute(directory).string();
+  const auto described = checkpoint::describe(from, std::move(header), place->moves());
+  if (!described) return fail(described.error());
+  const std::string uri =
+      *store + "/" + checkpoint::directory_name(begun->sequence, begun->attempt);
+  if (Status published = (*place)->publish(from, uri, described->manifest); !published)
+    return fail(published.error());
 
   Status recorded = supervisor->send(
-      checkpoint::CommitRequest{begun->sequence, published->manifest, published->size});
+      checkpoint::CommitRequest{begun->sequence, described->digest, described->size});
   Duration wait{};
   if (recorded) {
     const auto answer = supervisor->receive_one<checkpoint::Recorded>(kPatience);
@@ -139,9 +158,10 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
     // If it was refused, no one will look for it there, and the caller may want to try again. Otherwise the node may
     // have recorded it: it stays.
     if (recorded.error().code == ErrorCode::failed_precondition)
-      (void)std::rename(published->path.c_str(), directory.c_str());
+      (void)(*place)->withdraw(uri, from);
     return fail(recorded.error());
   }
+  if (!place->moves()) remove_copied(from);
   const std::string which =
       "checkpoint " + std::to_string(begun->sequence) + " of job " + begun->job;
   if (wait > Duration{} && !wanted.quiet)
@@ -157,8 +177,8 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
                  which.c_str(), known.error().message.c_str());
     return 0;
   }
-  checkpoint::remove_older(*store, known->oldest_kept);
-  if (!wanted.quiet) std::printf("Committed %s: %s\n", which.c_str(), published->path.c_str());
+  (void)(*place)->remove_older(*store, known->oldest_kept);  // what is left is tried by the next
+  if (!wanted.quiet) std::printf("Committed %s: %s\n", which.c_str(), uri.c_str());
   return 0;
 }
 

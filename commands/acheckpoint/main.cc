@@ -1,4 +1,4 @@
-// acheckpoint: commits, lists and verifies the checkpoints of a job.
+// acheckpoint: commits, lists, verifies and fetches the checkpoints of a job.
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,15 +20,23 @@ Result<int> commit_operands(const Wanted& wanted, const cli::Words& operands) {
   return commit(wanted, operands.front(), std::move(*fields));
 }
 
-Result<int> list_operands(const cli::Words& operands) {
+Result<int> list_operands(const Wanted& wanted, const cli::Words& operands) {
   if (operands.size() > 1)
-    return fail(ErrorCode::invalid_argument, "list takes one directory at most");
+    return fail(ErrorCode::invalid_argument, "list takes one directory or URI at most");
   const char* const own = std::getenv("ARES_CHECKPOINT_PATH");
   if (operands.empty() && !own)
-    return fail(ErrorCode::failed_precondition,
-                "name a directory: ARES_CHECKPOINT_PATH is not set, because this is not within a "
-                "job that was submitted with asub --checkpoint");
-  return list(operands.empty() ? own : operands.front());
+    return fail(
+        ErrorCode::failed_precondition,
+        "name a directory or URI: ARES_CHECKPOINT_PATH is not set, because this is not within a "
+        "job that was submitted with asub --checkpoint");
+  return list(wanted, operands.empty() ? own : operands.front());
+}
+
+Result<int> fetch_operands(const Wanted& wanted, const cli::Words& operands) {
+  if (operands.size() != 2)
+    return fail(ErrorCode::invalid_argument,
+                "name a checkpoint and the directory to make: acheckpoint fetch URI DIR");
+  return fetch(wanted, operands[0], operands[1]);
 }
 
 Result<int> run(const cli::Words& words) {
@@ -39,11 +47,12 @@ Result<int> run(const cli::Words& words) {
         const std::string verb = operands.empty() ? "" : operands.front();
         const cli::Words rest(operands.begin() + (operands.empty() ? 0 : 1), operands.end());
         if (verb == "commit") return commit_operands(wanted, rest);
-        if (verb == "list") return list_operands(rest);
-        if (verb == "verify") return verify(rest, wanted.quiet);
+        if (verb == "list") return list_operands(wanted, rest);
+        if (verb == "verify") return verify(wanted, rest);
+        if (verb == "fetch") return fetch_operands(wanted, rest);
         return fail(ErrorCode::invalid_argument,
                     (verb.empty() ? "say what to do" : quote(verb) + " is unknown") +
-                        std::string(": commit, list or verify"));
+                        std::string(": commit, list, verify or fetch"));
       });
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "node/checkpoint_fields.h"
 
 namespace ares::acheckpoint {
 namespace {
@@ -41,6 +42,16 @@ cli::OptionTable options(Wanted& wanted) {
          wanted.timeout = Seconds(*seconds);
          return {};
        }});
+  table.options.push_back(
+      {0, "sha256", "HEX",
+       "With verify and fetch: the SHA-256 that MANIFEST.json must have. Without it only the files "
+       "are compared with the manifest.",
+       [&wanted](const std::string& text) -> Status {
+         wanted.digest = node::digest_of(text);
+         if (!wanted.digest)
+           return fail(ErrorCode::invalid_argument, quote(text) + " is not 64 digits of a SHA-256");
+         return {};
+       }});
   table.options.push_back({'q', "quiet", "", "Print errors only.", cli::set_flag(wanted.quiet)});
   cli::add_common_options(table, wanted.common);
   return table;
@@ -49,43 +60,48 @@ cli::OptionTable options(Wanted& wanted) {
 cli::Manual manual() {
   return {
       .name = "acheckpoint",
-      .summary = "commit, list and verify the checkpoints of a job",
-      .synopsis = {"[OPTIONS] commit DIR [KEY=VALUE...]", "list [DIR]", "verify DIR..."},
+      .summary = "commit, list, verify and fetch the checkpoints of a job",
+      .synopsis = {"[OPTIONS] commit DIR [KEY=VALUE...]", "list [DIR|URI]", "verify DIR|URI...",
+                   "fetch URI DIR"},
       .description =
           {"Within a job that was submitted with asub --checkpoint, commit makes a directory with "
-           "saved state a checkpoint of the job. When it returns, all files are durable, their "
-           "SHA-256 is in the file MANIFEST.json beside them, and the directory has been renamed "
-           "to "
-           "its place in ARES_CHECKPOINT_PATH, all at once or not at all. After the controller has "
-           "committed it, the next attempt of the job begins from it; older checkpoints than the "
-           "job "
-           "keeps are then removed.",
-           "DIR must be on the same file system as ARES_CHECKPOINT_PATH, such as a directory "
-           "within "
-           "it, and is gone afterwards. It may contain directories and regular files only. Call "
-           "commit on the first node of the job, where its batch script runs.",
+           "saved state a checkpoint of the job, all at once or not at all. After the controller "
+           "has committed it, the next attempt of the job begins from it; older checkpoints than "
+           "the job keeps are then removed. DIR may contain directories and regular files only, "
+           "and "
+           "is gone afterwards. Call commit on the first node of the job, where its batch script "
+           "runs.",
+           "If ARES_CHECKPOINT_PATH is a directory, DIR must be on the same file system, such as a "
+           "directory within it. When commit returns, all files are durable, their SHA-256 is in "
+           "the file MANIFEST.json beside them, and the directory has been renamed to its place.",
+           "If it is an S3 URI, as s3://BUCKET/PREFIX/JOBID, DIR may be anywhere. Its files are "
+           "copied to objects, and the checkpoint counts from the moment when the last object, "
+           "MANIFEST.json, is there. The credentials come from AWS_ACCESS_KEY_ID and "
+           "AWS_SECRET_ACCESS_KEY, or from a file; see ares-checkpoint(7).",
            "If the controller cannot be reached in time, commit says so on standard error and "
            "succeeds: the node tells the controller as soon as it can, also after the job has "
            "ended.",
            "The node tells the controller of the commits of a job at most once a second. A commit "
-           "that "
-           "has to wait for that says so on standard error, unless --quiet is given.",
-           "list shows the checkpoints in DIR, which is ARES_CHECKPOINT_PATH if it is not given. "
-           "verify reads all files of a checkpoint and compares them with its manifest. Both need "
-           "no "
-           "job and no controller; actl show job shows which checkpoints the controller knows."},
+           "that has to wait for that says so on standard error, unless --quiet is given.",
+           "list shows the checkpoints in DIR or at URI, which is ARES_CHECKPOINT_PATH if none is "
+           "given. verify reads all files of a checkpoint and compares them with its manifest. "
+           "fetch does the same and leaves the files in DIR, which must not exist: for a job on "
+           "several nodes each of which needs them. These need no job and no controller; actl show "
+           "job shows which checkpoints the controller knows."},
       .examples = {{"acheckpoint commit $ARES_CHECKPOINT_PATH/new --step 4000 loss=0.13",
                     "Commit what was saved there."},
                    {"acheckpoint list", "Show the checkpoints of this job."},
                    {"acheckpoint verify /scratch/checkpoints/demo/12/000007.2",
-                    "Read one and compare it with its manifest."}},
+                    "Read one and compare it with its manifest."},
+                   {"acheckpoint fetch s3://ml/checkpoints/12/000007.2 /tmp/state",
+                    "Copy one from S3 and compare it with its manifest."}},
       .exit_status = {{"0", "Done."},
                       {"1",
                        "Refused or failed; a line on standard error says why. What commit refused "
                        "is still there."},
                       {"75",
-                       "The supervisor of the job could not be reached, or did not answer. What "
-                       "commit was given may count as a checkpoint or not."}},
+                       "The S3 server, or the supervisor of the job, could not be reached or did "
+                       "not answer. What commit was given may count as a checkpoint or not."}},
       .see_also = {"ares-checkpoint(7)", "asub(1)", "actl(1)"}};
 }
 

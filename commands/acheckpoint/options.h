@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
+#include "checkpoint/digest.h"
 #include "cli/options/common_options.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
@@ -17,6 +19,7 @@ struct Wanted {
   std::string step;     // --step, as given
   Seconds timeout{30};  // --timeout
   bool quiet = false;
+  std::optional<checkpoint::Digest> digest;  // --sha256
   cli::CommonOptions common;
 };
 

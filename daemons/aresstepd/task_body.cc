@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <vector>
 
 #include "aresstepd/become_user.h"
 #include "aresstepd/bind_task.h"
+#include "aresstepd/fetch_program.h"
 #include "aresstepd/pam_session.h"
 #include "aresstepd/restore.h"
 #include "aresstepd/script_child.h"
@@ -145,23 +147,24 @@ os::Fd open_restored(const std::string& directory, const LaunchSpec& launch) {
   return os::Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
-// The directory of the checkpoint that the job begins from; "" if there is none. What was found is for users to see:
-// the job runs as well if it cannot be recorded.
-Result<std::string> restore(const LaunchSpec& launch, os::Fd record) {
+// What the job begins from. What was found is for users to see: the job runs as well if it cannot be recorded.
+Result<Restore> find_restore(const LaunchSpec& launch, const std::vector<std::string>& variables,
+                             os::Fd record) {
   Restored found{launch.attempt.attempt, 0, 0};
-  Result<std::string> directory = find_checkpoint(launch, [&](const std::string& line) {
-    ++found.passed_over;
-    ::dprintf(2, "aresstepd: %s\n", line.c_str());
-  });
-  if (!directory || !record) return directory;
+  Result<Restore> restore =
+      find_checkpoint(launch, variables, fetcher_path(), [&](const std::string& line) {
+        ++found.passed_over;
+        ::dprintf(2, "aresstepd: %s\n", line.c_str());
+      });
+  if (!restore || !record) return restore;
   const std::size_t all = launch.checkpoints.size();
-  if (directory->empty())
+  if (restore->directory.empty())
     found.passed_over = static_cast<std::uint32_t>(all);
   else if (found.passed_over < all)
     found.sequence = launch.checkpoints[found.passed_over].sequence;
   const std::string text = node::encode(std::optional(found));
   (void)!::write(record.get(), text.data(), text.size());
-  return directory;
+  return restore;
 }
 
 // `environment` is the submitted one, NUL-separated.
@@ -194,10 +197,18 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
 
   std::vector<std::string> arguments{script};
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
-  const Result<std::string> checkpoint = restore(spec.launch, std::move(restored));
-  if (!checkpoint) return {kCannot, checkpoint.error().message};
-  std::vector<std::string> variables =
-      node::job_environment(spec, environment, directory, now, *checkpoint);
+  std::vector<std::string> variables = node::job_environment(spec, environment, directory, now, "");
+  const Result<Restore> restore = find_restore(spec.launch, variables, std::move(restored));
+  if (!restore) return {kCannot, restore.error().message};
+  if (!restore->directory.empty())
+    variables = node::job_environment(spec, environment, directory, now, restore->directory);
+  if (!restore->temporary.empty())
+    if (const Status in_child = continue_as_child([&] {
+          std::error_code ignored;
+          std::filesystem::remove_all(restore->temporary, ignored);
+        });
+        !in_child)
+      return {kCannot, in_child.error().message};
   set_variables(variables, of_session);
   if (!spec.task_prolog.empty())
     if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)

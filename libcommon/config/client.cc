@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include "base/printable.h"
@@ -15,11 +16,10 @@ namespace {
 
 constexpr std::string_view kDefaultPath = "/etc/ares/ares.yaml";
 
-// Blanks every top-level section that commands do not need, keeping line numbers, because parsing
+// Blanks every top-level section that is not needed, keeping line numbers, because parsing
 // YAML would take longer than the rest of the command. A file whose top level is not plain block
 // style is returned unchanged.
-std::string client_part(const std::string& text) {
-  static constexpr std::string_view kNeeded[] = {"cluster:", "cluster_id:", "controller:", "auth:"};
+std::string part_of(const std::string& text, std::span<const std::string_view> needed_sections) {
   std::string out;
   bool keep = true;
   std::size_t from = 0;
@@ -32,7 +32,7 @@ std::string client_part(const std::string& text) {
       return text;
     if (top) {
       keep = false;
-      for (const std::string_view needed : kNeeded) keep = keep || line.starts_with(needed);
+      for (const std::string_view needed : needed_sections) keep = keep || line.starts_with(needed);
     }
     if (keep) out += line;
     out += '\n';
@@ -104,7 +104,8 @@ std::vector<std::string> connect_addresses(const ControllerConfig& controller) {
 }
 
 Result<ClientConfig> read_client(const std::string& text, const std::string& path) {
-  Result<Value> root = parse_yaml(client_part(text), path);
+  static constexpr std::string_view kNeeded[] = {"cluster:", "cluster_id:", "controller:", "auth:"};
+  Result<Value> root = parse_yaml(part_of(text, kNeeded), path);
   if (!root) return fail(root.error());
   Config config;
   for (const Entry& entry : root->entries) {
@@ -139,6 +140,23 @@ Result<ClientConfig> read_client(const std::string& text, const std::string& pat
 Result<ClientConfig> load_client(const std::string& path) {
   return read_main_file(path).and_then(
       [&](const std::string& text) { return read_client(text, path); });
+}
+
+Result<CheckpointConfig> read_checkpoint(const std::string& text, const std::string& path) {
+  static constexpr std::string_view kNeeded[] = {"checkpoint:"};
+  Result<Value> root = parse_yaml(part_of(text, kNeeded), path);
+  if (!root) return fail(root.error());
+  CheckpointConfig config;
+  for (const Entry& entry : root->entries)
+    if (entry.key == "checkpoint")
+      if (CheckResult done = read_map(entry.value, config, checkpoint_fields()); !done)
+        return located(path, done.error());
+  return config;
+}
+
+Result<CheckpointConfig> load_checkpoint(const std::string& path) {
+  return read_main_file(path).and_then(
+      [&](const std::string& text) { return read_checkpoint(text, path); });
 }
 
 }  // namespace ares::config

@@ -30,6 +30,9 @@ Status set_policy(Config& config, const std::string& key, const std::string& val
 // Reads and checks only the sections that commands need: `cluster`, `controller` and `auth`.
 Result<ClientConfig> load_client(const std::string& path);
 
+// Reads and checks only the section `checkpoint`.
+Result<CheckpointConfig> load_checkpoint(const std::string& path);
+
 // Parses the result of to_portable(). `name` stands for the file in messages.
 Result<Config> parse(const PortableConfig& portable, const std::string& name);
 

@@ -27,6 +27,7 @@ using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 Result<Config> read_config(const std::string& text, const std::string& path,
                            const FindUser& find_user, const ReadFile& read_other = read_file);
 Result<ClientConfig> read_client(const std::string& text, const std::string& path);
+Result<CheckpointConfig> read_checkpoint(const std::string& text, const std::string& path);
 
 // A uid written as a number.
 std::optional<UserId> numeric_user(std::string_view text);

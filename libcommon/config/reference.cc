@@ -40,6 +40,8 @@ std::string describe_section(const std::string& name) {
   if (name == "database") return describe(database_fields());
   if (name == "archive") return describe(archive_fields());
   if (name == "retention") return describe(retention_fields());
+  if (name == "checkpoint")
+    return describe(checkpoint_fields()) + ".PP\nKeys of s3:\n" + describe(checkpoint_s3_fields());
   if (name == "auth") return describe(auth_fields());
   if (name == "accounting") return describe(accounting_fields());
   if (name == "policy")

@@ -392,6 +392,9 @@ const std::vector<Section>& sections() {
        "the controller works, once a day and when one of these keys changes. PostgreSQL uses the "
        "space "
        "again; only days of the journal give it back to the file system."},
+      {"checkpoint",
+       "Where checkpoints can be kept besides directories. Read by acheckpoint on the nodes. See "
+       "ares-checkpoint(7)."},
       {"auth", "How users are recognised."},
       {"accounting", "Accounts, users and QOS: aacctmgr(1) administers them."},
       {"policy",

@@ -41,6 +41,8 @@ std::vector<Field<Config>> controller_fields();
 std::vector<Field<DatabaseConfig>> database_fields();
 std::vector<Field<ArchiveConfig>> archive_fields();
 std::vector<Field<RetentionConfig>> retention_fields();
+std::vector<Field<CheckpointConfig>> checkpoint_fields();
+std::vector<Field<CheckpointS3Config>> checkpoint_s3_fields();  // of `checkpoint`
 std::vector<Field<AuthConfig>> auth_fields();
 std::vector<Field<Policy>> policy_fields();
 std::vector<Field<AccountingPolicy>> accounting_fields();

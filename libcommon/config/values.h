@@ -57,6 +57,21 @@ struct RetentionConfig {
   friend bool operator==(const RetentionConfig&, const RetentionConfig&) = default;
 };
 
+// Checkpoints in S3: the site's default, and what users may choose instead.
+struct CheckpointS3Config {
+  std::string endpoint;                        // https://host[:port]; empty = the user names one
+  std::vector<std::string> allowed_endpoints;  // that users may name; ALL = any
+  std::string region;                          // empty = that of the user, or us-east-1
+  Bytes part_size = Bytes::mib(16);            // 8 to 64 MiB
+  std::string ca_file;                         // absolute; empty = the system's
+  std::uint32_t retries = 5;
+  Seconds timeout{30};  // without a byte; 1 at least
+};
+
+struct CheckpointConfig {
+  CheckpointS3Config s3;
+};
+
 struct AuthConfig {
   std::string munge_socket;  // empty = munge's own default
 };
@@ -148,6 +163,7 @@ struct Config {
   DatabaseConfig database;
   ArchiveConfig archive;
   RetentionConfig retention;
+  CheckpointConfig checkpoint;
   AuthConfig auth;
   SchedulerConfig scheduler;  // The controller loads the plugins and adds them to `policy`.
   NodeConfig node;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/job/binding_options.h"
+#include "model/job/checkpoint_place.h"
 #include "model/job/gpu_constraint.h"
 #include "model/job/mail.h"
 #include "model/policy/request_limits.h"
@@ -170,7 +171,8 @@ constexpr std::size_t kLongestCheckpointPlace = 4000;
 
 void read_checkpoint(Reader& read, const api::CheckpointRequest& in, CheckpointRequest& out) {
   read.text("checkpoint", in.place(), TextKind::path, out.place);
-  if (!in.place().starts_with('/')) read.reject("checkpoint", "is not an absolute path");
+  if (!is_checkpoint_place(in.place()))
+    read.reject("checkpoint", "is not an absolute path or an S3 URI");
   if (in.place().size() > kLongestCheckpointPlace)
     read.reject("checkpoint", "is longer than " + std::to_string(kLongestCheckpointPlace) +
                                   " bytes: no checkpoint could have a path in it");

@@ -1,4 +1,5 @@
 // Checkpoints between the model and the wire.
+#include "model/job/checkpoint_place.h"
 #include "proto/api_reader.h"
 #include "proto/convert.h"
 #include "proto/gen/api.pb.h"
@@ -24,7 +25,7 @@ Result<Checkpoint> from_api(const api::Checkpoint& in) {
   read.digest("manifest", in.manifest(), out.manifest);
   read.bytes("size", in.size(), out.size);
   read.text("uri", in.uri(), TextKind::path, out.uri);
-  if (!in.uri().starts_with('/')) read.reject("uri", "is not an absolute path");
+  if (!is_checkpoint_place(in.uri())) read.reject("uri", "is not an absolute path or an S3 URI");
   read.time("at", in.at(), out.at);
   return read.finish(std::move(out));
 }

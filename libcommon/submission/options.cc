@@ -376,9 +376,10 @@ class Rows {
         "and with B: only to the shell that runs the script. ARES_DEADLINE_FILE says when the "
         "rest is killed; see ares-node(7).",
         spec(set_warning_signal));
-    add(0, "checkpoint", "DIR",
+    add(0, "checkpoint", "DIR|s3://BUCKET/PREFIX",
         "The job saves its state itself with acheckpoint commit, in a directory of its own within "
-        "DIR, and begins from there when it runs again: see ares-checkpoint(7). It is told to save "
+        "DIR or under a prefix of its own in S3, and begins from there when it runs again: see "
+        "ares-checkpoint(7). It is told to save "
         "its state by --signal, which is USR1@60 unless given, before its time limit, and at once "
         "when it is preempted, requeued, cancelled or suspended.",
         spec(set_checkpoint));

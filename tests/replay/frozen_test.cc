@@ -404,6 +404,8 @@ void add_configuration(Lines& out) {
   add_yaml("database.", config::database_fields(), out);
   add_yaml("archive.", config::archive_fields(), out);
   add_yaml("retention.", config::retention_fields(), out);
+  add_yaml("checkpoint.", config::checkpoint_fields(), out);
+  add_yaml("checkpoint.s3.", config::checkpoint_s3_fields(), out);
   add_yaml("auth.", config::auth_fields(), out);
   add_yaml("policy.", config::policy_fields(), out);
   add_yaml("policy.preemption.", config::preemption_fields(), out);

@@ -5,19 +5,25 @@
 #include "base/printable.h"
 #include "cli/values/spec_values.h"
 #include "model/job/checkpoint.h"
+#include "model/job/checkpoint_place.h"
 
 namespace ares::cli {
 namespace {
 
 constexpr const char* kUsualSignal = "USR1";
 
+std::string without_slashes(std::string place) {
+  while (place.size() > 1 && place.back() == '/') place.pop_back();
+  return place;
+}
+
 }  // namespace
 
 Status set_checkpoint(api::JobSpec& spec, const std::string& text) {
   if (text.empty()) return fail(ErrorCode::invalid_argument, "the directory has no name");
-  if (text.find("://") != std::string::npos)
-    return fail(ErrorCode::invalid_argument,
-                quote(text) + " is not a directory; checkpoints can be kept in directories only");
+  if (is_checkpoint_uri(text))
+    if (const std::string wrong = wrong_checkpoint_place(without_slashes(text)); !wrong.empty())
+      return fail(ErrorCode::invalid_argument, quote(text) + " " + wrong);
   spec.mutable_checkpoint()->set_place(text);
   return {};
 }
@@ -45,10 +51,10 @@ Status complete_checkpoint(api::JobSpec& spec) {
   if (request.place().empty())
     return fail(ErrorCode::invalid_argument,
                 "--checkpoint-signal and --checkpoint-keep need --checkpoint=DIR");
-  std::string place =
-      (std::filesystem::path(spec.work_dir()) / request.place()).lexically_normal().string();
-  while (place.size() > 1 && place.back() == '/') place.pop_back();
-  request.set_place(std::move(place));
+  std::string place = request.place();
+  if (!is_checkpoint_uri(place))
+    place = (std::filesystem::path(spec.work_dir()) / place).lexically_normal().string();
+  request.set_place(without_slashes(std::move(place)));
   if (request.keep() == 0) request.set_keep(CheckpointRequest{}.keep);
   return spec.warning_signal().empty() ? set_warning_signal(spec, kUsualSignal) : Status();
 }
