@@ -239,7 +239,8 @@ while [ ! -e $ARES_CHECKPOINT_PATH/on ]; do sleep 0.05; done
 
 def test_options_that_contradict_are_refused(cluster):
     for options, why in [(["--checkpoint-keep=2"], "need --checkpoint=DIR"),
-                         (["--checkpoint=s3://bucket/x"], "directories only"),
+                         (["--checkpoint=s3://bucket"], "no prefix behind the bucket"),
+                         (["--checkpoint=gs://bucket/x"], "neither a directory nor"),
                          (["--checkpoint=x", "--checkpoint-keep=17"], "from 1 to 16"),
                          (["--checkpoint=x", "--signal=USR1", "--checkpoint-signal=USR2"], "checkpoint-signal")]:
         done = cluster.run("asub", *options, "--wrap", "true", check=False)

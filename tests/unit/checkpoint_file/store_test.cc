@@ -1,5 +1,5 @@
-// Tests: checkpoint/store, digest
-#include "checkpoint/store.h"
+// Tests: checkpoint/digest, checkpoint/tree, checkpoint/uri, checkpoint/backend, checkpoint/adapter/table, checkpoint/adapter/convert
+#include "checkpoint/file/store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "checkpoint/adapter/plugin_backend.h"
+#include "checkpoint/file/plugin.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/tree.h"
+#include "checkpoint/uri.h"
 #include "node/checkpoint_fields.h"
 
 namespace ares::checkpoint {
@@ -24,6 +29,9 @@ class Store : public testing::Test {
   Store() {
     char path[] = "/tmp/ares-checkpoint-XXXXXX";
     top_ = ::mkdtemp(path);
+    // Through the interface of plugins, as acheckpoint calls it.
+    auto opened = PluginBackend::open(*file::plugin(), "", nullptr);
+    if (opened) backend_ = std::move(*opened);
   }
   ~Store() override { fs::remove_all(top_); }
 
@@ -34,11 +42,28 @@ class Store : public testing::Test {
     std::ofstream(from + "/empty");
     return from;
   }
+  struct Published {
+    std::string path;
+    Digest manifest{};
+    Bytes size{};
+  };
+  Result<Published> publish(const std::string& from, const Manifest& header) {
+    const auto described = describe(from, header, true);
+    if (!described) return fail(described.error());
+    const std::string path = top_ + "/" + directory_name(header.sequence, header.attempt);
+    if (Status done = backend_->publish(from, path, described->manifest); !done)
+      return fail(done.error());
+    return Published{path, described->digest, described->size};
+  }
   Published published(std::uint64_t sequence, std::uint32_t attempt = 1) {
-    auto made = publish(saved(), top_, header(sequence, attempt));
+    auto made = publish(saved(), header(sequence, attempt));
     EXPECT_TRUE(made) << made.error().message;
     return made.value_or(Published{});
   }
+  Result<std::string> verify(const std::string& path, std::optional<Digest> digest = {}) {
+    return backend_->verify(path, digest);
+  }
+  Result<std::vector<std::string>> list() { return backend_->list(top_); }
   static Manifest header(std::uint64_t sequence, std::uint32_t attempt = 1) {
     Manifest manifest;
     manifest.job = "12";
@@ -48,6 +73,7 @@ class Store : public testing::Test {
     return manifest;
   }
   std::string top_;
+  std::unique_ptr<Backend> backend_;
 };
 
 TEST_F(Store, PublishedCheckpointIsRenamedAndVerifies) {
@@ -55,7 +81,9 @@ TEST_F(Store, PublishedCheckpointIsRenamedAndVerifies) {
   EXPECT_EQ(made.path, top_ + "/000007.2");
   EXPECT_EQ(made.size, Bytes(7));
   EXPECT_FALSE(fs::exists(top_ + "/new"));
-  const auto manifest = verify(made.path, made.manifest);
+  const auto text = verify(made.path, made.manifest);
+  ASSERT_TRUE(text) << text.error().message;
+  const auto manifest = from_json(*text);
   ASSERT_TRUE(manifest) << manifest.error().message;
   ASSERT_EQ(manifest->files.size(), 2u);
   EXPECT_EQ(manifest->files[0].path, "empty");
@@ -105,9 +133,9 @@ TEST_F(Store, AnotherManifestIsNotTheCommittedOne) {
 TEST_F(Store, LinksAreRefusedAndNothingIsPublished) {
   const std::string from = saved();
   fs::create_symlink("/etc/passwd", from + "/link");
-  EXPECT_THAT(publish(from, top_, header(1)).error().message, HasSubstr("not a regular file"));
+  EXPECT_THAT(publish(from, header(1)).error().message, HasSubstr("not a regular file"));
   EXPECT_TRUE(fs::exists(from + "/inner/model"));
-  EXPECT_TRUE(list(top_)->empty());
+  EXPECT_TRUE(list()->empty());
 }
 
 TEST_F(Store, FileReplacedByALinkDoesNotVerify) {
@@ -119,13 +147,13 @@ TEST_F(Store, FileReplacedByALinkDoesNotVerify) {
 
 TEST_F(Store, EmptyDirectoryAndMissingOneAreRefused) {
   fs::create_directories(top_ + "/new");
-  EXPECT_THAT(publish(top_ + "/new/", top_, header(1)).error().message, HasSubstr("has no files"));
-  EXPECT_EQ(publish(top_ + "/none", top_, header(1)).error().code, ErrorCode::not_found);
+  EXPECT_THAT(publish(top_ + "/new/", header(1)).error().message, HasSubstr("has no files"));
+  EXPECT_EQ(publish(top_ + "/none", header(1)).error().code, ErrorCode::not_found);
 }
 
 TEST_F(Store, PublishedOneIsNeverReplaced) {
   const Published made = published(1);
-  EXPECT_FALSE(publish(saved("other"), top_, header(1)));
+  EXPECT_FALSE(publish(saved("other"), header(1)));
   EXPECT_TRUE(verify(made.path, made.manifest));
   EXPECT_TRUE(fs::exists(top_ + "/new/inner/model"));
 }
@@ -135,10 +163,39 @@ TEST_F(Store, OnlyCheckpointsOlderThanTheKeptOnesAreRemoved) {
   published(2, 2);
   saved();
   fs::create_directories(top_ + "/1.1");
-  remove_older(top_, 2);
-  EXPECT_THAT(*list(top_), ElementsAre(top_ + "/000002.1", top_ + "/000002.2", top_ + "/000003.1"));
+  EXPECT_TRUE(backend_->remove_older(top_, 2));
+  EXPECT_THAT(*list(), ElementsAre(top_ + "/000002.1", top_ + "/000002.2", top_ + "/000003.1"));
   EXPECT_TRUE(fs::exists(top_ + "/new")) << "not a checkpoint";
   EXPECT_TRUE(fs::exists(top_ + "/1.1")) << "not the name of one";
+}
+
+TEST_F(Store, FetchedCopyIsTheSameAndDamagedOnesAreNotCopied) {
+  const Published made = published(1);
+  ASSERT_TRUE(backend_->fetch(made.path, made.manifest, top_ + "/copy"));
+  EXPECT_TRUE(verify(top_ + "/copy", made.manifest));
+  EXPECT_THAT(backend_->fetch(made.path, made.manifest, top_ + "/copy").error().message,
+              HasSubstr("it exists"));
+  EXPECT_TRUE(verify(top_ + "/copy", made.manifest)) << "it was there before";
+  std::ofstream(made.path + "/inner/model") << "weightz";
+  EXPECT_EQ(backend_->fetch(made.path, made.manifest, top_ + "/other").error().code,
+            ErrorCode::data_loss);
+  EXPECT_FALSE(fs::exists(top_ + "/other"));
+}
+
+TEST_F(Store, WithdrawnCheckpointIsTheDirectoryThatItWas) {
+  const Published made = published(1);
+  ASSERT_TRUE(backend_->withdraw(made.path, top_ + "/new"));
+  EXPECT_TRUE(fs::exists(top_ + "/new/inner/model"));
+  EXPECT_TRUE(list()->empty());
+}
+
+TEST(CheckpointUri, SchemeIsThatOfTheUriAndAPathHasNone) {
+  EXPECT_EQ(scheme_of("s3://bucket/x"), "s3");
+  EXPECT_EQ(scheme_of("/a/b"), "");
+  EXPECT_EQ(scheme_of("/a://b"), "") << "a path";
+  EXPECT_EQ(name_of("s3://bucket/12/000007.2"), "000007.2");
+  EXPECT_THAT(in_order({"s3://b/000010.1", "s3://b/000009.2", "s3://b/x", "s3://b/000009.1"}),
+              ElementsAre("s3://b/000009.1", "s3://b/000009.2", "s3://b/000010.1"));
 }
 
 }  // namespace
