@@ -14,9 +14,9 @@
 
 #include "aresstepd/become_user.h"
 #include "aresstepd/bind_task.h"
-#include "aresstepd/fetch_program.h"
 #include "aresstepd/pam_session.h"
-#include "aresstepd/restore.h"
+#include "aresstepd/restore/fetch_program.h"
+#include "aresstepd/restore/restore.h"
 #include "aresstepd/script_child.h"
 #include "aresstepd/task_epilog.h"
 #include "aresstepd/task_prolog.h"

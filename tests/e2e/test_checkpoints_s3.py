@@ -1,4 +1,4 @@
-# Tests: checkpoint/s3/plugin, checkpoint/s3/transport, checkpoint/s3/transfer, checkpoint/s3/store, checkpoint/s3/client, acheckpoint/places, checkpoint_loader, checkpoint_fields
+# Tests: checkpoint/s3/plugin, checkpoint/s3/transport, checkpoint/s3/transfer, checkpoint/s3/store, checkpoint/s3/client, acheckpoint/places, checkpoint_loader, checkpoint_abi, config/checkpoint_fields
 """acheckpoint with an S3 server that verifies signatures and fails on purpose; no cluster. tests/e2e/test_checkpoints_swift.py has a real server."""
 
 import os

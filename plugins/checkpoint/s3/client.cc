@@ -56,15 +56,15 @@ Error refusal(const HttpAnswer& answer, const std::optional<ErrorReply>& error,
 
 }  // namespace
 
-Client::Client(Settings settings, Credentials credentials, Surroundings surroundings)
+Client::Client(Settings settings, Credentials credentials, ClientParts parts)
     : settings_(std::move(settings)),
       credentials_(std::move(credentials)),
-      surroundings_(std::move(surroundings)) {}
+      parts_(std::move(parts)) {}
 
 Result<HttpAnswer> Client::try_once(const Call& call) {
   Request request{call.method, "/" + call.object.bucket, call.query, call.headers};
   if (!call.object.key.empty()) request.path += "/" + call.object.key;
-  const std::string date = amz_date(surroundings_.now());
+  const std::string date = amz_date(parts_.now());
   request.headers.insert_or_assign("host", settings_.host);
   request.headers.insert_or_assign("x-amz-date", date);
   request.headers.insert_or_assign("x-amz-content-sha256", call.sha256);
@@ -81,7 +81,7 @@ Result<HttpAnswer> Client::try_once(const Call& call) {
                                                            {settings_.region}, credentials_));
   http.body = call.body;
   http.most_of_answer = call.most_of_answer;
-  return surroundings_.transport->send(http);
+  return parts_.transport->send(http);
 }
 
 Result<HttpAnswer> Client::run(const Call& call, const std::vector<long>& expected) {
@@ -108,8 +108,8 @@ Result<HttpAnswer> Client::run(const Call& call, const std::vector<long>& expect
       return fail(ErrorCode::unavailable, uri_of(call.object) + " at " + settings_.endpoint +
                                               ": no success after " + std::to_string(attempt) +
                                               " tries: " + why);
-    if (surroundings_.warn) surroundings_.warn(uri_of(call.object) + ": " + why + "; trying again");
-    surroundings_.wait(delay);
+    if (parts_.warn) parts_.warn(uri_of(call.object) + ": " + why + "; trying again");
+    parts_.wait(delay);
     delay = std::min(2 * delay, kLongestDelay);
   }
 }

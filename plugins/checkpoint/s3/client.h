@@ -24,7 +24,7 @@ struct ObjectName {
 };
 
 // What a client needs of the world.
-struct Surroundings {
+struct ClientParts {
   std::unique_ptr<Transport> transport;
   std::function<Time()> now;
   std::function<void(Duration)> wait;
@@ -35,7 +35,7 @@ struct Surroundings {
 // tries succeeded), failed_precondition. Messages name the object and what the server said, never a secret.
 class Client {
  public:
-  Client(Settings settings, Credentials credentials, Surroundings surroundings);
+  Client(Settings settings, Credentials credentials, ClientParts parts);
 
   const Settings& settings() const { return settings_; }
 
@@ -80,7 +80,7 @@ class Client {
 
   Settings settings_;
   Credentials credentials_;
-  Surroundings surroundings_;
+  ClientParts parts_;
   bool conditional_ = true;  // the server knows If-None-Match for PUT, as far as is known
 };
 

@@ -34,7 +34,7 @@ Result<Settings> read_settings(std::string_view options, const Variable& variabl
 Result<Credentials> parse_credentials(std::string_view text, std::string_view profile);
 
 // The variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or else the file of AWS_SHARED_CREDENTIALS_FILE or
-// ~/.aws/credentials, which nobody but its owner, this user, may read. permission_denied: neither has credentials.
+// ~/.aws/credentials, which no user but its owner, this one, may read. permission_denied: neither has credentials.
 Result<Credentials> read_credentials(const Variable& variable);
 
 }  // namespace ares::checkpoint::s3

@@ -46,15 +46,13 @@ TEST(SigV4, CasesOfTheTestSuiteOfAws) {
 class S3Examples : public testing::Test {
  protected:
   static std::string signature(const std::string& method, const std::string& path, Parameters query,
-                               Headers more,
-                               const std::string& payload = kSha256OfNothing) {
+                               Headers more, const std::string& payload = kSha256OfNothing) {
     more.insert({{"host", "examplebucket.s3.amazonaws.com"},
                  {"x-amz-date", "20130524T000000Z"},
                  {"x-amz-content-sha256", payload}});
-    const std::string value =
-        authorization({method, path, std::move(query), std::move(more)}, payload,
-                      "20130524T000000Z", {"us-east-1"},
-                      {"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""});
+    const std::string value = authorization(
+        {method, path, std::move(query), std::move(more)}, payload, "20130524T000000Z",
+        {"us-east-1"}, {"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""});
     return value.substr(value.rfind('=') + 1);
   }
 };

@@ -1,4 +1,4 @@
-// Tests: backend, adapter/convert, step_channels, task_body
+// Tests: exec/adapter/backend, exec/adapter/convert, step_channels, task_body
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Tests: backend, adapter/convert
+// Tests: exec/adapter/backend, exec/adapter/convert
 // The mock plugin behind the exec interface, driven by a node agent like in aresd.
 #include "exec/mock/mock.h"
 

@@ -1,4 +1,4 @@
-// Tests: call_context, call_reactor, connection, grpc_transport, transport, rpc/client/transport, handlers, make_transport
+// Tests: call_context, call_reactor, connection, grpc_transport, client/transport, rpc/client/transport, handlers, make_transport
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 

@@ -1,4 +1,4 @@
-// Tests: call_context, connection, local_peer, local_transport, transport
+// Tests: call_context, connection, local_peer, local_transport, client/transport
 // The local socket: its frames, and clients that misbehave.
 #include <filesystem>
 #include <random>

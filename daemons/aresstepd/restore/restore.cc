@@ -1,10 +1,10 @@
-#include "aresstepd/restore.h"
+#include "aresstepd/restore/restore.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
-#include "aresstepd/fetch_program.h"
+#include "aresstepd/restore/fetch_program.h"
 #include "checkpoint/file/store.h"
 #include "checkpoint/uri.h"
 #include "node/checkpoint_fields.h"

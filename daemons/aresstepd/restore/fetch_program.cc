@@ -1,4 +1,4 @@
-#include "aresstepd/fetch_program.h"
+#include "aresstepd/restore/fetch_program.h"
 
 #include <fcntl.h>
 #include <limits.h>
