@@ -150,7 +150,7 @@ constexpr Row kRows[] = {
     {{"ARES_ATTEMPT_DIR", "the attempt's directory on the node; marks the job's processes", ""},
      [](const Facts& f) { return Value(f.directory); }},
     {{"ARES_CHECKPOINT_PATH",
-      "directory of the job for its checkpoints, the same for all its attempts; see "
+      "directory or S3 URI of the job for its checkpoints, the same for all its attempts; see "
       "ares-checkpoint(7)",
       kCheckpoints},
      [](const Facts& f) { return text(checkpoint_directory(f.launch)); }},

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import checkpoint_cluster
 import s3_server
 from checkpoint_job import Job, acheckpoint
 
@@ -185,3 +186,9 @@ def test_endpoint_that_the_site_does_not_allow_is_refused(server, tmp_path, env,
     config = tmp_path / "ares.yaml"
     config.write_text(config.read_text().replace("region:", f"allowed_endpoints: ['{other['AWS_ENDPOINT_URL']}'], region:"))
     assert acheckpoint("list", env={**other, "AWS_REGION": s3_server.REGION}).returncode == 0
+
+
+def test_job_goes_on_from_the_newest_intact_checkpoint(server):
+    def damage(uri):
+        server.objects[uri.removeprefix("s3:/")] = b"9\n"
+    checkpoint_cluster.job_goes_on_from_the_newest_intact_one(server.endpoint, s3_server.REGION, s3_server.KEY, s3_server.SECRET, damage)

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import checkpoint_cluster
 import swift
 from checkpoint_job import Job, acheckpoint
 
@@ -125,3 +126,9 @@ def test_s3cmd_reads_the_same_files(server, tmp_path, env, job, place):
     done = subprocess.run(["s3cmd", "-c", tmp_path / "s3cfg", "get", "--recursive", f"{place}/000001.1/", tmp_path / "got"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {path: (tmp_path / "got" / path).read_bytes() for path in files} == files
+
+
+def test_job_goes_on_from_the_newest_intact_checkpoint(server):
+    def damage(uri):
+        assert server.request("PUT", uri.removeprefix("s3:/"), b"9\n")[0] == 200
+    checkpoint_cluster.job_goes_on_from_the_newest_intact_one(server.endpoint, swift.REGION, swift.KEY, swift.SECRET, damage)
