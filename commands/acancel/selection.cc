@@ -239,9 +239,10 @@ const cli::Manual& manual() {
            "after the site's kill_wait.",
            "Ids are a job's (12), an array's with all its tasks (12), one task's (12_3) or several "
            "tasks' (12_[1-4]). 12.0 is only step 0 of job 12, which ends like a job: its tasks get "
-           "SIGCONT and SIGTERM, and SIGKILL after kill_wait; the job goes on. A step that has "
-           "ended, or "
-           "never was, is no error. 12.batch is the shell that runs the script, as with -b. "
+           "SIGCONT and SIGTERM, and SIGKILL after kill_wait; the job goes on. A job that has "
+           "ended "
+           "is no error, nor is a step that has ended, or never was. 12.batch is the shell that "
+           "runs the script, as with -b. "
            "Filters "
            "select the jobs for which all of them hold; with ids they narrow those down. A filter "
            "with several values, separated by commas, holds for jobs that have one of them.",

@@ -24,11 +24,22 @@ const cli::Manual& manual() {
              "the command line. So do lines "
              "that begin with #SBATCH. They are read up to the first line that is neither "
              "a comment nor blank. Quotes "
-             "group words; nothing is expanded; a word that begins with # ends the line. "
+             "group words; nothing is expanded; # ends the line. "
              "##ARES is a plain comment.",
              "The command line overrides the environment, and the environment overrides "
              "directives. Of two options that "
-             "exclude each other the one of higher precedence applies."}},
+             "exclude each other the one of higher precedence applies.",
+             "Variables of the environment are ASUB_NAME for the option --name, and below them "
+             "SBATCH_NAME; both also with the names that sbatch uses, such as SBATCH_TIMELIMIT. "
+             "One with these prefixes that is no option is named in a warning. Long names of "
+             "options may be shortened as long as they mean one option."}},
+           {"GPUs",
+            {"GPUs may be asked for in up to three ways, for each task (--gpus-per-task), on each "
+             "node (--gpus-per-node, --gres) and in total (--gpus). They must agree: one is a "
+             "multiple of the other, of the same types; a list without a type gets that of the "
+             "others. Then --gpus with --gpus-per-node says how many nodes there are, and "
+             "--gpus-per-task with one of the others how many tasks. --gpus alone takes as many "
+             "nodes as are needed, unless -N says how many."}},
            {"Many jobs in one call",
             {"With --from every line of a file is a job: the path of a script, or a JSON "
              "object such as {\"script\": \"run.sh\", \"args\": [\"7\"], \"ntasks\": 4} or "
