@@ -30,6 +30,7 @@ Result<int> allocate(Wanted& wanted, std::vector<std::string> words) {
       step_client::holding_script(wanted.shell),
       step_client::holding_environment(std::getenv("PATH") ? std::getenv("PATH") : ""));
   if (!request) return fail(request.error());
+  submission::print_warnings("aalloc", wanted.job);
   auto client =
       cli::open_client("aalloc", wanted.job.common, cli::RetryPolicy::change, wanted.job.quiet);
   if (!client) return fail(client.error());

@@ -31,6 +31,9 @@ Result<int> show_steps(Context& context, const Words& operands) {
     wanted.whole.insert(wanted.whole.end(), ids->whole.begin(), ids->whole.end());
     wanted.steps.insert(wanted.steps.end(), ids->steps.begin(), ids->steps.end());
   }
+  if (context.flags.json && !wanted.steps.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--json has all steps of a job; name the job without the number of a step");
   api::ListUse filter;
   cli::add_refs(filter.mutable_jobs(), wanted.jobs());
   const auto use = cli::read_use(

@@ -55,6 +55,9 @@ bool is_in_partition(const Query& query, const std::string& partition) {
 }  // namespace
 
 Status check_for_steps(const Query& query) {
+  if (query.listing.json && (!query.step_ids.steps.empty() || query.filter.partitions_size() > 0))
+    return fail(ErrorCode::invalid_argument,
+                "--json has all steps of the jobs; leave out --partition and numbers of steps");
   api::ListJobs rest = query.filter;
   rest.clear_jobs();
   rest.clear_users();

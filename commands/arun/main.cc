@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -91,11 +92,24 @@ std::string found_in_path(const std::string& program) {
 
 // Where --bcast puts the copy. No other user can guess a name that is not given.
 std::string place_of_copy(const std::string& wanted, const std::string& program) {
-  if (!wanted.empty() && !wanted.ends_with('/')) return wanted;
+  // Absolute, so that it is the same file for the program's own directory and is not looked for in PATH.
+  std::error_code error;
+  const std::string place =
+      wanted.empty() ? "/tmp/" : std::filesystem::absolute(wanted, error).string();
+  if (!place.ends_with('/')) return place;
   constexpr std::size_t kRandomBytes = 8;
-  return (wanted.empty() ? "/tmp/" : wanted) + "ares_bcast_" +
-         auth::to_hex(auth::random_bytes(kRandomBytes)) + "_" +
+  return place + "ares_bcast_" + auth::to_hex(auth::random_bytes(kRandomBytes)) + "_" +
          program.substr(program.rfind('/') + 1);
+}
+
+void remove_copy(const std::string& path, const FindPlace& find) {
+  Result<Place> place = find();
+  const Result<int> removed =
+      place ? run_receivers(std::move(*place), {"arun", 0, words_to_remove(path)}, std::nullopt)
+            : fail(place.error());
+  if (!removed || *removed != 0)
+    std::fprintf(stderr, "arun: the copy %s may not have been removed from all nodes%s%s\n",
+                 path.c_str(), removed ? "" : ": ", removed ? "" : removed.error().message.c_str());
 }
 
 // Runs `step` with a copy of the program on each node.
@@ -105,25 +119,18 @@ Result<int> run_copy(const std::string& wanted, const FindPlace& find, cli::Word
   Result<Source> source = open_source(program);
   if (!source) return fail(source.error());
   Delivery delivery = delivery_of(*source, place_of_copy(wanted, program), false);
-  delivery.force = delivery.destination != wanted;
+  delivery.force = wanted.empty() || wanted.ends_with('/');  // the name is new, and nobody else's
   Result<Place> place = find();
   if (!place) return fail(place.error());
   const Result<int> copied =
       run_receivers(std::move(*place), {"arun", 0, words_of(delivery)}, source->fd.get());
+  if (delivery.force && (!copied || *copied != 0)) remove_copy(delivery.destination, find);
   if (!copied) return copied;
   if (*copied != 0)
     return fail(ErrorCode::failed_precondition, program + " was not copied to all nodes (--bcast)");
   operands.front() = delivery.destination;
   const Result<int> code = step(operands);
-  place = find();
-  const Result<int> removed =
-      place ? run_receivers(std::move(*place), {"arun", 0, words_to_remove(delivery.destination)},
-                            std::nullopt)
-            : fail(place.error());
-  if (!removed || *removed != 0)
-    std::fprintf(stderr, "arun: the copy %s may not have been removed from all nodes%s%s\n",
-                 delivery.destination.c_str(), removed ? "" : ": ",
-                 removed ? "" : removed.error().message.c_str());
+  remove_copy(delivery.destination, find);
   return code;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <functional>
 
@@ -408,6 +409,12 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
                   : w.tasks || !w.node_list.empty()
                       ? 0
                       : number_from(environment, "ARES_NNODES").value_or(0);
+  if (w.nodes && w.tasks && *w.nodes > *w.tasks) {  // each node has a task, as in srun
+    request.nodes = *w.tasks;
+    if (!w.quiet)
+      std::fprintf(stderr, "arun: warning: %u tasks cannot run on %u nodes; they run on %u\n",
+                   *w.tasks, *w.nodes, *w.tasks);
+  }
   if (request.task.cpus_per_task == 0)
     request.task.cpus_per_task =
         std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));

@@ -10,8 +10,8 @@ namespace ares::arun {
 
 // As given; empty: not said.
 struct StepResources {
-  std::string time, memory_per_node, memory_per_cpu;
-  std::string gpus, gpus_per_node, gpus_per_task, gres;
+  std::string time{}, memory_per_node{}, memory_per_cpu{};
+  std::string gpus{}, gpus_per_node{}, gpus_per_task{}, gres{};
 };
 
 // In a job of its own the step has all that the job has, which was asked for with the same options: only

@@ -122,10 +122,12 @@ Result<os::Fd> reach(rpc::Client& client, const JobKey& job, int interrupt) {
   const BootTime until = os::boot_now() + kPatience;
   for (;;) {
     const Result<api::StepTicket> ticket = ask_ticket(client, job, interrupt);
-    if (!ticket) return fail(ticket.error());
-    Result<os::Fd> socket = connect_with(*ticket, interrupt);
+    const bool late = os::boot_now() >= until;
+    if (!ticket && (ticket.error().code != ErrorCode::unavailable || late))
+      return fail(ticket.error());
+    Result<os::Fd> socket = ticket ? connect_with(*ticket, interrupt) : fail(ticket.error());
     if (socket) return socket;
-    if (socket.error().code != ErrorCode::unavailable || os::boot_now() >= until)
+    if (socket.error().code != ErrorCode::unavailable || late)
       return fail(socket.error().code, "cannot reach job " + cli::format_job_id(job) + " at " +
                                            ticket->address() + ": " + socket.error().message);
     if (WaitLimit::of(kBetweenTries, interrupt).wait(-1, 0) == Waited::interrupted)

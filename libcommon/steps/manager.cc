@@ -318,7 +318,9 @@ void StepManager::end_gently(const Step& step, StepNumber number) {
 
 void StepManager::time_out(StepNumber number) {
   const auto it = steps_.find(number);
-  if (it == steps_.end() || std::exchange(it->second.account.timed_out, true)) return;
+  if (it == steps_.end() || it->second.tasks_left == 0)
+    return;  // only its output is still to be read
+  if (std::exchange(it->second.account.timed_out, true)) return;
   const Frame why{FrameKind::abort, 0,
                   "step " + std::to_string(number) + " is ended: it has reached its time limit"};
   links_.to_client(it->second.client, why);

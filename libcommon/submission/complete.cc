@@ -59,7 +59,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
   const fs::path work =
       spec.work_dir().empty() ? fs::path(directory) : fs::path(directory) / spec.work_dir();
   spec.set_work_dir(work.lexically_normal().string());
-  return complete_checkpoint(spec);
+  return cli::complete_checkpoint(spec);
 }
 
 }  // namespace ares::submission

@@ -195,7 +195,7 @@ void add_spool(Lines& out) {
   add_keys("spool exit", encode(exit), out);
   add_keys("spool cancelled", encode(node::CancelledRecord{}), out);
   add_keys("spool gone", encode(node::GoneRecord{}), out);
-  add_keys("spool restored", encode(std::optional<Restored>(Restored{})), out);
+  add_keys("spool restored", node::encode(std::optional<Restored>(Restored{})), out);
   add_keys("spool stopped", encode(node::StoppedRecord{}), out);
 }
 

@@ -34,7 +34,9 @@ class ShownFields {
   }
 
  private:
-  std::bitset<256> fields_;
+  static constexpr std::size_t kFields =
+      512;  // above all numbers of fields of api::Job; a test looks
+  std::bitset<kFields> fields_;
 };
 
 class JobRows {

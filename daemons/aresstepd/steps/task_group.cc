@@ -17,6 +17,7 @@
 #include "aresstepd/steps/task_usage.h"
 #include "base/clip.h"
 #include "base/printable.h"
+#include "base/saturating.h"
 #include "node/binding.h"
 #include "os/file.h"
 #include "steps/program.h"
@@ -126,7 +127,9 @@ Status TaskGroup::limit_memory() {
   const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
   const auto cpus = static_cast<std::int64_t>(
       node.cpus.empty() ? node.ranks.size() * task.cpus_per_task : node.cpus.size());
-  const Bytes limit(task.memory_per_node != 0 ? task.memory_per_node : task.memory_per_cpu * cpus);
+  const Bytes limit = task.memory_per_node != 0 ? Bytes(task.memory_per_node)
+                                                : capped_product(Bytes(task.memory_per_cpu),
+                                                                 static_cast<std::uint64_t>(cpus));
   if (limit.value() == 0) return {};
   if (job.share.memory.value() > 0 && limit > job.share.memory)
     return fail(ErrorCode::invalid_argument,

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -43,12 +45,29 @@ Error none(const std::string& why) {
   return {ErrorCode::failed_precondition, "this node cannot limit the memory of a step: " + why};
 }
 
+// Any process of the job's user could have entered the group of a step, also one of another job: version 1
+// looks at the file's owner only. It would keep the memory of a job that has ended.
+void remove_step_group(const std::string& path) {
+  if (::rmdir(path.c_str()) == 0 || errno != EBUSY) return;
+  const std::string processes = path + "/cgroup.procs";
+  (void)!::chown(processes.c_str(), 0, static_cast<gid_t>(-1));  // nothing enters any more
+  constexpr int kTries = 500;
+  constexpr useconds_t kPause = 2000;  // killed processes take a moment to exit
+  for (int i = 0; i < kTries; ++i) {
+    std::istringstream pids(read_file(processes).value_or(""));
+    for (pid_t pid = 0; pids >> pid;)
+      if (pid > 1) ::kill(pid, SIGKILL);
+    if (::rmdir(path.c_str()) == 0 || errno != EBUSY) return;
+    ::usleep(kPause);
+  }
+}
+
 }  // namespace
 
 bool remove_group(const std::string& path) {
   if (::rmdir(path.c_str()) == 0) return true;
   if (errno != EBUSY && errno != ENOTEMPTY) return false;
-  for (std::size_t i = 0; i < StepGroups::kMost; ++i) ::rmdir(path_of(path, i).c_str());
+  for (std::size_t i = 0; i < StepGroups::kMost; ++i) remove_step_group(path_of(path, i));
   return ::rmdir(path.c_str()) == 0;
 }
 
@@ -79,6 +98,7 @@ Result<std::unique_ptr<StepGroups>> StepGroups::make_below(const std::string& pa
 }
 
 Result<std::unique_ptr<StepGroups::Group>> StepGroups::take(Bytes limit) {
+  Status unusable;
   for (std::size_t i = 0; i < kMost; ++i) {
     const std::string path = path_of(parent_, i);
     // What an earlier step left running stays there.
@@ -86,11 +106,16 @@ Result<std::unique_ptr<StepGroups::Group>> StepGroups::take(Bytes limit) {
     const std::string text = std::to_string(limit.value());
     // That with swap is never below the other. It is not there on kernels that do not count swap.
     (void)write_value(path + kLimitWithSwap, "-1");
-    if (const Status set = write_value(path + kLimit, text); !set) return fail(set.error());
+    // Memory that an earlier step left, such as files in /dev/shm, may be more than the limit.
+    if (Status set = write_value(path + kLimit, text); !set) {
+      unusable = std::move(set);
+      continue;
+    }
     (void)write_value(path + kLimitWithSwap, text);
     taken_[i] = true;
     return std::unique_ptr<Group>(new Group(*this, i));
   }
+  if (!unusable) return fail(unusable.error());
   return fail(ErrorCode::resource_exhausted,
               "at most " + std::to_string(kMost) +
                   " steps with a limit of their own on memory can run on a node at a time");

@@ -14,7 +14,8 @@
 
 namespace ares::os {
 
-// Removes a control group and those of steps below it. False, with errno, as rmdir.
+// Removes the control group of a job that has ended, and those of steps below it, whose processes it kills and
+// waits for, for a second. False, with errno, as rmdir.
 bool remove_group(const std::string& path);
 
 class StepGroups {

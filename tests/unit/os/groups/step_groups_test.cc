@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -96,6 +97,22 @@ TEST_F(StepGroupsTest, ThereAreSoManyAndNoMore) {
   EXPECT_EQ(more.error().code, ErrorCode::resource_exhausted);
   taken.pop_back();
   EXPECT_TRUE((*groups)->take(kLimit));
+}
+
+// Version 1 lets a user move any process of his into a group that he may write to.
+TEST_F(StepGroupsTest, ProcessThatEnteredFromElsewhereIsKilledWithTheGroup) {
+  auto groups = StepGroups::make_below(parent_, ::getuid());
+  ASSERT_TRUE(groups) << groups.error().message;
+  const pid_t stranger = ::fork();
+  if (stranger == 0) {
+    for (;;) ::pause();
+  }
+  std::ofstream(parent_ + "/step.3/cgroup.procs") << stranger << std::flush;
+  EXPECT_TRUE(remove_group(parent_));
+  int status = 0;
+  ASSERT_EQ(::waitpid(stranger, &status, 0), stranger);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  parent_.clear();
 }
 
 TEST_F(StepGroupsTest, GroupOfNoJobIsNotUsed) {
