@@ -106,13 +106,27 @@ void keep_on_when_told_to_save() {
     std::signal(*number, SIG_IGN);
 }
 
-// What a place keeps only a copy of is gone afterwards as well, so that a script need not know which place it has.
-void remove_copied(const std::string& directory) {
+// What a place keeps only a copy of is gone afterwards as well, so that a script need not know which place it has. What was
+// added to the directory meanwhile, or has grown, is not committed, and stays.
+void remove_copied(const std::string& directory, const std::string& manifest) {
+  namespace fs = std::filesystem;
   std::error_code error;
-  std::filesystem::remove_all(directory, error);
-  if (error)
-    std::fprintf(stderr, "acheckpoint: cannot remove %s, whose files are committed: %s\n",
-                 printable(directory).c_str(), error.message().c_str());
+  const auto copied = checkpoint::from_json(manifest);
+  const auto tree = checkpoint::look_at(directory);
+  if (copied)
+    for (const checkpoint::ManifestFile& file : copied->files) {
+      const fs::path path = fs::path(directory) / file.path;
+      const std::uintmax_t size = fs::file_size(path, error);
+      if (!error && size == static_cast<std::uintmax_t>(file.content.size.value()))
+        fs::remove(path, error);
+    }
+  if (tree)
+    for (auto inner = tree->directories.rbegin(); inner != tree->directories.rend(); ++inner)
+      fs::remove(*inner, error);
+  fs::remove(directory, error);
+  if (fs::exists(directory, error))
+    std::fprintf(stderr, "acheckpoint: %s has files that are not committed; they stay there\n",
+                 printable(directory).c_str());
 }
 
 }  // namespace
@@ -161,7 +175,7 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
       (void)(*place)->withdraw(uri, from);
     return fail(recorded.error());
   }
-  if (!place->moves()) remove_copied(from);
+  if (!place->moves()) remove_copied(from, described->manifest);
   const std::string which =
       "checkpoint " + std::to_string(begun->sequence) + " of job " + begun->job;
   if (wait > Duration{} && !wanted.quiet)
@@ -177,8 +191,9 @@ Result<int> commit(const Wanted& wanted, const std::string& directory,
                  which.c_str(), known.error().message.c_str());
     return 0;
   }
-  (void)(*place)->remove_older(*store, known->oldest_kept);  // what is left is tried by the next
   if (!wanted.quiet) std::printf("Committed %s: %s\n", which.c_str(), uri.c_str());
+  std::fflush(stdout);
+  (void)(*place)->remove_older(*store, known->oldest_kept);  // what is left is tried by the next
   return 0;
 }
 

@@ -150,19 +150,12 @@ os::Fd open_restored(const std::string& directory, const LaunchSpec& launch) {
 // What the job begins from. What was found is for users to see: the job runs as well if it cannot be recorded.
 Result<Restore> find_restore(const LaunchSpec& launch, const std::vector<std::string>& variables,
                              os::Fd record) {
-  Restored found{launch.attempt.attempt, 0, 0};
-  Result<Restore> restore =
-      find_checkpoint(launch, variables, fetcher_path(), [&](const std::string& line) {
-        ++found.passed_over;
-        ::dprintf(2, "aresstepd: %s\n", line.c_str());
-      });
+  Result<Restore> restore = find_checkpoint(
+      launch, variables, fetcher_path(),
+      [&](const std::string& line) { ::dprintf(2, "aresstepd: %s\n", line.c_str()); });
   if (!restore || !record) return restore;
-  const std::size_t all = launch.checkpoints.size();
-  if (restore->directory.empty())
-    found.passed_over = static_cast<std::uint32_t>(all);
-  else if (found.passed_over < all)
-    found.sequence = launch.checkpoints[found.passed_over].sequence;
-  const std::string text = node::encode(std::optional(found));
+  const std::string text = node::encode(
+      std::optional(Restored{launch.attempt.attempt, restore->sequence, restore->passed_over}));
   (void)!::write(record.get(), text.data(), text.size());
   return restore;
 }
@@ -176,9 +169,9 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
     if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
       (void)!::write(adjust.get(), "0", 1);
   if (auto failure = make_executable(script, spec)) return *failure;
-  os::Fd restored = open_restored(directory, spec.launch);
   std::vector<std::string> of_session;
   if (auto failure = open_session(spec, of_session)) return *failure;
+  os::Fd restored = open_restored(directory, spec.launch);  // not kept by the session's process
   std::string complaints = bind_task(spec);
   set_limits(job.limits);
   if (!spec.private_tmp.empty())

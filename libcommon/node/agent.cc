@@ -169,6 +169,7 @@ void NodeAgent::receive(const ToNode& message, Moment now) {
 
 void NodeAgent::tick(Moment now) {
   look_at_gpus(now);
+  if (look_at_held_at_ && now.boot >= *look_at_held_at_) start_held(now);
   if (!unsaved_.empty()) save_identity();
   if (!connected_ || !heartbeat_at_ || now.boot < *heartbeat_at_) return;
   if (welcomed_ && sent_.size() < kUnansweredBeforeRegister)
@@ -181,7 +182,10 @@ std::optional<BootTime> NodeAgent::next_deadline() const {
   const std::optional<BootTime> beat = connected_ ? heartbeat_at_ : std::nullopt;
   const std::optional<BootTime> look =
       setup_.look_at_gpus ? idle_gpus_.next_deadline() : std::nullopt;
-  return beat && look ? std::min(*beat, *look) : beat ? beat : look;
+  std::optional<BootTime> next;
+  for (const std::optional<BootTime>& at : {beat, look, look_at_held_at_})
+    if (at && (!next || *at < *next)) next = at;
+  return next;
 }
 
 void NodeAgent::handle(const Welcome& message, Moment now) {

@@ -105,8 +105,9 @@ class NodeAgent final : public ExecutorEvents {
     std::vector<GpuIndex> gpus{};
     std::vector<std::uint32_t> cpu_ids{};  // empty: the controller did not choose them
     Lsn last_step_signal{};
-    Lsn last_suspend{};  // of the last SetSuspended
-    Lsn suspended_by{};  // the last SetSuspended; 0: it was resumed, or never suspended
+    Lsn last_suspend{};         // of the last SetSuspended
+    Lsn suspended_by{};         // the last SetSuspended; 0: it was resumed, or never suspended
+    BootTime stopping_until{};  // then it has stopped, whatever its supervisor tells
     std::optional<SetSuspended> held_resume{};  // until another attempt has left its CPUs
   };
 
@@ -145,8 +146,8 @@ class NodeAgent final : public ExecutorEvents {
   void add_steps(Entry& entry) const;
   void heartbeat(Moment now);
   std::string fault() const;  // why no job should start here
-  bool is_stopping(const Entry& entry) const;
-  bool cpus_are_left(const AttemptKey& key, const std::vector<std::uint32_t>& cpu_ids) const;
+  bool is_stopping(const Entry& entry, Moment now) const;
+  bool cpus_are_left(const AttemptKey& key, const std::vector<std::uint32_t>& cpu_ids, Moment now);
   void start_held(Moment now);
   bool waits_for_gpus(const Prepare& message, Moment now);
   void look_at_gpus(Moment now);  // if it is time
@@ -179,6 +180,8 @@ class NodeAgent final : public ExecutorEvents {
   IdleGpus idle_gpus_;
   // Until their GPUs have been looked at, and suspended attempts have left their CPUs.
   std::map<AttemptKey, Prepare> held_;
+  std::optional<BootTime>
+      look_at_held_at_{};  // when CPUs that something waits for are left at the latest
 };
 
 }  // namespace ares::node

@@ -48,7 +48,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
   if (!unsaved_.empty() && !save_identity()) return refuse(key, fence, true, unsaved_, now);
-  if (!cpus_are_left(key, launch_spec.share.cpu_ids)) {
+  if (!cpus_are_left(key, launch_spec.share.cpu_ids, now)) {
     held_.insert_or_assign(key, message);
     return;
   }
@@ -116,26 +116,33 @@ void NodeAgent::gpus_looked_at(const GpuLook& look, Moment now) {
 
 // --- CPUs of suspended attempts -----------------------------------------------------------------
 
-// A job that saves its state runs on for a while after it was suspended.
-bool NodeAgent::is_stopping(const Entry& entry) const {
-  return entry.suspended_by > Lsn{} && entry.report.phase == AttemptPhase::running &&
-         entry.report.stopped < entry.suspended_by && executor_->tells_stopped();
+// A job that saves its state runs on for a while after it was suspended. A supervisor of an earlier release, or one that
+// cannot write its records, never tells that it has stopped: so nothing waits for longer than that can take.
+bool NodeAgent::is_stopping(const Entry& entry, Moment now) const {
+  return now.boot < entry.stopping_until && entry.suspended_by > Lsn{} &&
+         entry.report.phase == AttemptPhase::running && entry.report.stopped < entry.suspended_by &&
+         executor_->tells_stopped();
 }
 
 // The controller lends the CPUs of an attempt as soon as it has suspended it.
-bool NodeAgent::cpus_are_left(const AttemptKey& key,
-                              const std::vector<std::uint32_t>& cpu_ids) const {
-  return std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& other) {
-    const Entry& entry = other.second;
-    if (other.first == key || !is_stopping(entry)) return false;
-    if (cpu_ids.empty() || entry.cpu_ids.empty()) return true;
-    return std::find_first_of(cpu_ids.begin(), cpu_ids.end(), entry.cpu_ids.begin(),
-                              entry.cpu_ids.end()) != cpu_ids.end();
-  });
+bool NodeAgent::cpus_are_left(const AttemptKey& key, const std::vector<std::uint32_t>& cpu_ids,
+                              Moment now) {
+  bool left = true;
+  for (const auto& [other, entry] : attempts_) {
+    if (other == key || !is_stopping(entry, now)) continue;
+    const bool shared = cpu_ids.empty() || entry.cpu_ids.empty() ||
+                        std::find_first_of(cpu_ids.begin(), cpu_ids.end(), entry.cpu_ids.begin(),
+                                           entry.cpu_ids.end()) != cpu_ids.end();
+    if (!shared) continue;
+    left = false;
+    look_at_held_at_ = std::min(look_at_held_at_.value_or(BootTime::max()), entry.stopping_until);
+  }
+  return left;
 }
 
 // What has to wait on is held again.
 void NodeAgent::start_held(Moment now) {
+  look_at_held_at_.reset();
   for (const auto& [key, message] : std::exchange(held_, {})) handle(message, now);
   std::vector<SetSuspended> resumes;
   for (const auto& [key, entry] : attempts_)
@@ -303,11 +310,14 @@ void NodeAgent::handle(const SetSuspended& message, Moment now) {
   if (message.lsn < entry->last_suspend) return;
   entry->last_suspend = message.lsn;
   entry->held_resume.reset();
-  if (!message.suspended && !cpus_are_left(message.attempt, entry->cpu_ids)) {
+  if (!message.suspended && !cpus_are_left(message.attempt, entry->cpu_ids, now)) {
     entry->held_resume = message;
     return;
   }
-  const bool was_stopping = is_stopping(*entry);
+  const bool was_stopping = is_stopping(*entry, now);
+  constexpr Seconds kToTell{5};  // after the last signal
+  if (message.suspended && message.lsn > entry->suspended_by)
+    entry->stopping_until = now.boot + message.grace + kToTell;
   entry->suspended_by = message.suspended ? message.lsn : Lsn{};
   executor_->set_suspended(message, now);
   if (was_stopping && !message.suspended) start_held(now);
@@ -343,12 +353,12 @@ void NodeAgent::attempt_changed(const AttemptReport& report, Moment now) {
   if (report.phase < entry->report.phase) return;  // an older report that arrives late
   const bool was_stuck = !has_ended(entry->report.phase) && !entry->report.node_problem.empty();
   const bool is_stuck = !has_ended(report.phase) && !report.node_problem.empty();
-  const bool was_stopping = is_stopping(*entry);
+  const bool was_stopping = is_stopping(*entry, now);
   entry->report = report;
   if (has_ended(report.phase)) add_steps(*entry);
   progress(entry->report);
   if (is_stuck != was_stuck && connected_ && welcomed_) heartbeat(now);  // it tells fault()
-  const bool leaves_cpus = was_stopping && !is_stopping(*entry);
+  const bool leaves_cpus = was_stopping && !is_stopping(*entry, now);
   look_at_gpus(now);
   if (leaves_cpus) start_held(now);
 }

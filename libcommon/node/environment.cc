@@ -364,8 +364,10 @@ std::string checkpoint_directory(const LaunchSpec& launch) {
   const std::string number = std::to_string(launch.own_id.value());
   // Of a job that began under an earlier release, which had no folder for the cluster.
   const std::string old = place + "/" + number;
-  if (!launch.checkpoints.empty() && launch.checkpoints.front().uri.starts_with(old + "/"))
-    return old;
+  if (!launch.checkpoints.empty()) {
+    const std::string& newest = launch.checkpoints.front().uri;
+    if (newest.starts_with(old + "/") && newest.rfind('/') == old.size()) return old;
+  }
   return place + "/" + launch.cluster_name + "/" + number;
 }
 

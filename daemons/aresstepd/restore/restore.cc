@@ -53,7 +53,11 @@ Result<Restore> find_checkpoint(const LaunchSpec& launch, const std::vector<std:
     Status usable;
     if (checkpoint::scheme_of(one.uri).empty()) {
       const auto manifest = checkpoint::file::FileStore().verify(one.uri, one.manifest);
-      if (manifest) return Restore{one.uri, {}};
+      if (manifest) {
+        restore.directory = one.uri;
+        restore.sequence = one.sequence;
+        return restore;
+      }
       usable = fail(manifest.error());
     } else {
       if (restore.temporary.empty()) {
@@ -66,7 +70,10 @@ Result<Restore> find_checkpoint(const LaunchSpec& launch, const std::vector<std:
                          {"--quiet", "--sha256=" + node::hex_of(one.manifest), "fetch", one.uri,
                           restore.directory},
                          variables, complain);
-      if (usable) return restore;
+      if (usable) {
+        restore.sequence = one.sequence;
+        return restore;
+      }
       // It may well be intact. To begin from an older one would throw work away.
       if (usable.error().code != ErrorCode::data_loss) {
         remove(restore.temporary);
@@ -75,13 +82,14 @@ Result<Restore> find_checkpoint(const LaunchSpec& launch, const std::vector<std:
                                              usable.error().message);
       }
     }
+    ++restore.passed_over;
     complain("checkpoint " + std::to_string(one.sequence) +
              " is not used: " + usable.error().message);
   }
   if (!launch.checkpoints.empty())
     complain("none of the committed checkpoints can be used: the job begins from its start");
   remove(restore.temporary);
-  return Restore{};
+  return Restore{{}, {}, 0, restore.passed_over};
 }
 
 }  // namespace ares::stepd

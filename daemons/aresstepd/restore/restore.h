@@ -14,6 +14,8 @@ namespace ares::stepd {
 struct Restore {
   std::string directory;  // what the job begins from; empty: from its start
   std::string temporary;  // directory that holds it and is to be removed after the job; empty: none
+  std::uint64_t sequence = 0;     // of the checkpoint; 0: none
+  std::uint32_t passed_over = 0;  // newer ones that cannot be used
 };
 
 // Makes the job's directory if it is missing, and returns the newest committed checkpoint whose manifest and files are

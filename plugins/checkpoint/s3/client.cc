@@ -13,6 +13,7 @@ namespace {
 constexpr Duration kFirstDelay = std::chrono::milliseconds(250);
 constexpr Duration kLongestDelay = std::chrono::seconds(10);
 constexpr std::size_t kMostKeys = 1'000'000;
+constexpr std::size_t kMostPages = 2000;
 constexpr std::size_t kLongestEtag = 256;
 
 std::string uri_of(const ObjectName& object) {
@@ -44,7 +45,10 @@ Error refusal(const HttpAnswer& answer, const std::optional<ErrorReply>& error,
     return {ErrorCode::permission_denied,
             what + "the server refuses these credentials (" + why +
                 "); look at ~/.aws/credentials, AWS_PROFILE, the region and the clock"};
-  if (answer.status == 404) return {ErrorCode::not_found, what + "it is not there (" + why + ")"};
+  // Another 404, of a bucket or of a proxy, tells nothing about the object.
+  if (answer.status == 404 && error &&
+      (error->code == "NoSuchKey" || error->code == "NoSuchUpload"))
+    return {ErrorCode::not_found, what + "it is not there (" + why + ")"};
   if (answer.status == 507 || (error && error->code == "QuotaExceeded"))
     return {ErrorCode::resource_exhausted, what + why};
   if (answer.status >= 300 && answer.status < 400)
@@ -151,6 +155,15 @@ Status Client::put_if_absent(const ObjectName& object, std::string_view body,
 
 Result<std::string> Client::get_part(const ObjectName& object, std::uint64_t offset,
                                      std::size_t size, std::uint64_t total) {
+  constexpr int kTries = 3;
+  for (int i = 1;; ++i) {
+    Result<std::string> part = get_part_once(object, offset, size, total);
+    if (part || part.error().code != ErrorCode::unavailable || i == kTries) return part;
+  }
+}
+
+Result<std::string> Client::get_part_once(const ObjectName& object, std::uint64_t offset,
+                                          std::size_t size, std::uint64_t total) {
   const std::string range =
       "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + size - 1);
   Result<HttpAnswer> answer = run({.method = "GET",
@@ -164,6 +177,10 @@ Result<std::string> Client::get_part(const ObjectName& object, std::uint64_t off
   const bool longer = place != answer->headers.end() &&
                       !place->second.ends_with("/" + std::to_string(total)) &&
                       !place->second.ends_with("/*");
+  const bool ended_early =
+      answer->body.size() < size && !answer->headers.contains("content-length") && !longer;
+  if (ended_early && answer->status != 416)
+    return fail(ErrorCode::unavailable, uri_of(object) + ": the answer ended early");
   if ((answer->status != 206 && !whole) || answer->body.size() != size || longer)
     return fail(ErrorCode::data_loss, uri_of(object) + " is damaged: it has another size");
   return std::move(answer->body);
@@ -209,7 +226,7 @@ Result<std::vector<std::string>> Client::list(const ObjectName& prefix, bool fol
       if (name.starts_with(prefix.key)) found.push_back(std::move(name));
     token = page->next;
     if (token.empty()) return found;
-    if (found.size() > kMostKeys || !tokens.insert(token).second)
+    if (found.size() > kMostKeys || tokens.size() >= kMostPages || !tokens.insert(token).second)
       return fail(ErrorCode::failed_precondition,
                   uri_of(prefix) + ": the S3 server's list of objects does not end");
   }
@@ -248,11 +265,18 @@ Status Client::complete_parts(const ObjectName& object, const std::string& uploa
                                          .query = {{"uploadId", upload}},
                                          .body = body,
                                          .sha256 = node::hex_of(digest_of_text(body))});
-  if (answer) return {};
-  // A try whose answer was lost may have completed it; then there is no such upload any more.
-  if (answer.error().code == ErrorCode::not_found)
-    if (const Result<bool> there = exists(object); there && *there) return {};
-  return fail(answer.error());
+  if (answer && is_completed(answer->body)) return {};
+  // A try whose answer was lost may have completed it; then there is no such upload any more. Of a successful answer that is
+  // not what it should be the object itself tells: no other upload has its key.
+  if (answer || answer.error().code == ErrorCode::not_found) {
+    const Result<bool> there = exists(object);
+    if (there && *there) return {};
+    if (!there) return fail(there.error());
+  }
+  if (!answer) return fail(answer.error());
+  return fail(
+      ErrorCode::unavailable,
+      uri_of(object) + ": the S3 server answered the end of an upload, and it is not there");
 }
 
 Status Client::abort_parts(const ObjectName& object, const std::string& upload) {

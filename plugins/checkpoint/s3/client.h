@@ -65,6 +65,9 @@ class Client {
   Status abort_parts(const ObjectName& object, const std::string& upload);
 
  private:
+  Result<std::string> get_part_once(const ObjectName& object, std::uint64_t offset,
+                                    std::size_t size, std::uint64_t total);
+
   struct Call {
     std::string method;
     ObjectName object;

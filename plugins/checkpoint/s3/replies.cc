@@ -70,6 +70,14 @@ std::optional<ErrorReply> parse_error(std::string_view xml) {
   return reply;
 }
 
+bool is_completed(std::string_view xml) {
+  bool completed = false;
+  const Status read = read_xml(xml, [&](std::string_view path, const std::string&) {
+    completed = completed || path.starts_with("CompleteMultipartUploadResult/");
+  });
+  return read && completed;
+}
+
 std::string complete_body(const std::vector<std::string>& etags) {
   std::string body = "<CompleteMultipartUpload>";
   for (std::size_t i = 0; i < etags.size(); ++i)

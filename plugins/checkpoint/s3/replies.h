@@ -28,6 +28,9 @@ struct ErrorReply {
 // None: it is not the XML of an error. Other elements of it may repeat what was signed, and are never used.
 std::optional<ErrorReply> parse_error(std::string_view xml);
 
+// Whether it is the answer to CompleteMultipartUpload that tells of success.
+bool is_completed(std::string_view xml);
+
 // The body of CompleteMultipartUpload; ETags of the parts from the first on, as the server gave them.
 std::string complete_body(const std::vector<std::string>& etags);
 

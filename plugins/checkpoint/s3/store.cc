@@ -229,8 +229,10 @@ Status Store::remove_older(const std::string& place, std::uint64_t oldest_kept) 
   for (const std::string& prefix : *prefixes) {
     const auto found = checkpoint_in(prefix, within.key);
     if (!found || found->sequence >= oldest_kept) continue;
-    if (Status removed = remove_checkpoint({name->bucket, without_slash(prefix)}); !removed)
+    if (Status removed = remove_checkpoint({name->bucket, without_slash(prefix)}); !removed) {
+      if (removed.error().code == ErrorCode::unavailable) return removed;  // so would be the next
       done = removed;
+    }
   }
   return done;
 }

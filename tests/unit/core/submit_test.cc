@@ -67,7 +67,7 @@ TEST(Submit, ImpossibleRequestsAreRefused) {
          s.gpus_per_node = {{"", 2}};
          s.tasks_per_node = 1;
        },
-       "2 GPUs a node do not match 1 tasks a node of 1"},
+       "2 GPUs a node do not match 1 task a node of 1"},
       {"cpus with no gpu", [](JobSpec& s) { s.cpus_per_gpu = 2; }, "no GPUs asked for"},
       {"too many cpus with gpus",
        [](JobSpec& s) {

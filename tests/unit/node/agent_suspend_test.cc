@@ -95,6 +95,16 @@ TEST_F(SuspendedAttempt, RestartOfTheDaemonForgetsNothing) {
   EXPECT_EQ(world.phase(kOther), AttemptPhase::ready);
 }
 
+// A supervisor of an earlier release does not tell when its processes have stopped.
+TEST_F(SuspendedAttempt, NothingWaitsForLongerThanTheGrace) {
+  prepare(kOther, kOtherFence, {0});
+  suspend(70);  // repeated: the time counts from the first
+  world.advance(Seconds(64));
+  EXPECT_FALSE(world.report(kOther));
+  world.advance(Seconds(2));
+  EXPECT_EQ(world.phase(kOther), AttemptPhase::ready);
+}
+
 TEST_F(SuspendedAttempt, OneThatIsResumedWaitsForTheOtherToStop) {
   stopped(kKey, 70);
   prepare(kOther, kOtherFence, {0});
