@@ -50,10 +50,9 @@ TEST_F(EnvironmentOptionsTest, FlagsAreSetByAnyValueButNo) {
 }
 
 TEST_F(EnvironmentOptionsTest, UnknownOnesAreNamed) {
-  EXPECT_THAT(
-      read({"ASUB_BOGUS=1", "SBATCH_DEBUG=1", "ASUBX=1", "SBATCH_JOB_NAME=x"}),
-      ElementsAre("the environment variable \"ASUB_BOGUS\" is not the name of an option, and "
-                  "has no effect"));
+  EXPECT_THAT(read({"ASUB_BOGUS=1", "SBATCH_DEBUG=1", "ASUBX=1", "SBATCH_JOB_NAME=x"}),
+              ElementsAre("the environment variable ASUB_BOGUS is not the name of an option, and "
+                          "has no effect"));
   EXPECT_EQ(target.spec.name(), "x");
 }
 

@@ -293,7 +293,6 @@ TEST_F(QueueListing, UnknownValuesAreRefused) {
   EXPECT_THAT(queue({}, {"-t", "SLEEPING"}), HasSubstr("Invalid job state specified: SLEEPING"));
   EXPECT_THAT(queue({}, {"-j", "x"}), HasSubstr("invalid job id"));
   EXPECT_THAT(queue({}, {"-i", "0"}), HasSubstr("not a whole number from 1"));
-  EXPECT_THAT(queue({}, {"--steps"}), HasSubstr("not supported yet"));
 }
 
 TEST_F(QueueListing, ControlCharactersInNamesAreNotPrinted) {

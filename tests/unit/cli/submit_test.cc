@@ -384,7 +384,9 @@ TEST(Submission, OptionsOfCheckpointsThatMakeNoSenseAreRefused) {
   EXPECT_THAT(refusal({"--checkpoint-keep=2"}), HasSubstr("need --checkpoint=DIR"));
   EXPECT_THAT(refusal({"--checkpoint-signal=USR1"}), HasSubstr("need --checkpoint=DIR"));
   EXPECT_THAT(refusal({"--checkpoint=s", "--checkpoint-keep=0"}), HasSubstr("from 1 to 16"));
-  EXPECT_THAT(refusal({"--checkpoint=s3://bucket/x"}), HasSubstr("directories only"));
+  EXPECT_EQ(refusal({"--checkpoint=s3://bucket/x"}), "accepted");
+  EXPECT_THAT(refusal({"--checkpoint=s3://Bucket/x"}), HasSubstr("a bucket that cannot be"));
+  EXPECT_THAT(refusal({"--checkpoint=gs://bucket/x"}), HasSubstr("s3://BUCKET/PREFIX"));
   EXPECT_NE(refusal({"--checkpoint=s", "--signal=USR1", "--checkpoint-signal=USR2"}), "accepted");
 }
 
