@@ -119,7 +119,7 @@ Result<int> run_copy(const std::string& wanted, const FindPlace& find, cli::Word
   Result<Source> source = open_source(program);
   if (!source) return fail(source.error());
   Delivery delivery = delivery_of(*source, place_of_copy(wanted, program), false);
-  delivery.force = wanted.empty() || wanted.ends_with('/');  // the name is new, and nobody else's
+  delivery.force = wanted.empty() || wanted.ends_with('/');  // the name is new
   Result<Place> place = find();
   if (!place) return fail(place.error());
   const Result<int> copied =

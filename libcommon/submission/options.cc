@@ -118,7 +118,7 @@ class Rows {
       return {};
     };
   }
-  // "none" is no file, as in Slurm.
+  // "none" stands for /dev/null, as in Slurm.
   Apply file(SpecText setter) {
     return [this_spec = &s_.spec, setter](const std::string& value) -> Status {
       (this_spec->*setter)(cli::lower(value) == "none" ? "/dev/null" : value);

@@ -99,8 +99,7 @@ std::string canonical_request(const Request& request, const std::string& payload
 }
 
 std::string amz_date(Time at) {
-  const std::time_t seconds =
-      std::chrono::duration_cast<Seconds>(at.time_since_epoch()).count();
+  const std::time_t seconds = std::chrono::duration_cast<Seconds>(at.time_since_epoch()).count();
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);
   char text[32];

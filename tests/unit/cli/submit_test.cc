@@ -100,7 +100,7 @@ TEST(Submission, NodesWithoutATaskAreNotAskedFor) {
   EXPECT_THAT(submission({"-N1-4", "-n2"})->warnings, testing::IsEmpty());
 }
 
-TEST(Submission, NoneIsNoFile) {
+TEST(Submission, NoneStandsForTheNullDevice) {
   const api::JobSpec s = spec({"-o", "none", "-e", "None", "-i", "none"});
   EXPECT_EQ(s.std_out(), "/dev/null");
   EXPECT_EQ(s.std_err(), "/dev/null");

@@ -99,7 +99,7 @@ TEST_F(StepGroupsTest, ThereAreSoManyAndNoMore) {
   EXPECT_TRUE((*groups)->take(kLimit));
 }
 
-// Version 1 lets a user move any process of his into a group that he may write to.
+// Version 1 lets users move any of their processes into a group that they may write to.
 TEST_F(StepGroupsTest, ProcessThatEnteredFromElsewhereIsKilledWithTheGroup) {
   auto groups = StepGroups::make_below(parent_, ::getuid());
   ASSERT_TRUE(groups) << groups.error().message;
