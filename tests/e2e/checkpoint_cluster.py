@@ -37,15 +37,15 @@ def job_goes_on_from_the_newest_intact_one(endpoint, region, key, secret, damage
         job = cluster.submit("--requeue", "--open-mode=append", "-o", "job.out", f"--checkpoint={place}", cluster.script(SCRIPT), env=env)
         output = cluster.work / "job.out"
         until(lambda: (cluster.work / "committed.2").exists())
-        assert f"Committed checkpoint 2 of job {job}: {place}/{job}/000002.1" in output.read_text()
-        assert f"CheckpointPath={place}/{job}/000002.1" in cluster.show("job", job)
-        listed = cluster.run("acheckpoint", "list", f"{place}/{job}", env=env).stdout.splitlines()
+        assert f"Committed checkpoint 2 of job {job}: {place}/s3/{job}/000002.1" in output.read_text()
+        assert f"CheckpointPath={place}/s3/{job}/000002.1" in cluster.show("job", job)
+        listed = cluster.run("acheckpoint", "list", f"{place}/s3/{job}", env=env).stdout.splitlines()
         assert [line.split(" ")[0].rsplit("/", 1)[1] for line in listed] == ["000001.1", "000002.1"]
-        assert "is intact" in cluster.run("acheckpoint", "verify", f"{place}/{job}/000002.1", env=env).stdout
+        assert "is intact" in cluster.run("acheckpoint", "verify", f"{place}/s3/{job}/000002.1", env=env).stdout
 
         cluster.run("actl", "requeuehold", job)
         cluster.wait_state(job, "PENDING")
-        damage(f"{place}/{job}/000002.1/state")
+        damage(f"{place}/s3/{job}/000002.1/state")
         cluster.run("actl", "release", job)
         until(lambda: (cluster.work / "committed.3").exists())
         said = output.read_text()
