@@ -37,7 +37,7 @@ def job_goes_on_from_the_newest_intact_one(endpoint, region, key, secret, damage
         job = cluster.submit("--requeue", "--open-mode=append", "-o", "job.out", f"--checkpoint={place}", cluster.script(SCRIPT), env=env)
         output = cluster.work / "job.out"
         until(lambda: (cluster.work / "committed.2").exists())
-        assert f"Committed checkpoint 2 of job {job}: {place}/s3/{job}/000002.1" in output.read_text()
+        assert f"Committed checkpoint 2 of job {job}: {place}/s3/{job}/000002.1" in output.read_text(), output.read_text()
         assert f"CheckpointPath={place}/s3/{job}/000002.1" in cluster.show("job", job)
         listed = cluster.run("acheckpoint", "list", f"{place}/s3/{job}", env=env).stdout.splitlines()
         assert [line.split(" ")[0].rsplit("/", 1)[1] for line in listed] == ["000001.1", "000002.1"]
