@@ -64,7 +64,7 @@ class Training:
         assert lines[-1] == f"sum {self.steps * (self.steps + 1) // 2}", self.output()
 
     def directory(self):
-        return self.store / "test" / self.job
+        return self.store / "checkpoints" / self.job
 
 
 def test_newest_checkpoints_are_kept_shown_and_intact(cluster):
@@ -163,7 +163,7 @@ done
 acheckpoint list""", "--checkpoint-keep=2", f"--checkpoint={cluster.work}/many")
     cluster.completed(job, 120)
     said = cluster.output(job)
-    store = cluster.work / "many" / "test" / job
+    store = cluster.work / "many" / "checkpoints" / job
     refused = set(re.findall(r"^refused (\d+)$", said, re.M))
     assert len(re.findall(r"^(?:ok|refused) \d+$", said, re.M)) == 50
     assert {path.name for path in store.glob("new-*")} == {f"new-{name}" for name in refused}, said
@@ -221,7 +221,7 @@ acheckpoint commit $ARES_CHECKPOINT_PATH/new; touch $ARES_CHECKPOINT_PATH/done
 while [ ! -e $ARES_CHECKPOINT_PATH/on ]; do sleep 0.05; done
 """, "owned.sh")
     job = cluster.submit(f"--checkpoint={cluster.work}/owned", "-o", f"{cluster.work}/owned.out", script, user=owner)
-    store = cluster.work / "owned" / "test" / job
+    store = cluster.work / "owned" / "checkpoints" / job
     until(lambda: (store / "done").exists())
     assert "CommittedCheckpoint=1 " in cluster.show("job", job)
     assert store.owner() == owner and (store / "000001.1/MANIFEST.json").owner() == owner

@@ -136,7 +136,7 @@ def test_deepspeed_starts_a_process_for_each_task_of_the_host_file(cluster):
         rank, size = os.environ["OMPI_COMM_WORLD_RANK"], os.environ["OMPI_COMM_WORLD_SIZE"]
         where = os.environ["MASTER_ADDR"] + " " + os.environ["MASTER_PORT"]
         # One call, so that the lines of two processes do not mix.
-        os.write(1, f"rank {rank} of {size} on {os.uname().nodename} meets at {where}\n".encode())
+        os.write(1, f"rank {rank} of {size} on {os.uname().nodename} meets at {where}\\n".encode())
         """))
     output = run(cluster, "deepspeed.sh")
     found = re.findall(r"rank (\d) of 4 on (n\d) meets at (10\.77\.0\.2) (\d+)", output)
