@@ -45,7 +45,7 @@ def system_includes(build):
 
 def errors_of(path, system):
     includes = ["-I" + str(ROOT / folder) for folder in FOLDERS] + system
-    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-pthread", '-DARES_VERSION=""', f'-DARES_SOURCE_DIR="{ROOT}"']
+    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-pthread", '-DARES_VERSION=""', '-DARES_LIBDIR=""', f'-DARES_SOURCE_DIR="{ROOT}"']
     # A file of one line, so that a header is no main file to the compiler (which warns of "#pragma once" in one).
     done = subprocess.run(command + includes + ["-x", "c++", "-"], input=f'#include "{ROOT / path}"\n', capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stderr
