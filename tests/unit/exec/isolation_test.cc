@@ -172,9 +172,12 @@ TEST_F(Isolation, MemoryOfAllProcessesCountsTogether) {
   if (!enforced({.memory = Bytes::mib(400)}, &os::LimitGroups::limits_memory))
     GTEST_SKIP() << "needs a memory controller to write to";
   Prepare prepare = job(1,
+                        "all=$(mktemp -d)\n"
                         "for i in 1 2 3; do\n"
-                        "  python3 -c 'import time; x = b\"x\" * 40000000; time.sleep(1)' &\n"
-                        "done\nwait\n");
+                        "  python3 -c 'import os, sys, time; x = b\"x\" * 40000000\n"
+                        "open(sys.argv[1] + \"/\" + sys.argv[2], \"w\").close()\n"
+                        "while len(os.listdir(sys.argv[1])) < 3: time.sleep(0.01)' $all $i &\n"
+                        "done\nwait\nrm -r $all\n");
   prepare.launch.share.memory = Bytes::mib(400);
   const AttemptReport report = node.run(prepare);
   ASSERT_EQ(report.exit.code, 0) << report.detail;
