@@ -80,5 +80,16 @@ TEST(Replies, UploadIdAndTheListOfParts) {
       "<Part><PartNumber>2</PartNumber><ETag>&lt;</ETag></Part></CompleteMultipartUpload>");
 }
 
+// Regression: whatever came with the status 200 counted as success.
+TEST(Replies, OnlyTheResultOfAnUploadTellsOfSuccess) {
+  EXPECT_TRUE(
+      is_completed("<CompleteMultipartUploadResult xmlns=\"x\"><Key>a</Key>"
+                   "</CompleteMultipartUploadResult>"));
+  EXPECT_FALSE(is_completed(""));
+  EXPECT_FALSE(is_completed("<CompleteMultipartUploadResult><Key>a</Key>")) << "it is cut off";
+  EXPECT_FALSE(is_completed("<!-- --><Error><Code>InternalError</Code></Error>"));
+  EXPECT_FALSE(is_completed("<html><body>try later</body></html>"));
+}
+
 }  // namespace
 }  // namespace ares::checkpoint::s3
