@@ -7,6 +7,7 @@
 
 #include "base/saturating.h"
 #include "core/accounts/limits/partition_bounds.h"
+#include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
 #include "core/topology/cpu_layouts.h"
 #include "core/topology/machines.h"
@@ -385,6 +386,19 @@ bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {
   Search search(spec, *constraint, any, spec.exclusive);
   search.look_at(state, spec.required_nodes);
   return search.satisfied();
+}
+
+void settle_nodes(const ClusterState& state, JobSpec& spec) {
+  if (named_nodes_suffice(state, spec)) {
+    spec.max_nodes = spec.min_nodes;
+    return;
+  }
+  spec.max_nodes = std::max(spec.min_nodes, spec.tasks);
+  if (spec.gpus_total.empty() || spec.cpus_per_gpu > 0 || spec.memory_per_gpu) return;
+  const std::uint32_t nodes = nodes_for_gpus(state, spec);
+  if (nodes <= spec.max_nodes) return;
+  spec.min_nodes = spec.max_nodes = nodes;
+  spec.tasks = std::max(spec.tasks, nodes);
 }
 
 }  // namespace ares::core

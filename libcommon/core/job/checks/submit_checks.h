@@ -15,6 +15,10 @@ namespace ares::core {
 // The numbers of nodes, tasks, CPUs and memory, by themselves.
 Status check_counts(const JobSpec& spec);
 
+// Decides the maximum of nodes that the request leaves open: the minimum if the nodes named suffice,
+// else up to one node per task. GPUs in total that are more than so many nodes have need more nodes.
+void settle_nodes(const ClusterState& state, JobSpec& spec);
+
 // All requested nodes, GPUs and licences, without looking at the nodes of the cluster.
 Status check_resources(const Policy& policy, const JobSpec& spec);
 

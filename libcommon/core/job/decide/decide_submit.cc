@@ -362,21 +362,6 @@ std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision&
   return spec;
 }
 
-// Decides the maximum of nodes that the request leaves open: the minimum if the nodes named suffice,
-// else up to one node per task. GPUs in total that are more than so many nodes have need more nodes.
-void settle_nodes(const ClusterState& state, JobSpec& spec) {
-  if (named_nodes_suffice(state, spec)) {
-    spec.max_nodes = spec.min_nodes;
-    return;
-  }
-  spec.max_nodes = std::max(spec.min_nodes, spec.tasks);
-  if (spec.gpus_total.empty() || spec.cpus_per_gpu > 0 || spec.memory_per_gpu) return;
-  const std::uint32_t nodes = nodes_for_gpus(state, spec);
-  if (nodes <= spec.max_nodes) return;
-  spec.min_nodes = spec.max_nodes = nodes;
-  spec.tasks = std::max(spec.tasks, nodes);
-}
-
 // Fills in what the specification leaves open, by the current state: partitions, account, number of
 // nodes. Adds the spare nodes.
 Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
