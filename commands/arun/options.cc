@@ -239,7 +239,8 @@ cli::OptionTable options(Wanted& w, Time now) {
        "Default: the program's.",
        set_text(request.name)},
       {'t', "time", "LIMIT",
-       "Time limit of the step, as of asub, to the second; 0 for none but that of the job. Its "
+       "Time limit of the step, as of asub, to the second; 0 for none but that of the job. Time in "
+       "which the job is suspended counts. Its "
        "tasks then get TERM, and KILL after the kill_wait of the job; its state is TIMEOUT.",
        set_text(w.resources.time)},
       {'G', "gpus", "[TYPE:]N", "GPUs of the step on all its nodes together: see GPUS OF A STEP.",
