@@ -331,12 +331,14 @@ TEST(TaskTree, InitStopsEverythingWhileTheSupervisorIsStopped) {
   if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
   Held held;
   const pid_t supervisor = supervise_escape(held, [](TaskTree& tree, pid_t) {
+    ::raise(SIGSTOP);  // until the task runs, however long its start takes
     tree.stop_at(boot_now() + std::chrono::milliseconds(300));
     ::raise(SIGSTOP);
     tree.thaw();
   });
   held.theirs.reset();
   ASSERT_GT(supervisor, 0);
+  ASSERT_TRUE(go_on(supervisor));
   EXPECT_TRUE(held.falls_silent(1000, 20'000));
   ::kill(supervisor, SIGCONT);
   EXPECT_TRUE(held.beat(10'000)) << "it goes on when the supervisor says so";
