@@ -24,7 +24,10 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
   for (int c; (c = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     switch (c) {
       case 'c': arguments.config = optarg; break;
-      case 'n': arguments.nodes = optarg; break;
+      case 'n':
+        arguments.nodes = optarg;
+        arguments.nodes_given = true;
+        break;
       case 'e': arguments.confirm_ended = optarg; break;
       case 'j': arguments.join = true; break;
       case 'd': arguments.discover = optarg ? optarg : "auto"; break;
@@ -35,21 +38,12 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
             "usage: aresd [--config FILE] [--node NAMES] [--join]\n"
             "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
             "       aresd --discover[=auto|nvml|amd|pci|FILE]\n"
-            "The node daemon of Ares. NAMES defaults to this machine's name; "
-            "several, as "
-            "n[1-1000],\n"
-            "only where ares.yaml says `exec: mock`. --join: the nodes need not "
-            "be in ares.yaml, "
-            "if a\n"
-            "rule of policy.dynamic_nodes has their names. --confirm-ended: all "
-            "processes of an "
-            "attempt "
-            "whose\n"
-            "supervisor was killed have ended; the node could not tell. "
-            "--discover: prints the "
-            "GPUs "
-            "of this\n"
-            "machine as JSON. See aresd(8), ares-gpu-discovery(7).");
+            "The node daemon of Ares. NAMES defaults to this machine's name, or to none where the\n"
+            "exec plugin finds the nodes; several, as n[1-1000], only where ares.yaml says\n"
+            "`exec: mock`. --join: the nodes need not be in ares.yaml, if a rule of\n"
+            "policy.dynamic_nodes has their names. --confirm-ended: all processes of an attempt\n"
+            "whose supervisor was killed have ended; the node could not tell. --discover: prints\n"
+            "the GPUs of this machine as JSON. See aresd(8), ares-gpu-discovery(7).");
         std::exit(0);
       case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
       default: return fail(ErrorCode::invalid_argument, "see aresd --help");

@@ -9,7 +9,8 @@ namespace ares::aresd {
 
 struct Arguments {
   std::string config;
-  std::string nodes;
+  std::string nodes;          // a host list; without --node this machine
+  bool nodes_given = false;   // by --node
   std::string confirm_ended;  // an attempt
   bool join = false;          // the node need not be configured
   std::string discover;       // a source: prints the GPUs that it finds

@@ -68,6 +68,7 @@ Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& 
         .put("launch_fail_permille", permille(node.mock.launch_fail_rate))
         .put("slow_permille", permille(node.mock.slow_rate))
         .put("slow_delay_ms", node.mock.slow_delay.count());
+    if (!node.mock.nodes_file.empty()) options.put("nodes_file", node.mock.nodes_file);
     plugin.loss_rate = node.mock.loss_rate;
   } else {
     auto loaded = plugin::load_exec_plugin(node.exec);
@@ -78,6 +79,10 @@ Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& 
   }
   plugin.options = options.take();
   return plugin;
+}
+
+bool finds_nodes(const config::NodeConfig& node) {
+  return node.exec == "mock" && !node.mock.nodes_file.empty();
 }
 
 Status can_hide_tmp(const config::Config& config, const Plugin& plugin, const std::string& spool) {

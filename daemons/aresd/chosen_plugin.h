@@ -30,6 +30,9 @@ struct Plugin {
 // default file.
 Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& config);
 
+// Whether the plugin itself tells which nodes it serves.
+bool finds_nodes(const config::NodeConfig& node);
+
 // Whether jobs can have a /tmp of their own, if ares.yaml says so.
 Status can_hide_tmp(const config::Config& config, const Plugin& plugin, const std::string& spool);
 

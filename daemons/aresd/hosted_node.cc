@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <spdlog/spdlog.h>
+
 #include "exec/baremetal/file_spool.h"
 #include "node/memory_spool.h"
 #include "os/users.h"
@@ -70,12 +72,19 @@ HostedNode::HostedNode(Send send, Log log) : send_(std::move(send)), log_(std::m
 
 HostedNode::~HostedNode() = default;
 
-Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send send, Log log,
+Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup,
+                                                     exec::OpenPlugin& plugin, Send send, Log log,
                                                      node::Moment now) {
   std::unique_ptr<HostedNode> self(new HostedNode(std::move(send), std::move(log)));
   const bool simulated = setup.spool.empty();
   if (simulated) {
     self->spool_ = std::make_unique<node::MemorySpool>();
+    if (setup.incarnation != 0)
+      (void)self->spool_->write_identity(encode(node::NodeIdentity{.uuid = setup.agent.fresh_uuid,
+                                                                   .boot_id = setup.agent.boot_id,
+                                                                   .incarnation = setup.incarnation,
+                                                                   .highest_epoch = {},
+                                                                   .highest_lsn = {}}));
   } else {
     Result<std::unique_ptr<exec::FileSpool>> spool = exec::FileSpool::open(setup.spool);
     if (!spool) return fail(spool.error());
@@ -83,12 +92,10 @@ Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send
   }
   self->users_ = std::make_unique<MachineUsers>(simulated);
   node::Uplink& uplink = *self;
-  exec::PluginSetup plugin_setup{setup.agent.name, setup.spool, setup.agent.boot_id,
-                                 std::move(setup.plugin_options)};
+  const exec::PluginNode node{setup.agent.name, setup.spool, setup.agent.boot_id};
   self->agent_ = std::make_unique<node::NodeAgent>(std::move(setup.agent), *self->spool_,
                                                    *self->users_, uplink);
-  Result<std::unique_ptr<exec::PluginExecutor>> executor =
-      exec::PluginExecutor::open(*setup.plugin, std::move(plugin_setup), *self->spool_, *self);
+  Result<std::unique_ptr<node::Executor>> executor = plugin.add_node(node, *self->spool_, *self);
   if (!executor) return fail(executor.error());
   self->executor_ = std::move(*executor);
   if (Status recovered = self->agent_->recover(*self->executor_, now); !recovered)
@@ -101,24 +108,21 @@ Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send
 void HostedNode::attempt_changed(const AttemptReport& report, node::Moment now) {
   log_(describe(report), concerns_operator(report));
   agent_->attempt_changed(report, now);
+  on_event_();
 }
 
 void HostedNode::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
                                const std::string& cause, node::Moment now) {
   log_(node::directory_name(key) + " could not be started: " + cause, false);
   agent_->launch_failed(key, fence, node_fault, cause, now);
+  on_event_();
 }
 
-std::optional<BootTime> HostedNode::next_deadline() const {
-  const std::optional<BootTime> a = agent_->next_deadline();
-  const std::optional<BootTime> b = executor_->next_deadline();
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-void HostedNode::dispatch(node::Moment now) {
-  executor_->dispatch(now);
-  agent_->tick(now);
+HostedNode::Log log_of(const std::string& node) {
+  return [node](const std::string& text, bool concerns_operator) {
+    spdlog::log(concerns_operator ? spdlog::level::warn : spdlog::level::debug, "{}: attempt {}",
+                node, text);
+  };
 }
 
 }  // namespace ares::aresd

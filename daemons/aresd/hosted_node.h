@@ -6,16 +6,17 @@
 #include <memory>
 #include <string>
 
-#include "exec/adapter/plugin_executor.h"
+#include "exec/adapter/open_plugin.h"
 #include "node/agent.h"
 
 namespace ares::aresd {
 
 struct HostedNodeSetup {
   node::AgentSetup agent;
-  const ares_exec_plugin* plugin = nullptr;
-  std::string plugin_options;
-  std::string spool;  // directory; empty = in memory, for simulated nodes
+  std::string
+      spool;  // directory; empty = in memory, for simulated nodes and those that the plugin finds
+  // Of a node that the plugin has found, which alone knows it: what the node registers as. 0: its spool says.
+  std::uint64_t incarnation = 0;
 };
 
 class HostedNode final : private node::Uplink, private node::ExecutorEvents {
@@ -24,17 +25,16 @@ class HostedNode final : private node::Uplink, private node::ExecutorEvents {
   // Log messages about attempts; `concerns_operator`: something has to be done now or later.
   using Log = std::function<void(const std::string&, bool concerns_operator)>;
 
-  // Opens the spool and resumes watching its attempts. The error says what is wrong with the spool.
-  static Result<std::unique_ptr<HostedNode>> open(HostedNodeSetup setup, Send send, Log log,
-                                                  node::Moment now);
+  // Opens the spool and resumes watching its attempts. The error says what is wrong with the spool. `plugin` outlives the node.
+  static Result<std::unique_ptr<HostedNode>> open(HostedNodeSetup setup, exec::OpenPlugin& plugin,
+                                                  Send send, Log log, node::Moment now);
   ~HostedNode() override;
   HostedNode(const HostedNode&) = delete;
   HostedNode& operator=(const HostedNode&) = delete;
 
   node::NodeAgent& agent() { return *agent_; }
-  int event_fd() const { return executor_->event_fd(); }
-  std::optional<BootTime> next_deadline() const;
-  void dispatch(node::Moment now);  // all that is due
+  // Called when the plugin has told something of an attempt, which may change the agent's next deadline.
+  void on_event(std::function<void()> callback) { on_event_ = std::move(callback); }
 
  private:
   class MachineUsers;
@@ -47,10 +47,14 @@ class HostedNode final : private node::Uplink, private node::ExecutorEvents {
 
   Send send_;
   Log log_;
+  std::function<void()> on_event_ = [] {};
   std::unique_ptr<node::Spool> spool_;
   std::unique_ptr<MachineUsers> users_;
   std::unique_ptr<node::NodeAgent> agent_;
-  std::unique_ptr<exec::PluginExecutor> executor_;
+  std::unique_ptr<node::Executor> executor_;
 };
+
+// Writes them to the log of the daemon.
+HostedNode::Log log_of(const std::string& node);
 
 }  // namespace ares::aresd

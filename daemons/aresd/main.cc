@@ -15,6 +15,7 @@
 #include "aresd/arguments.h"
 #include "aresd/chosen_plugin.h"
 #include "aresd/confirm.h"
+#include "aresd/found_nodes.h"
 #include "aresd/gpus/discovery.h"
 #include "aresd/gpus/gpu_devices.h"
 #include "aresd/gpus/gpu_look.h"
@@ -125,12 +126,11 @@ std::unique_ptr<ares::aresd::StepGate> open_step_gate(const ares::config::Config
   return nullptr;
 }
 
-// Adds every node of the list to the host. The nodes send through `link`, which
-// is still null here.
+// Adds every node of the list to the host.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
                  const ares::config::Config& config, const Plugin& plugin,
-                 ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link,
-                 bool join, std::unique_ptr<ares::aresd::StepGate>& steps, GpuWatchers& gpus) {
+                 const ares::aresd::HostedNode::Send& send, bool join,
+                 std::unique_ptr<ares::aresd::StepGate>& steps, GpuWatchers& gpus) {
   if (!config.node.pam_service.empty() && !plugin.in_memory && ::geteuid() != 0)
     return fail(ErrorCode::failed_precondition,
                 "node.pam_service in " + config.path + " needs an aresd that runs as root");
@@ -216,8 +216,6 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
           spdlog::error("{}: the reboot failed: {}", name, why);
         });
       };
-    setup.plugin = plugin.table;
-    setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
     if (plugin.private_ipc && ares::os::hidden_by_own_ipc(setup.spool))
       return fail(ErrorCode::invalid_argument,
@@ -235,23 +233,24 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
       return possible;
     steps = open_step_gate(config, plugin, name);
     if (steps) setup.agent.step_port = steps->port();
-    auto node = ares::aresd::HostedNode::open(
-        std::move(setup),
-        [&link, &loss](const ares::FromNode& message) {
-          if (loss.drops_next()) return;
-          ares::api::NodeUp up;
-          ares::proto::to_api(message, &up);
-          link->send(std::move(up));
-        },
-        [name](const std::string& text, bool concerns_operator) {
-          spdlog::log(concerns_operator ? spdlog::level::warn : spdlog::level::debug,
-                      "{}: attempt {}", name, text);
-        },
-        {ares::os::wall_now(), ares::os::boot_now()});
+    auto node = ares::aresd::HostedNode::open(std::move(setup), host.plugin(), send,
+                                              ares::aresd::log_of(name),
+                                              {ares::os::wall_now(), ares::os::boot_now()});
     if (!node) return fail(node.error().code, "node " + name + ": " + node.error().message);
     host.add(name, std::move(*node));
   }
   return {};
+}
+
+// Through `link`, which is null until the nodes are there.
+ares::aresd::HostedNode::Send sender(const std::unique_ptr<ares::rpc::NodeLink>& link,
+                                     ares::aresd::MessageLoss& loss) {
+  return [&link, &loss](const ares::FromNode& message) {
+    if (!link || loss.drops_next()) return;
+    ares::api::NodeUp up;
+    ares::proto::to_api(message, &up);
+    link->send(std::move(up));
+  };
 }
 
 Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Config& config,
@@ -285,6 +284,14 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
       });
 }
 
+// The nodes to serve besides those that the plugin finds.
+Result<std::vector<std::string>> names_of(const Arguments& arguments,
+                                          const ares::config::Config& config) {
+  const bool none = !arguments.nodes_given && arguments.confirm_ended.empty() &&
+                    ares::aresd::finds_nodes(config.node);
+  return none ? std::vector<std::string>() : ares::expand_hostlist(arguments.nodes);
+}
+
 // Whether HUP may start this program again: it would end with a configuration
 // that cannot be read.
 bool can_start_again(const Arguments& arguments) {
@@ -309,7 +316,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
           {"aresd", config->log.file, config->log.level, "%Y-%m-%dT%H:%M:%S.%f%z %l %v"});
       !logging)
     return logging;
-  Result<std::vector<std::string>> names = ares::expand_hostlist(arguments.nodes);
+  Result<std::vector<std::string>> names = names_of(arguments, *config);
   if (!names) return fail(names.error());
   if (!arguments.confirm_ended.empty() && names->size() != 1)
     return fail(ErrorCode::invalid_argument, "--confirm-ended needs one node; name it with --node");
@@ -335,23 +342,26 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
-  Result<std::unique_ptr<ares::aresd::NodeHost>> host = ares::aresd::NodeHost::make();
+  Result<std::unique_ptr<ares::aresd::NodeHost>> host =
+      ares::aresd::NodeHost::make(*plugin->table, plugin->options);
   if (!host) return fail(host.error());
   (*host)->on_refused([](const std::string& node, const std::string& why) {
     spdlog::error("the controller does not take node {}: {}", node, why);
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
+  const auto send = sender(link, loss);
   std::unique_ptr<ares::aresd::StepGate> steps;
   GpuWatchers gpus;
-  if (Status added =
-          add_nodes(**host, *names, *config, *plugin, loss, link, arguments.join, steps, gpus);
+  if (Status added = add_nodes(**host, *names, *config, *plugin, send, arguments.join, steps, gpus);
       !added)
     return added;
+  (*host)->on_found(ares::aresd::make_found_node(**host, *config, *plugin, send));
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);
-  spdlog::info("aresd {} serves {} by {}", ARES_VERSION, ares::compress_hostlist(*names),
+  spdlog::info("aresd {} serves {} by {}", ARES_VERSION,
+               names->empty() ? "what it finds" : ares::compress_hostlist(*names),
                plugin->table->name);
   if (!plugin->why_no_namespaces.empty())
     spdlog::warn(

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "os/clock.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kWakeupTag = ~0ULL;
 constexpr std::uint64_t kTimerTag = kWakeupTag - 1;
+constexpr std::uint64_t kPluginTag = kTimerTag - 1;
 
 node::Moment now() {
   return {os::wall_now(), os::boot_now()};
@@ -33,8 +35,14 @@ void drain(int fd) {
 
 }  // namespace
 
-Result<std::unique_ptr<NodeHost>> NodeHost::make() {
+NodeHost::~NodeHost() = default;
+
+Result<std::unique_ptr<NodeHost>> NodeHost::make(const ares_exec_plugin& plugin,
+                                                 const std::string& options) {
   std::unique_ptr<NodeHost> self(new NodeHost());
+  auto opened = exec::OpenPlugin::open(plugin, options, *self);
+  if (!opened) return fail(opened.error());
+  self->plugin_ = std::move(*opened);
   self->poll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   self->wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   self->timer_.reset(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
@@ -42,15 +50,31 @@ Result<std::unique_ptr<NodeHost>> NodeHost::make() {
     return fail(os::errno_error("cannot set up the event loop"));
   watch(self->poll_.get(), self->wakeup_.get(), kWakeupTag);
   watch(self->poll_.get(), self->timer_.get(), kTimerTag);
+  if (const int fd = self->plugin_->event_fd(); fd >= 0) watch(self->poll_.get(), fd, kPluginTag);
   return self;
 }
 
 void NodeHost::add(const std::string& name, std::unique_ptr<HostedNode> node) {
-  const std::size_t index = slots_.size();
-  if (const int fd = node->event_fd(); fd >= 0) watch(poll_.get(), fd, index);
-  slots_.push_back({name, std::move(node), std::nullopt, {}});
+  std::size_t index = slots_.size();
+  if (free_.empty()) {
+    slots_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  node->on_event([this, index] { touched_.push_back(index); });
+  slots_[index] = {.name = name, .node = std::move(node)};
   by_name_.emplace(name, index);
+  if (connected_) slots_[index].node->agent().connected(now());
   update_schedule(index);
+}
+
+void NodeHost::remove(std::size_t index) {
+  Slot& slot = slots_[index];
+  if (slot.scheduled) due_.erase({*slot.scheduled, index});
+  by_name_.erase(slot.name);
+  slot = {};
+  free_.push_back(index);
 }
 
 void NodeHost::put(Input input) {
@@ -83,14 +107,62 @@ void NodeHost::run() {
         drain_inputs();
       } else if (tag == kTimerTag) {
         drain(timer_.get());
-      } else {
-        slots_[tag].node->dispatch(now());
-        update_schedule(tag);
+      } else if (tag == kPluginTag) {
+        dispatch_plugin();
       }
     }
     dispatch_due();
   }
 }
+
+// --- the plugin and the nodes that it finds -----------------------------------------------------
+
+void NodeHost::dispatch_plugin() {
+  plugin_->dispatch(now());
+  apply_found();
+}
+
+void NodeHost::apply_found() {
+  for (const auto& told : std::exchange(found_, {}))
+    std::visit([this](const auto& what) { apply(what); }, told);
+}
+
+void NodeHost::apply(const exec::FoundNode& found) {
+  auto it = by_name_.find(found.name);
+  if (it != by_name_.end() && slots_[it->second].identity != found.identity) {
+    // What ran under the earlier identity has ended: the controller learns that from the new one.
+    if (slots_[it->second].identity.empty())
+      return;  // a configured node; the plugin must not have it
+    remove(it->second);
+    it = by_name_.end();
+  }
+  if (it == by_name_.end()) {
+    auto node = make_ ? make_(found) : fail(ErrorCode::failed_precondition, "no nodes are taken");
+    if (!node) return;
+    add(found.name, std::move(*node));
+    it = by_name_.find(found.name);
+    slots_[it->second].identity = found.identity;
+  }
+  slots_[it->second].removed = false;
+  node::NodeAgent& agent = slots_[it->second].node->agent();
+  agent.set_inventory(found.inventory, now());
+  agent.set_health(found.problem, now());
+  update_schedule(it->second);
+}
+
+void NodeHost::apply(const Removed& removed) {
+  const auto it = by_name_.find(removed.name);
+  if (it == by_name_.end() || slots_[it->second].identity.empty()) return;
+  slots_[it->second].removed = true;
+  slots_[it->second].node->agent().set_health(removed.why, now());
+  remove_if_empty(it->second);
+}
+
+void NodeHost::remove_if_empty(std::size_t index) {
+  if (slots_[index].removed && slots_[index].node->agent().attempts().empty()) remove(index);
+}
+
+// --- the loop -----------------------------------------------------------------------------------
 
 void NodeHost::drain_inputs() {
   std::vector<Input> inputs;
@@ -99,9 +171,12 @@ void NodeHost::drain_inputs() {
     inputs.swap(inputs_);
   }
   for (const Input& input : inputs) {
+    if (std::holds_alternative<Connected>(input)) connected_ = true;
+    if (std::holds_alternative<Disconnected>(input)) connected_ = false;
     const ToNode* message = std::get_if<ToNode>(&input);
     if (!message) {
-      for (std::size_t index = 0; index < slots_.size(); ++index) handle(index, input);
+      for (std::size_t index = 0; index < slots_.size(); ++index)
+        if (slots_[index].node) handle(index, input);
     } else if (auto it = by_name_.find(message->node); it != by_name_.end()) {
       handle(it->second, input);
     }
@@ -120,11 +195,12 @@ void NodeHost::handle(std::size_t index, const Input& input) {
   };
   std::visit(Handler{agent}, input);
   update_schedule(index);
+  remove_if_empty(index);
 }
 
 void NodeHost::update_schedule(std::size_t index) {
   Slot& slot = slots_[index];
-  const std::optional<BootTime> next = slot.node->next_deadline();
+  const std::optional<BootTime> next = slot.node->agent().next_deadline();
   if (slot.scheduled != next) {
     if (slot.scheduled) due_.erase({*slot.scheduled, index});
     slot.scheduled = next;
@@ -138,21 +214,27 @@ void NodeHost::update_schedule(std::size_t index) {
 
 void NodeHost::dispatch_due() {
   const node::Moment moment = now();
+  if (const auto at = plugin_->next_deadline(); at && *at <= moment.boot) dispatch_plugin();
   std::vector<std::size_t> indices;
   for (const auto& [time, index] : due_) {
     if (time > moment.boot) break;
     indices.push_back(index);
   }
   for (std::size_t index : indices) {
-    slots_[index].node->dispatch(now());
+    if (!slots_[index].node) continue;
+    slots_[index].node->agent().tick(now());
     update_schedule(index);
   }
+  for (const std::size_t index : std::exchange(touched_, {}))
+    if (slots_[index].node) update_schedule(index);
 }
 
 void NodeHost::set_timer() {
   itimerspec when{};
-  if (!due_.empty()) {
-    const auto us = std::max<std::int64_t>(1, due_.begin()->first.time_since_epoch().count());
+  std::optional<BootTime> next = plugin_->next_deadline();
+  if (!due_.empty() && (!next || due_.begin()->first < *next)) next = due_.begin()->first;
+  if (next) {
+    const auto us = std::max<std::int64_t>(1, next->time_since_epoch().count());
     when.it_value.tv_sec = us / 1'000'000;
     when.it_value.tv_nsec = us % 1'000'000 * 1000;
   }

@@ -1,5 +1,6 @@
-// NodeHost: the event loop and only thread of all nodes of this aresd. Messages from the link's threads arrive
-// through a queue. Owned by main(), which runs run(); the other functions state which threads may call them.
+// NodeHost: the event loop and only thread of all nodes of this aresd, and of the exec plugin that runs their attempts.
+// Messages from the link's threads arrive through a queue. Owned by main(), which runs run(); the other functions state
+// which threads may call them.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@
 
 namespace ares::aresd {
 
-class NodeHost {
+class NodeHost final : private exec::NodeEvents {
  public:
   struct Connected {};
   struct Disconnected {};
@@ -30,10 +31,19 @@ class NodeHost {
   };
   using Input = std::variant<Connected, Disconnected, ToNode, Health, GpusLookedAt>;
 
-  static Result<std::unique_ptr<NodeHost>> make();
+  // Opens the plugin; its table outlives the host. `options`: `key value` lines.
+  static Result<std::unique_ptr<NodeHost>> make(const ares_exec_plugin& plugin,
+                                                const std::string& options);
+  ~NodeHost() override;
+
+  exec::OpenPlugin& plugin() { return *plugin_; }
 
   // Before run(). `name` is the node's.
   void add(const std::string& name, std::unique_ptr<HostedNode> node);
+
+  // Makes the host's part of a node that the plugin has found. Called on the host's thread.
+  using MakeNode = std::function<Result<std::unique_ptr<HostedNode>>(const exec::FoundNode&)>;
+  void on_found(MakeNode make) { make_ = std::move(make); }
 
   void put(Input input);  // any thread, does not block
   void stop();            // any thread or signal handler: run() returns; jobs keep running
@@ -48,19 +58,42 @@ class NodeHost {
  private:
   struct Slot {
     std::string name;
-    std::unique_ptr<HostedNode> node;
-    std::optional<BootTime> scheduled;
-    std::string refused;
+    std::unique_ptr<HostedNode> node;  // null: the slot is free
+    std::optional<BootTime> scheduled{};
+    std::string refused{};
+    std::string identity{};  // of a node that the plugin has found
+    bool removed = false;  // the plugin finds it no longer; it stays until its attempts have ended
+  };
+  struct Removed {
+    std::string name, why;
   };
 
   NodeHost() = default;
+  void node_changed(const exec::FoundNode& node) override { found_.emplace_back(node); }
+  void node_removed(const std::string& name, const std::string& why) override {
+    found_.emplace_back(Removed{name, why});
+  }
+  void apply_found();
+  void apply(const exec::FoundNode& found);
+  void apply(const Removed& removed);
+  void remove(std::size_t index);
+  void remove_if_empty(std::size_t index);
+  void dispatch_plugin();
   void drain_inputs();
   void handle(std::size_t index, const Input& input);
   void update_schedule(std::size_t index);  // after each event of the node
   void dispatch_due();
   void set_timer();
 
+  std::unique_ptr<exec::OpenPlugin> plugin_;  // outlives the slots
+  std::vector<std::variant<exec::FoundNode, Removed>>
+      found_;  // told by the plugin, not applied yet
+  MakeNode make_;
+  bool connected_ = false;
+
   std::vector<Slot> slots_;
+  std::vector<std::size_t> free_;     // slots
+  std::vector<std::size_t> touched_;  // by events of the plugin, to be scheduled again
   std::unordered_map<std::string, std::size_t> by_name_;
   std::set<std::pair<BootTime, std::size_t>> due_;
   os::Fd poll_, wakeup_, timer_;

@@ -99,7 +99,8 @@ struct MockConfig {
   double launch_fail_rate = 0;            // of launches
   double slow_rate = 0;                   // of nodes
   std::chrono::milliseconds slow_delay{0};
-  double loss_rate = 0;  // of messages between node and controller, each way
+  double loss_rate = 0;      // of messages between node and controller, each way
+  std::string nodes_file{};  // of nodes that the plugin finds; empty = none
 };
 
 struct NodeConfig {

@@ -48,7 +48,9 @@ Status NodeAgent::recover(Executor& executor, Moment now) {
   for (const AttemptKey& key : *keys) {
     auto it = known.find(key);
     restore_attempt(key, it == known.end() ? nullptr : &it->second, now);
+    if (it != known.end()) known.erase(it);
   }
+  for (const auto& [key, report] : known) adopt(report, now);
   std::vector<GpuIndex> gpus;
   for (const Gpu& gpu : setup_.inventory.gpus) gpus.push_back(gpu.index);
   idle_gpus_ = IdleGpus(gpus, now.boot);
@@ -124,6 +126,17 @@ void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* know
   attempts_.at(key).gpus = step->launch.share.gpus;
   attempts_.at(key).cpu_ids = step->launch.share.cpu_ids;
   if (restart) launch(*step, now);
+}
+
+// An attempt that is not in the spool: the executor alone keeps records of its attempts.
+void NodeAgent::adopt(const AttemptReport& report, Moment now) {
+  if (forgotten_.contains(report.attempt)) return executor_->release(report.attempt, now);
+  Entry entry;
+  entry.intent.attempt = report.attempt;
+  entry.intent.fence = report.fence;
+  entry.report = report;
+  note_position(Epoch(), Lsn(report.fence.value()));
+  attempts_.insert_or_assign(report.attempt, std::move(entry));
 }
 
 // --- the session --------------------------------------------------------------------------------
@@ -243,6 +256,12 @@ void NodeAgent::set_health(std::string unhealthy, Moment now) {
   if (unhealthy == unhealthy_) return;
   unhealthy_ = std::move(unhealthy);
   if (connected_ && welcomed_) heartbeat(now);
+}
+
+void NodeAgent::set_inventory(const Inventory& inventory, Moment now) {
+  if (inventory == setup_.inventory) return;
+  setup_.inventory = inventory;
+  if (connected_) connected(now);
 }
 
 // Repeated by the controller until the node registers from another boot.

@@ -82,6 +82,8 @@ class NodeAgent final : public ExecutorEvents {
   // once.
   void set_health(std::string unhealthy, Moment now);
   void gpus_looked_at(const GpuLook& look, Moment now);
+  // What it offers has changed; registers again.
+  void set_inventory(const Inventory& inventory, Moment now);
 
   void attempt_changed(const AttemptReport& report, Moment now) override;
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
@@ -127,6 +129,7 @@ class NodeAgent final : public ExecutorEvents {
 
   Status read_identity(Moment now);
   bool save_identity();
+  void adopt(const AttemptReport& report, Moment now);
   void restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now);
   void resend_answer(Entry& entry, Moment now);
   StepSpec step_of(const LaunchSpec& launch, UserIdentity user) const;

@@ -1,10 +1,14 @@
-/* C ABI of exec plugins. An exec plugin runs a node's attempts: as processes, in containers, or simulated.
- * The host owns the result of open() until close(). The host makes all calls on one thread; the plugin calls the host's callbacks only
- * on that thread, during a call of the host. Plain C, so that a plugin can be built with another compiler.
+/* C ABI of exec plugins. An exec plugin runs the attempts of nodes: as processes, in containers, or simulated.
+ * One open() serves all nodes of the process. A node is the host's, which adds those of the configuration, or the plugin's, which
+ * finds it and tells the host. The host owns the result of open() until close(). The host makes all calls on one thread; the plugin
+ * calls the host's callbacks only on that thread, during a call of the host. A callback may call the plugin, but not open(), close(),
+ * add_node(), remove_node(), list() or dispatch(). Plain C, so that a plugin can be built with another compiler.
  *
  * All calls are asynchronous and idempotent. A call may be repeated. It returns at once, with an error only if nothing was tried; the
  * outcome is reported through the callbacks. For one key the plugin must start user code at most once, however often it is called,
  * and only after go() for that key with that fence.
+ *
+ * Structs with a `size` may grow at their end: `size` is the sizeof of the side that made it, fields beyond it do not exist.
  */
 #ifndef ARES_PLUGIN_EXEC_ABI_H
 #define ARES_PLUGIN_EXEC_ABI_H
@@ -16,8 +20,8 @@
 extern "C" {
 #endif
 
-/* Incremented by every change that is not an addition at the end of a struct. */
-#define ARES_EXEC_ABI_VERSION 2
+/* Incremented by every change that is not an addition at the end of a struct. A plugin of another version is refused. */
+#define ARES_EXEC_ABI_VERSION 3
 
 /* A shared object exports `const ares_exec_plugin* ARES_EXEC_ENTRY(void)`. */
 #define ARES_EXEC_ENTRY ares_exec_plugin_v1
@@ -42,10 +46,15 @@ enum ares_exec_result {
   ARES_EXEC_JOB_FAULT = 2   /* no such user, no such image: fails on every node */
 };
 
+/* Number that the host gives a node when it adds it. Another node may get it only after remove_node(). */
+typedef uint32_t ares_exec_node;
+
+/* The part of an attempt on one node. */
 typedef struct ares_exec_key {
   uint64_t job;
   uint32_t task;
   uint32_t attempt;
+  ares_exec_node node;
 } ares_exec_key;
 
 typedef struct ares_exec_text {
@@ -54,6 +63,7 @@ typedef struct ares_exec_text {
 } ares_exec_text;
 
 typedef struct ares_exec_report {
+  size_t size;
   ares_exec_key key;
   uint64_t fence;
   int32_t phase;
@@ -65,31 +75,52 @@ typedef struct ares_exec_report {
   int64_t ended_at_us;
   int64_t user_cpu_us;
   int64_t system_cpu_us;
-  int64_t max_rss; /* bytes */
-  ares_exec_text detail;
-  int64_t disk_read; /* bytes; known only within ares_exec_plugin.report_size */
+  int64_t max_rss;   /* bytes */
+  int64_t disk_read; /* bytes */
   int64_t disk_written;
+  ares_exec_text detail;
   /* Why the node must get no more jobs: with a running attempt as long as that is so, with one that has ended until an operator
    * resumes the node. */
   ares_exec_text node_problem;
   /* `key value` lines, the record `checkpoints` of aresstepd(8): what it has published and checkpoint_known() has not told. */
   ares_exec_text checkpoints;
   ares_exec_text restored; /* the record `restored` of aresstepd(8); empty: none */
-  /* `lsn` of the newest set_suspended() that has stopped all its processes; 0: none, or they run again. With report_size a plugin
-   * that has set_suspended() promises to tell it: until then other attempts do not start on the CPUs. */
+  /* `lsn` of the newest set_suspended() that has stopped all its processes; 0: none, or they run again. */
   uint64_t stopped;
 } ares_exec_report;
 
-/* Callbacks and facts for the plugin. `size` is the sizeof of the host's struct: fields beyond it do not exist. */
+/* A node that the host adds. */
+typedef struct ares_exec_node_setup {
+  size_t size;
+  ares_exec_node node;
+  ares_exec_text name;
+  ares_exec_text spool;   /* its directory; empty: it has none on disk */
+  ares_exec_text boot_id; /* of its machine */
+} ares_exec_node_setup;
+
+/* A node that the plugin has found. */
+typedef struct ares_exec_found_node {
+  size_t size;
+  ares_exec_text name; /* that users see; not one of the host's own nodes */
+  /* Of the machine and its boot, without blanks: what ran under another identity of the name has ended. */
+  ares_exec_text identity;
+  uint64_t incarnation; /* not 0; grows with each new identity of the name */
+  ares_exec_text
+      inventory; /* `key value` lines: cpus, memory, feature, gpu; see ares-exec-plugin(7) */
+  ares_exec_text problem; /* why no job should start there now; empty: it may */
+} ares_exec_found_node;
+
+/* Callbacks and facts for the plugin. */
 typedef struct ares_exec_host {
   size_t size;
   void* context; /* first argument of every callback */
   void (*changed)(void* context, const ares_exec_report* report);
   void (*launch_failed)(void* context, ares_exec_key key, uint64_t fence, int32_t result,
                         ares_exec_text cause);
-  ares_exec_text node;    /* name of the node */
-  ares_exec_text spool;   /* the node's directory, empty if it has none on disk */
-  ares_exec_text boot_id; /* of the machine */
+  /* The node exists, or something said of it has changed. The host adds it soon by add_node(), if it can serve it. */
+  void (*node_changed)(void* context, const ares_exec_found_node* node);
+  /* It exists no longer. This says nothing of attempts: the host removes the node only when all of them have ended. */
+  void (*node_removed)(void* context, ares_exec_text name, ares_exec_text why);
   ares_exec_text options; /* `key value` lines: the plugin's options in ares.yaml */
 } ares_exec_host;
 
@@ -101,7 +132,7 @@ typedef struct ares_exec_launch {
   ares_exec_text environment; /* NUL-separated NAME=value */
 } ares_exec_launch;
 
-/* What an attempt uses. `size` is the sizeof of the host's struct: fields beyond it do not exist. */
+/* What an attempt uses. The host makes it. */
 typedef struct ares_exec_use {
   size_t size;
   int64_t user_cpu_us; /* so far */
@@ -121,9 +152,15 @@ typedef struct ares_exec_plugin {
   /* Whether a job always stops when its lease expires, even if Ares' processes die. Called before open() and before any thread. */
   int32_t (*can_freeze)(void);
 
-  /* Returns NULL and a text in `error` if the plugin cannot serve this node. */
+  /* Returns NULL and a text in `error` if the plugin cannot work here. */
   void* (*open)(const ares_exec_host* host, char* error, size_t error_size);
   void (*close)(void* self);
+
+  /* Nodes. `add_node` returns ARES_EXEC_OK, or another result and a text in `error`. After remove_node() the host makes no call for
+   * the node and the plugin none of its callbacks; its attempts are left as they are. */
+  int32_t (*add_node)(void* self, const ares_exec_node_setup* setup, char* error,
+                      size_t error_size);
+  void (*remove_node)(void* self, ares_exec_node node);
 
   /* Starts the task up to its gate; user code waits for go(). The attempt's records are already in the spool. */
   int32_t (*launch)(void* self, const ares_exec_launch* launch, char* error, size_t error_size);
@@ -136,8 +173,8 @@ typedef struct ares_exec_plugin {
   void (*set_limit)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int64_t seconds);
   void (*renew_lease)(void* self, ares_exec_key key, int64_t lease_until_us);
   void (*release)(void* self, ares_exec_key key);
-  /* Calls host->changed once for every existing attempt, including those from before a restart. */
-  void (*list)(void* self);
+  /* Calls host->changed once for every existing attempt of the node, including those from before a restart. */
+  void (*list)(void* self, ares_exec_node node);
 
   /* A descriptor that becomes readable when dispatch() has work; -1 if dispatch() only has deadlines. */
   int32_t (*event_fd)(void* self);
@@ -146,19 +183,17 @@ typedef struct ares_exec_plugin {
   void (*dispatch)(void* self);
 
   /* Suspends (`suspended` 1) or resumes (0) all processes of the attempt. Calls with an `lsn` that is not newer are ignored. Suspended
-   * time does not count towards the time limit. `grace_s`: seconds between SIGTSTP and SIGSTOP where there is no freezer. If this is
-   * NULL or beyond `size`, the host sends SIGSTOP and SIGCONT through signal(). */
+   * time does not count towards the time limit. `grace_s`: seconds between SIGTSTP and SIGSTOP where there is no freezer. The plugin
+   * reports `stopped`: until then other attempts do not start on the CPUs. If this is NULL, the host sends SIGSTOP and SIGCONT through
+   * signal(). */
   void (*set_suspended)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn,
                         int32_t suspended, int64_t grace_s);
 
-  /* Fills in what a running attempt uses and returns 1; 0: nothing counts it. If this is NULL or beyond `size`, nothing does. */
+  /* Fills in what a running attempt uses and returns 1; 0: nothing counts it. If this is NULL, nothing does. */
   int32_t (*use_of)(void* self, ares_exec_key key, ares_exec_use* use);
 
-  /* sizeof of the plugin's ares_exec_report. If this is 0 or beyond `size`, the report ends with `detail`. */
-  size_t report_size;
-
-  /* The controller has committed the attempt's checkpoints up to this one: they need not be reported any more. If this is NULL or
-   * beyond `size`, they are reported until the attempt is released. */
+  /* The controller has committed the attempt's checkpoints up to this one: they need not be reported any more. If this is NULL, they
+   * are reported until the attempt is released. */
   void (*checkpoint_known)(void* self, ares_exec_key key, uint64_t fence, uint64_t sequence);
 } ares_exec_plugin;
 

@@ -20,7 +20,7 @@ namespace {
 
 // Minimum size of the table in this ABI version. Later functions exist if `size` includes them.
 constexpr std::size_t kLeast =
-    offsetof(ares_exec_plugin, dispatch) + sizeof(ares_exec_plugin::dispatch);
+    offsetof(ares_exec_plugin, checkpoint_known) + sizeof(ares_exec_plugin::checkpoint_known);
 
 Status check_trusted(const std::string& path) {
   struct stat info {};

@@ -12,17 +12,18 @@ static_assert(static_cast<int>(AttemptPhase::accepted) == ARES_EXEC_ACCEPTED &&
               static_cast<int>(AttemptPhase::lost) == ARES_EXEC_LOST);
 static_assert(TaskIndex::kNone == ARES_EXEC_NO_TASK);
 
-ares_exec_key to_abi(const AttemptKey& key) {
-  return {key.job.job.value(), key.job.task.value, key.attempt.value()};
+ares_exec_key to_abi(const AttemptKey& key, ares_exec_node node) {
+  return {key.job.job.value(), key.job.task.value, key.attempt.value(), node};
 }
 
 AttemptKey from_abi(const ares_exec_key& key) {
   return {{JobId(key.job), TaskIndex{key.task}}, AttemptNo(key.attempt)};
 }
 
-ares_exec_report to_abi(const AttemptReport& report) {
+ares_exec_report to_abi(const AttemptReport& report, ares_exec_node node) {
   ares_exec_report out{};
-  out.key = to_abi(report.attempt);
+  out.size = sizeof out;
+  out.key = to_abi(report.attempt, node);
   out.fence = report.fence.value();
   out.phase = static_cast<std::int32_t>(report.phase);
   out.exit_code = report.exit.code;

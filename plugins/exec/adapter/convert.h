@@ -12,8 +12,8 @@
 
 namespace ares::exec {
 
-ares_exec_key to_abi(const AttemptKey& key);
-AttemptKey from_abi(const ares_exec_key& key);
+ares_exec_key to_abi(const AttemptKey& key, ares_exec_node node);
+AttemptKey from_abi(const ares_exec_key& key);  // without the node
 
 inline ares_exec_text to_abi(std::string_view text) {
   return {text.data(), text.size()};
@@ -31,9 +31,9 @@ std::optional<Point> time_from_abi(std::int64_t us) {
   return us == ARES_EXEC_NONE ? std::nullopt : std::optional<Point>(Point(Duration(us)));
 }
 
-// The result points into `report`. Its checkpoints are for the caller to add, because they are a text made of
-// several fields.
-ares_exec_report to_abi(const AttemptReport& report);
+// The result points into `report`. Its checkpoints and what it was restored from are for the caller to add, because
+// they are texts made of several fields.
+ares_exec_report to_abi(const AttemptReport& report, ares_exec_node node);
 AttemptReport from_abi(const ares_exec_report& report);
 
 }  // namespace ares::exec

@@ -1,21 +1,35 @@
 #include "exec/baremetal/baremetal.h"
 
+#include <sys/epoll.h>
+
+#include <set>
+
 #include "exec/adapter/backend.h"
 #include "exec/baremetal/step_channels.h"
 #include "node/text_fields.h"
+#include "os/fd.h"
 #include "os/group_use.h"
 #include "os/namespace.h"
 
 namespace ares::exec {
 namespace {
 
-class Baremetal final : public Backend {
+// The attempts of one node.
+class BaremetalNode final : public node::Executor {
  public:
-  Baremetal(std::unique_ptr<FileSpool> spool, std::unique_ptr<StepChannels> channels,
-            node::ExecutorEvents& events, std::string boot_id)
-      : spool_(std::move(spool)),
+  // Is in `nodes` while it lives.
+  BaremetalNode(std::set<BaremetalNode*>& nodes, std::unique_ptr<FileSpool> spool,
+                std::unique_ptr<StepChannels> channels, node::ExecutorEvents& events,
+                std::string boot_id)
+      : nodes_(nodes),
+        spool_(std::move(spool)),
         channels_(std::move(channels)),
-        supervisors_(*spool_, *channels_, events, std::move(boot_id)) {}
+        supervisors_(*spool_, *channels_, events, std::move(boot_id)) {
+    nodes_.insert(this);
+  }
+  ~BaremetalNode() override { nodes_.erase(this); }
+  BaremetalNode(const BaremetalNode&) = delete;
+  BaremetalNode& operator=(const BaremetalNode&) = delete;
 
   Status launch(const node::StepSpec& spec, node::Moment now) override {
     return supervisors_.launch(spec, now);
@@ -41,25 +55,26 @@ class Baremetal final : public Backend {
   std::optional<AttemptUse> use_of(const AttemptKey& key) override;
   std::vector<AttemptReport> list(node::Moment now) override { return supervisors_.list(now); }
 
-  int event_fd() const override { return channels_->event_fd(); }
-  std::optional<BootTime> next_deadline() const override {
+  int event_fd() const { return channels_->event_fd(); }
+  std::optional<BootTime> next_deadline() const {
     std::optional<BootTime> due = supervisors_.next_deadline();
     if (const auto other = channels_->next_deadline(); other && (!due || *other < *due))
       due = other;
     return due;
   }
-  void dispatch(node::Moment now) override {
+  void dispatch(node::Moment now) {
     channels_->dispatch(supervisors_, now);
     supervisors_.tick(now);
   }
 
  private:
+  std::set<BaremetalNode*>& nodes_;
   std::unique_ptr<FileSpool> spool_;
   std::unique_ptr<StepChannels> channels_;
   node::Supervisors supervisors_;
 };
 
-std::optional<AttemptUse> Baremetal::use_of(const AttemptKey& key) {
+std::optional<AttemptUse> BaremetalNode::use_of(const AttemptKey& key) {
   const std::unique_ptr<node::AttemptDir> dir = spool_->open(key);
   if (!dir) return std::nullopt;
   const auto started = node::read_record(*dir, node::Record::started, node::decode_started);
@@ -80,22 +95,70 @@ bool isolates(bool user_namespaces) {
   return (user_namespaces || kind == os::NamespaceKind::privileged) && os::can_make_namespace(kind);
 }
 
-Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& events,
-                                      const LaunchTexts&) {
-  node::FieldReader options("options", host.options);
-  std::unique_ptr<FileSpool> spool = FileSpool::share(host.spool);
+struct Options {
+  std::string stepd, config, private_tmp;
+  bool private_ipc = true;
+  bool user_namespaces = true;
+};
+
+// Usually of one node, the machine's.
+class Baremetal final : public Backend {
+ public:
+  Baremetal(Options options, os::Fd poll) : options_(std::move(options)), poll_(std::move(poll)) {}
+
+  Result<std::unique_ptr<node::Executor>> add_node(AddedNode node, node::ExecutorEvents& events,
+                                                   const LaunchTexts& texts) override;
+  int event_fd() const override { return poll_.get(); }
+  std::optional<BootTime> next_deadline() const override;
+  void dispatch(node::Moment now) override {
+    for (BaremetalNode* node : nodes_) node->dispatch(now);
+  }
+
+ private:
+  Options options_;
+  os::Fd poll_;  // of the descriptors of all nodes
+  std::set<BaremetalNode*> nodes_;
+};
+
+Result<std::unique_ptr<node::Executor>> Baremetal::add_node(AddedNode node,
+                                                            node::ExecutorEvents& events,
+                                                            const LaunchTexts&) {
+  std::unique_ptr<FileSpool> spool = FileSpool::share(node.spool);
   std::vector<std::string> stepd_options;
-  if (options.text_or_empty("private_ipc") == "no") stepd_options.emplace_back("--shared-ipc");
-  Result<std::unique_ptr<StepChannels>> channels =
-      StepChannels::make({.stepd = options.text_or_empty("stepd"),
-                          .stepd_options = std::move(stepd_options),
-                          .namespaces = isolates(options.text_or_empty("user_namespaces") != "no"),
-                          .node = {host.node, host.boot_id, options.text_or_empty("config"),
-                                   options.text_or_empty("private_tmp")}},
-                         *spool);
+  if (!options_.private_ipc) stepd_options.emplace_back("--shared-ipc");
+  Result<std::unique_ptr<StepChannels>> channels = StepChannels::make(
+      {.stepd = options_.stepd,
+       .stepd_options = std::move(stepd_options),
+       .namespaces = isolates(options_.user_namespaces),
+       .node = {std::move(node.name), node.boot_id, options_.config, options_.private_tmp}},
+      *spool);
   if (!channels) return fail(channels.error());
-  return std::make_unique<Baremetal>(std::move(spool), std::move(*channels), events,
-                                     std::move(host.boot_id));
+  epoll_event readable{};
+  readable.events = EPOLLIN;
+  if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, (*channels)->event_fd(), &readable) != 0)
+    return fail(os::errno_error("cannot watch the supervisors"));
+  return std::make_unique<BaremetalNode>(nodes_, std::move(spool), std::move(*channels), events,
+                                         std::move(node.boot_id));
+}
+
+std::optional<BootTime> Baremetal::next_deadline() const {
+  std::optional<BootTime> due;
+  for (const BaremetalNode* node : nodes_)
+    if (const auto other = node->next_deadline(); other && (!due || *other < *due)) due = other;
+  return due;
+}
+
+Result<std::unique_ptr<Backend>> make(std::string text, NodeEvents&) {
+  node::FieldReader in("options", text);
+  Options options;
+  options.stepd = in.text_or_empty("stepd");
+  options.config = in.text_or_empty("config");
+  options.private_tmp = in.text_or_empty("private_tmp");
+  options.private_ipc = in.text_or_empty("private_ipc") != "no";
+  options.user_namespaces = in.text_or_empty("user_namespaces") != "no";
+  os::Fd poll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!poll) return fail(os::errno_error("cannot watch supervisors"));
+  return std::make_unique<Baremetal>(std::move(options), std::move(poll));
 }
 
 void* open(const ares_exec_host* host, char* error, std::size_t error_size) {

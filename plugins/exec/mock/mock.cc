@@ -2,8 +2,10 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "exec/adapter/backend.h"
+#include "exec/mock/node_file.h"
 #include "exec/mock/simulated_tree.h"
 #include "node/memory_spool.h"
 #include "node/step.h"
@@ -15,6 +17,8 @@ namespace {
 struct Options {
   Duration start_delay{};
   Duration run_time{};
+  Duration slow_delay{};
+  std::uint32_t slow_permille = 0;
   std::uint32_t fail_permille = 0;
   std::uint32_t launch_fail_permille = 0;
 };
@@ -25,11 +29,29 @@ bool is_chosen(const T& what, std::uint64_t salt, std::uint32_t permille) {
   return (std::hash<T>{}(what) ^ salt) * 0x9e3779b97f4a7c15ULL % 1000 < permille;
 }
 
-// Runs the state machine of aresstepd on a directory in memory and simulated processes.
-class Mock final : public Backend {
+class MockNode;
+
+// When something is due on which node.
+using Due = std::set<std::tuple<BootTime, MockNode*, AttemptKey>>;
+
+// The attempts of one node: runs the state machine of aresstepd on a directory in memory and simulated processes.
+class MockNode final : public node::Executor {
  public:
-  Mock(Options options, node::ExecutorEvents& events, const LaunchTexts& texts, std::string boot_id)
-      : options_(options), events_(events), texts_(texts), boot_id_(std::move(boot_id)) {}
+  MockNode(const Options& options, Due& due, AddedNode node, node::ExecutorEvents& events,
+           const LaunchTexts& texts)
+      : options_(options),
+        start_delay_(is_chosen(node.name, 2, options.slow_permille) ? options.slow_delay
+                                                                    : options.start_delay),
+        due_(due),
+        events_(events),
+        texts_(texts),
+        boot_id_(std::move(node.boot_id)) {}
+  ~MockNode() override {
+    for (const auto& [key, step] : steps_)
+      if (step.scheduled) due_.erase({*step.scheduled, this, key});
+  }
+  MockNode(const MockNode&) = delete;
+  MockNode& operator=(const MockNode&) = delete;
 
   Status launch(const node::StepSpec& spec, node::Moment now) override;
   void go(const Go& go, std::optional<BootTime> lease_until, node::Moment now) override {
@@ -55,11 +77,7 @@ class Mock final : public Backend {
   }
   std::vector<AttemptReport> list(node::Moment) override;
 
-  int event_fd() const override { return -1; }
-  std::optional<BootTime> next_deadline() const override {
-    return due_.empty() ? std::nullopt : std::optional<BootTime>(due_.begin()->first);
-  }
-  void dispatch(node::Moment now) override;
+  void turn(const AttemptKey& key, node::Moment now);  // what is due of the attempt
 
  private:
   struct Step {
@@ -75,20 +93,49 @@ class Mock final : public Backend {
   };
 
   void tell(const AttemptKey& key, const node::StepCommand& command, node::Moment now);
-  void turn(const AttemptKey& key, node::Moment now);
   void report(const AttemptKey& key, Step& step, node::Moment now);
   void schedule(const AttemptKey& key, std::optional<BootTime> at);
 
-  Options options_;
+  const Options& options_;
+  Duration start_delay_;
+  Due& due_;
   node::ExecutorEvents& events_;
   const LaunchTexts& texts_;
   std::string boot_id_;
   node::MemorySpool spool_;
   std::map<AttemptKey, Step> steps_;
-  std::set<std::pair<BootTime, AttemptKey>> due_;
 };
 
-Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
+class Mock final : public Backend {
+ public:
+  Mock(Options options, std::unique_ptr<NodeFile> file, NodeEvents& nodes)
+      : options_(options), file_(std::move(file)), nodes_(nodes) {}
+
+  Result<std::unique_ptr<node::Executor>> add_node(AddedNode node, node::ExecutorEvents& events,
+                                                   const LaunchTexts& texts) override {
+    return std::make_unique<MockNode>(options_, due_, std::move(node), events, texts);
+  }
+  int event_fd() const override { return file_ ? file_->event_fd() : -1; }
+  std::optional<BootTime> next_deadline() const override {
+    if (file_ && !file_->was_read()) return BootTime{};  // at once
+    return due_.empty() ? std::nullopt : std::optional<BootTime>(std::get<0>(*due_.begin()));
+  }
+  void dispatch(node::Moment now) override {
+    if (file_) (void)file_->look(nodes_);  // without a change if it is being edited and wrong
+    while (!due_.empty() && std::get<0>(*due_.begin()) <= now.boot) {
+      const auto [at, node, key] = *due_.begin();
+      node->turn(key, now);
+    }
+  }
+
+ private:
+  Options options_;
+  Due due_;
+  std::unique_ptr<NodeFile> file_;  // null: it finds no nodes
+  NodeEvents& nodes_;
+};
+
+Status MockNode::launch(const node::StepSpec& spec, node::Moment now) {
   const AttemptKey& key = spec.launch.attempt;
   if (steps_.contains(key)) return {};
   const Duration run_time = options_.run_time.count() > 0
@@ -110,12 +157,12 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
 
   step.machine = std::make_unique<node::StepMachine>(node::settings_of(spec.launch), *step.dir,
                                                      step.tree, [](node::StepNotice) {});
-  step.start_at = now.boot + options_.start_delay;
+  step.start_at = now.boot + start_delay_;
   schedule(key, step.start_at);
   return {};
 }
 
-void Mock::kill(const Kill& kill, node::Moment now) {
+void MockNode::kill(const Kill& kill, node::Moment now) {
   auto it = steps_.find(kill.attempt);
   if (it == steps_.end()) return;
   if (it->second.start_at) {  // still in its start delay
@@ -125,7 +172,7 @@ void Mock::kill(const Kill& kill, node::Moment now) {
   tell(kill.attempt, node::StepKill{kill.fence, kill.immediately, kill.grace}, now);
 }
 
-void Mock::tell(const AttemptKey& key, const node::StepCommand& command, node::Moment now) {
+void MockNode::tell(const AttemptKey& key, const node::StepCommand& command, node::Moment now) {
   auto it = steps_.find(key);
   if (it == steps_.end()) return;
   it->second.tree.set_now(now.boot);
@@ -134,7 +181,7 @@ void Mock::tell(const AttemptKey& key, const node::StepCommand& command, node::M
   schedule(key, now.boot);
 }
 
-std::vector<AttemptReport> Mock::list(node::Moment) {
+std::vector<AttemptReport> MockNode::list(node::Moment) {
   std::vector<AttemptReport> reports;
   for (const auto& [key, step] : steps_)
     if (Result<AttemptReport> report = report_attempt(spool_, key, boot_id_)) {
@@ -144,12 +191,7 @@ std::vector<AttemptReport> Mock::list(node::Moment) {
   return reports;
 }
 
-void Mock::dispatch(node::Moment now) {
-  while (!due_.empty() && due_.begin()->first <= now.boot) turn(due_.begin()->second, now);
-}
-
-void Mock::turn(const AttemptKey& key_in_set, node::Moment now) {
-  const AttemptKey key = key_in_set;
+void MockNode::turn(const AttemptKey& key, node::Moment now) {
   schedule(key, std::nullopt);
   auto it = steps_.find(key);
   if (it == steps_.end()) return;
@@ -170,7 +212,7 @@ void Mock::turn(const AttemptKey& key_in_set, node::Moment now) {
   report(key, step, now);
 }
 
-void Mock::report(const AttemptKey& key, Step& step, node::Moment now) {
+void MockNode::report(const AttemptKey& key, Step& step, node::Moment now) {
   if (step.machine->finished())
     step.dir.reset();  // releases the lock, as the end of a process would
   Result<AttemptReport> current = report_attempt(spool_, key, boot_id_);
@@ -182,26 +224,32 @@ void Mock::report(const AttemptKey& key, Step& step, node::Moment now) {
   events_.attempt_changed(*current, now);  // may release the step
 }
 
-void Mock::schedule(const AttemptKey& key, std::optional<BootTime> at) {
+void MockNode::schedule(const AttemptKey& key, std::optional<BootTime> at) {
   auto it = steps_.find(key);
   if (it == steps_.end()) return;
-  if (it->second.scheduled) due_.erase({*it->second.scheduled, key});
+  if (it->second.scheduled) due_.erase({*it->second.scheduled, this, key});
   it->second.scheduled = at;
-  if (at) due_.emplace(*at, key);
+  if (at) due_.emplace(*at, this, key);
 }
 
-Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& events,
-                                      const LaunchTexts& texts) {
-  node::FieldReader in("options", host.options);
+Result<std::unique_ptr<Backend>> make(std::string text, NodeEvents& nodes) {
+  node::FieldReader in("options", text);
   Options options;
   options.start_delay = std::chrono::milliseconds(in.number_or<std::int64_t>("start_delay_ms", 0));
   options.run_time = std::chrono::milliseconds(in.number_or<std::int64_t>("run_time_ms", 0));
   options.fail_permille = in.number_or<std::uint32_t>("fail_permille", 0);
   options.launch_fail_permille = in.number_or<std::uint32_t>("launch_fail_permille", 0);
-  if (is_chosen(host.node, 2, in.number_or<std::uint32_t>("slow_permille", 0)))
-    options.start_delay = std::chrono::milliseconds(in.number_or<std::int64_t>("slow_delay_ms", 0));
+  options.slow_permille = in.number_or<std::uint32_t>("slow_permille", 0);
+  options.slow_delay = std::chrono::milliseconds(in.number_or<std::int64_t>("slow_delay_ms", 0));
+  const std::string path = in.text_or_empty("nodes_file");
   if (Status read = in.status(); !read) return fail(read.error());
-  return std::make_unique<Mock>(options, events, texts, std::move(host.boot_id));
+  std::unique_ptr<NodeFile> file;
+  if (!path.empty()) {
+    auto opened = NodeFile::open(path);
+    if (!opened) return fail(opened.error());
+    file = std::move(*opened);
+  }
+  return std::make_unique<Mock>(options, std::move(file), nodes);
 }
 
 void* open(const ares_exec_host* host, char* error, std::size_t error_size) {

@@ -1,4 +1,5 @@
-// Tests: exec/adapter/backend, exec/adapter/convert
+// Tests: exec/adapter/backend, exec/adapter/convert, exec/adapter/open_plugin, exec/adapter/found_node
+// Tests: node_file
 // The mock plugin behind the exec interface, driven by a node agent like in aresd.
 #include "exec/mock/mock.h"
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "exec/mock/node_file.h"
 #include "exec/mock/simulated_tree.h"
 #include "node/memory_spool.h"
 #include "real_node.h"
@@ -24,8 +26,8 @@ class Mock : public ::testing::Test, private node::Uplink, private node::Users {
     node::Uplink& uplink = *this;
     node::Users& users = *this;
     agent = std::make_unique<node::NodeAgent>(setup, spool, users, uplink);
-    executor = std::move(
-        *PluginExecutor::open(*mock_plugin(), {"n1", "", "boot", options}, spool, *agent));
+    plugin = std::move(*OpenPlugin::open(*mock_plugin(), options, none));
+    executor = std::move(*plugin->add_node({"n1", "", "boot"}, spool, *agent));
     ASSERT_TRUE(agent->recover(*executor, real_now()));
     agent->connected(real_now());
   }
@@ -48,9 +50,8 @@ class Mock : public ::testing::Test, private node::Uplink, private node::Users {
   bool until(const AttemptKey& key, AttemptPhase phase) {
     const BootTime deadline = os::boot_now() + Seconds(10);
     while (report(key).phase != phase && os::boot_now() < deadline) {
-      if (const auto next = executor->next_deadline(); next && *next > os::boot_now())
-        ::usleep(1000);
-      executor->dispatch(real_now());
+      if (const auto next = plugin->next_deadline(); next && *next > os::boot_now()) ::usleep(1000);
+      plugin->dispatch(real_now());
     }
     return report(key).phase == phase;
   }
@@ -65,7 +66,9 @@ class Mock : public ::testing::Test, private node::Uplink, private node::Users {
 
   node::MemorySpool spool;
   std::unique_ptr<node::NodeAgent> agent;
-  std::unique_ptr<PluginExecutor> executor;
+  NoNodes none;
+  std::unique_ptr<OpenPlugin> plugin;
+  std::unique_ptr<node::Executor> executor;
 
  private:
   void send(FromNode) override {}
@@ -153,17 +156,18 @@ TEST(FirstSleep, IsFoundAtTheStartOfALine) {
   EXPECT_FALSE(first_sleep(""));
 }
 
-// A plugin of 0.1.0: its reports end with the detail, and it fills in less of what an attempt uses.
-struct OldPlugin {
+// A plugin that was built when reports ended with the detail.
+struct OlderPlugin {
   ares_exec_host host{};
-  static void list(void* self) {
-    auto& old = *static_cast<OldPlugin*>(self);
-    std::vector<char> report(offsetof(ares_exec_report, disk_read) + 2 * sizeof(std::int64_t),
-                             0x7f);
+  static void list(void* self, ares_exec_node node) {
+    auto& old = *static_cast<OlderPlugin*>(self);
+    std::vector<char> report(sizeof(ares_exec_report), 0x7f);
     ares_exec_report known{};
+    known.size = offsetof(ares_exec_report, node_problem);
+    known.key.node = node;
     known.phase = ARES_EXEC_DONE;
     known.max_rss = 5;
-    std::memcpy(report.data(), &known, offsetof(ares_exec_report, disk_read));
+    std::memcpy(report.data(), &known, known.size);
     old.host.changed(old.host.context, reinterpret_cast<const ares_exec_report*>(report.data()));
   }
 };
@@ -172,22 +176,167 @@ TEST_F(Mock, ReportsOfOlderPluginsAreNotReadBeyondTheirEnd) {
   start("");
   ares_exec_plugin table = *mock_plugin();
   table.open = [](const ares_exec_host* host, char*, size_t) -> void* {
-    return new OldPlugin{*host};
+    return new OlderPlugin{*host};
   };
-  table.close = [](void* self) { delete static_cast<OldPlugin*>(self); };
-  table.list = OldPlugin::list;
-  ares_exec_plugin unset = table;  // written for 0.1.0, compiled with the header of this release
-  unset.report_size = 0;
-  table.size = offsetof(ares_exec_plugin, report_size);
-  for (const ares_exec_plugin& plugin : {table, unset}) {
-    auto old = PluginExecutor::open(plugin, {"n1", "", "boot", ""}, spool, *agent);
-    ASSERT_TRUE(old);
-    const std::vector<AttemptReport> reports = (*old)->list(real_now());
-    ASSERT_EQ(reports.size(), 1u);
-    EXPECT_EQ(reports[0].usage.max_rss, Bytes(5));
-    EXPECT_EQ(reports[0].usage.disk_read, Bytes{});
-    EXPECT_EQ(reports[0].usage.disk_written, Bytes{});
+  table.close = [](void* self) { delete static_cast<OlderPlugin*>(self); };
+  table.add_node = [](void*, const ares_exec_node_setup*, char*, size_t) -> int32_t {
+    return ARES_EXEC_OK;
+  };
+  table.remove_node = [](void*, ares_exec_node) {};
+  table.list = OlderPlugin::list;
+  table.set_suspended = nullptr;
+  auto old = OpenPlugin::open(table, "", none);
+  ASSERT_TRUE(old);
+  const auto node = (*old)->add_node({"n1", "", "boot"}, spool, *agent);
+  ASSERT_TRUE(node);
+  const std::vector<AttemptReport> reports = (*node)->list(real_now());
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].usage.max_rss, Bytes(5));
+  EXPECT_EQ(reports[0].node_problem, "");
+  EXPECT_EQ(reports[0].stopped, Lsn{});
+  EXPECT_FALSE((*node)->tells_stopped());
+}
+
+// --- several nodes of one plugin ----------------------------------------------------------------
+
+// Collects what is told of the attempts of one node.
+struct Told final : node::ExecutorEvents {
+  std::map<AttemptKey, AttemptReport> last;
+  void attempt_changed(const AttemptReport& report, node::Moment) override {
+    last[report.attempt] = report;
   }
+  void launch_failed(const AttemptKey&, Fence, bool, const std::string&, node::Moment) override {}
+};
+
+bool dispatch_until(OpenPlugin& plugin, const std::function<bool()>& condition) {
+  const BootTime deadline = os::boot_now() + Seconds(10);
+  while (!condition() && os::boot_now() < deadline) {
+    plugin.dispatch(real_now());
+    ::usleep(1000);
+  }
+  return condition();
+}
+
+TEST(ManyNodes, AnAttemptOfTwoNodesIsTwoParts) {
+  NoNodes none;
+  const auto plugin = std::move(*OpenPlugin::open(*mock_plugin(), "run_time_ms 1000000\n", none));
+  node::MemorySpool spool_a, spool_b;
+  Told told_a, told_b;
+  auto a = std::move(*plugin->add_node({"a", "", "boot"}, spool_a, told_a));
+  auto b = std::move(*plugin->add_node({"b", "", "boot"}, spool_b, told_b));
+  node::StepSpec spec;
+  spec.launch.attempt = {{JobId(1), TaskIndex{}}, AttemptNo(1)};
+  spec.launch.fence = Fence(7);
+  spec.launch.spec = std::make_shared<JobSpec>();
+  const AttemptKey key = spec.launch.attempt;
+  ASSERT_TRUE(a->launch(spec, real_now()));
+  ASSERT_TRUE(b->launch(spec, real_now()));
+  const auto both = [&](AttemptPhase of_a, AttemptPhase of_b) {
+    return dispatch_until(
+        *plugin, [&] { return told_a.last[key].phase == of_a && told_b.last[key].phase == of_b; });
+  };
+  ASSERT_TRUE(both(AttemptPhase::ready, AttemptPhase::ready));
+  a->go({key, Fence(7)}, std::nullopt, real_now());
+  ASSERT_TRUE(both(AttemptPhase::running, AttemptPhase::ready));
+  b->kill({key, Fence(7), true}, real_now());
+  ASSERT_TRUE(both(AttemptPhase::running, AttemptPhase::never_ran));
+  EXPECT_EQ(a->list(real_now()).size(), 1u);
+  b->release(key, real_now());
+  EXPECT_EQ(b->list(real_now()).size(), 0u);
+}
+
+TEST(ManyNodes, ARemovedNodeTellsNothingMore) {
+  NoNodes none;
+  const auto plugin = std::move(*OpenPlugin::open(*mock_plugin(), "", none));
+  node::MemorySpool spool;
+  Told told;
+  auto node = std::move(*plugin->add_node({"a", "", "boot"}, spool, told));
+  node::StepSpec spec;
+  spec.launch.attempt = {{JobId(1), TaskIndex{}}, AttemptNo(1)};
+  spec.launch.spec = std::make_shared<JobSpec>();
+  ASSERT_TRUE(node->launch(spec, real_now()));
+  ASSERT_TRUE(plugin->next_deadline());
+  node.reset();
+  EXPECT_FALSE(plugin->next_deadline());
+  plugin->dispatch(real_now());
+  EXPECT_TRUE(told.last.empty());
+}
+
+// --- nodes that the plugin finds ----------------------------------------------------------------
+
+struct ToldNodes final : NodeEvents {
+  std::map<std::string, FoundNode> nodes;
+  std::map<std::string, std::string> removed;  // why
+  void node_changed(const FoundNode& node) override { nodes[node.name] = node; }
+  void node_removed(const std::string& name, const std::string& why) override {
+    nodes.erase(name);
+    removed[name] = why;
+  }
+};
+
+TEST(FoundNodes, FollowTheFile) {
+  TemporaryDirectory directory;
+  const std::string file = directory / "nodes";
+  const auto write = [&](const std::string& text) {
+    std::ofstream(file + ".new") << text;
+    std::filesystem::rename(file + ".new", file);
+  };
+  ToldNodes told;
+  const auto plugin =
+      std::move(*OpenPlugin::open(*mock_plugin(), "nodes_file " + file + "\n", told));
+  const auto follows = [&](const std::function<bool()>& condition) {
+    return dispatch_until(*plugin, condition);
+  };
+  plugin->dispatch(real_now());
+  EXPECT_TRUE(told.nodes.empty()) << "there is no file yet";
+
+  write(
+      "# two nodes\nk1 uid-1 3 4 1000 zone-a,fast a100,a100\nk2 uid-2 1 8 2000 - - cordoned by "
+      "hand\n");
+  ASSERT_TRUE(follows([&] { return told.nodes.size() == 2; }));
+  const FoundNode& first = told.nodes["k1"];
+  EXPECT_EQ(first.identity, "uid-1");
+  EXPECT_EQ(first.incarnation, 3u);
+  EXPECT_EQ(first.inventory.cpus, 4u);
+  EXPECT_EQ(first.inventory.memory, Bytes::mib(1000));
+  EXPECT_EQ(first.inventory.features, (std::vector<std::string>{"zone-a", "fast"}));
+  ASSERT_EQ(first.inventory.gpus.size(), 2u);
+  EXPECT_EQ(first.inventory.gpus[1].index, GpuIndex(1));
+  EXPECT_EQ(first.inventory.gpus[1].type, "a100");
+  EXPECT_EQ(first.problem, "");
+  EXPECT_EQ(told.nodes["k2"].problem, "cordoned by hand");
+
+  write("k1 uid-1 3 2 1000 - -\n");
+  ASSERT_TRUE(follows([&] { return told.removed.contains("k2"); }));
+  EXPECT_EQ(told.nodes["k1"].inventory.cpus, 2u);
+  EXPECT_NE(told.removed["k2"].find(file), std::string::npos);
+
+  write("k1 uid-1 3 none 1000 - -\n");
+  write("k1 uid-9 4 2 1000 - -\n");
+  ASSERT_TRUE(follows([&] { return told.nodes["k1"].identity == "uid-9"; }));
+}
+
+TEST(FoundNodes, ALineThatIsWrongIsNamed) {
+  EXPECT_TRUE(parse_nodes("\n# x\n")->empty());
+  for (const char* line : {"k1", "k1 u 0 4 100 - -", "k1 u 1 0 100 - -", "k1 u 1 4 0 - -",
+                           "k1 u 1 4 x - -", "k1 u 1 4 99999999999999 - -"}) {
+    const auto nodes = parse_nodes(std::string("k0 u 1 1 1 - -\n") + line);
+    ASSERT_FALSE(nodes) << line;
+    EXPECT_NE(nodes.error().message.find("line 2"), std::string::npos);
+  }
+}
+
+TEST(FoundNodes, AnInventoryPassesTheInterface) {
+  Inventory inventory;
+  inventory.cpus = 3;
+  inventory.memory = Bytes::mib(5);
+  inventory.features = {"zone-a", "with space\n"};
+  inventory.gpus = {{GpuIndex(0), "a100", {}}, {GpuIndex(1), "h100", {}}};
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
+  EXPECT_FALSE(decode_inventory("cpus 0\nmemory 1\n"));
+  EXPECT_FALSE(decode_inventory("cpus 1\nmemory -1\n"));
+  EXPECT_FALSE(decode_inventory("cpus 1\nmemory 1\ngpu \n"));
+  EXPECT_FALSE(decode_inventory("memory 1\n"));
 }
 
 }  // namespace

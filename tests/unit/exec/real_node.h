@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/adapter/plugin_executor.h"
+#include "exec/adapter/open_plugin.h"
 #include "exec/baremetal/baremetal.h"
 #include "exec/baremetal/file_spool.h"
 #include "node/agent.h"
@@ -54,6 +54,12 @@ inline std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Of plugins that find no nodes.
+class NoNodes final : public NodeEvents {
+  void node_changed(const FoundNode&) override {}
+  void node_removed(const std::string&, const std::string&) override {}
+};
+
 class RealNode final : private node::Uplink, private node::Users {
  public:
   explicit RealNode(const std::string& spool_path) : spool_path_(spool_path) { start(); }
@@ -82,8 +88,8 @@ class RealNode final : private node::Uplink, private node::Users {
     node::Uplink& uplink = *this;
     node::Users& users = *this;
     agent_ = std::make_unique<node::NodeAgent>(setup, *spool_, users, uplink);
-    PluginSetup plugin{"n1", spool_path_, setup.boot_id, "stepd " + stepd + "\n"};
-    executor_ = std::move(*PluginExecutor::open(*baremetal_plugin(), plugin, *spool_, *agent_));
+    plugin_ = std::move(*OpenPlugin::open(*baremetal_plugin(), "stepd " + stepd + "\n", none_));
+    executor_ = std::move(*plugin_->add_node({"n1", spool_path_, setup.boot_id}, *spool_, *agent_));
     if (Status recovered = agent_->recover(*executor_, real_now()); !recovered) std::abort();
     connect();
   }
@@ -91,6 +97,7 @@ class RealNode final : private node::Uplink, private node::Users {
   void stop() {
     agent_.reset();
     executor_.reset();
+    plugin_.reset();
     spool_.reset();
   }
   void restart() {
@@ -111,9 +118,9 @@ class RealNode final : private node::Uplink, private node::Users {
     const BootTime deadline = os::boot_now() + patience;
     while (!condition()) {
       if (os::boot_now() >= deadline) return false;
-      pollfd readable{executor_->event_fd(), POLLIN, 0};
+      pollfd readable{plugin_->event_fd(), POLLIN, 0};
       ::poll(&readable, 1, 5);
-      executor_->dispatch(real_now());
+      plugin_->dispatch(real_now());
       agent_->tick(real_now());
     }
     return true;
@@ -175,7 +182,9 @@ class RealNode final : private node::Uplink, private node::Users {
   std::uint64_t heartbeat_ = 0;
   std::unique_ptr<FileSpool> spool_;
   std::unique_ptr<node::NodeAgent> agent_;
-  std::unique_ptr<PluginExecutor> executor_;
+  NoNodes none_;
+  std::unique_ptr<OpenPlugin> plugin_;
+  std::unique_ptr<node::Executor> executor_;
 };
 
 // A job of the calling user with this script and `out` in `work_dir` as its output file.

@@ -91,9 +91,9 @@ TEST(CheckExecPlugin, RefusesAnotherVersionAndAShorterTable) {
   plugin.abi_version = ARES_EXEC_ABI_VERSION + 1;
   EXPECT_NE(check_exec_plugin(&plugin, "x").error().message.find("version"), std::string::npos);
   plugin.abi_version = ARES_EXEC_ABI_VERSION;
-  plugin.size = offsetof(ares_exec_plugin, set_suspended);
-  EXPECT_TRUE(check_exec_plugin(&plugin, "x")) << "one built before it could suspend";
-  plugin.size = offsetof(ares_exec_plugin, set_suspended) - sizeof(void*);
+  plugin.size = offsetof(ares_exec_plugin, checkpoint_known) + sizeof(void*);
+  EXPECT_TRUE(check_exec_plugin(&plugin, "x"));
+  plugin.size = offsetof(ares_exec_plugin, checkpoint_known);
   EXPECT_FALSE(check_exec_plugin(&plugin, "x"));
   EXPECT_FALSE(check_exec_plugin(nullptr, "x"));
 }

@@ -1,0 +1,34 @@
+#include "exec/adapter/found_node.h"
+
+#include "node/text_fields.h"
+
+namespace ares::exec {
+
+std::string encode_inventory(const Inventory& inventory) {
+  node::FieldWriter out;
+  out.put("cpus", inventory.cpus).put("memory", inventory.memory);
+  for (const std::string& feature : inventory.features) out.put("feature", feature);
+  for (const Gpu& gpu : inventory.gpus) out.put("gpu", gpu.type);
+  return out.take();
+}
+
+Result<Inventory> decode_inventory(std::string_view text) {
+  node::FieldReader in("inventory", text);
+  Inventory inventory;
+  inventory.cpus = in.number<std::uint32_t>("cpus");
+  inventory.memory = Bytes(in.number<std::int64_t>("memory"));
+  inventory.features = in.all("feature");
+  for (std::string& type : in.all("gpu"))
+    inventory.gpus.push_back(
+        {GpuIndex(static_cast<std::uint32_t>(inventory.gpus.size())), std::move(type), {}});
+  if (Status read = in.status(); !read) return fail(read.error());
+  if (inventory.cpus == 0 || inventory.memory.value() <= 0)
+    return fail(ErrorCode::invalid_argument, "a node needs CPUs and memory");
+  for (const Gpu& gpu : inventory.gpus)
+    if (gpu.type.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "GPU " + std::to_string(gpu.index.value()) + " has no type");
+  return inventory;
+}
+
+}  // namespace ares::exec
