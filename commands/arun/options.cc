@@ -9,6 +9,7 @@
 #include "arun/multi_prog.h"
 #include "base/hostlist.h"
 #include "base/printable.h"
+#include "model/job/binding_options.h"
 #include "steps/task_environment.h"
 #include "submission/allocation_request.h"
 
@@ -91,6 +92,12 @@ Result<std::vector<std::string>> exported(const std::string& names,
 }
 
 // Whether each task, or each node, has a file of its own.
+// A way of srun that a step does not know.
+bool is_bound_otherwise(CpuBindKind kind) {
+  return kind != CpuBindKind::unset && kind != CpuBindKind::none && kind != CpuBindKind::cores &&
+         kind != CpuBindKind::threads;
+}
+
 bool differs_by_task(const std::string& pattern) {
   for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
     if (pattern[i] != '%') continue;
@@ -371,13 +378,15 @@ cli::OptionTable options(Wanted& w, Time now) {
        set_text(w.job)},
       {0, "cpu-bind", "WAY",
        "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
-       "bound "
-       "to its own CPUs, where the step has just as many as its tasks ask for.",
-       [&task](const std::string& text) -> Status {
-         if (text != "none" && text != "auto" && text != "cores" && text != "threads")
-           return fail(ErrorCode::invalid_argument,
-                       quote(text) + " is not none, auto, cores or threads, which a step knows");
-         task.bind = text != "none";
+       "bound to its own CPUs, where the step has just as many as its tasks ask for. Other ways "
+       "of Slurm's srun bind in this way, too, and are named in a warning.",
+       [&task, &w](const std::string& text) -> Status {
+         task.bind = true;
+         if (text == "auto") return {};
+         const Result<CpuBind> bind = parse_cpu_bind(text);
+         if (!bind) return fail(bind.error());
+         task.bind = bind->kind != CpuBindKind::none;
+         w.other_binding = is_bound_otherwise(bind->kind) ? text : std::string();
          return {};
        }},
       {0, "mpi", "TYPE",
@@ -416,6 +425,9 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
       std::fprintf(stderr, "arun: warning: %u tasks cannot run on %u nodes; they run on %u\n",
                    *w.tasks, *w.nodes, *w.tasks);
   }
+  if (!w.other_binding.empty() && !w.quiet)
+    std::fprintf(stderr, "arun: warning: --cpu-bind=%s: each task is bound to its own CPUs\n",
+                 w.other_binding.c_str());
   if (request.task.cpus_per_task == 0)
     request.task.cpus_per_task =
         std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));

@@ -21,6 +21,7 @@ struct Wanted {
   StepResources resources;
   std::optional<std::string> broadcast;  // of --bcast: where to, or empty
   std::string open_mode, mpi, distribution, directory, job;
+  std::string other_binding;  // of --cpu-bind, which has the effect of another one here
   std::optional<std::uint32_t> tasks, nodes;
   bool label = false;
   bool unbuffered = false;

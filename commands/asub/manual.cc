@@ -31,7 +31,10 @@ const cli::Manual& manual() {
              "exclude each other the one of higher precedence applies.",
              "Variables of the environment are ASUB_NAME for the option --name, and below them "
              "SBATCH_NAME; both also with the names that sbatch uses, such as SBATCH_TIMELIMIT. "
-             "One with these prefixes that is not an option is named in a warning. Long names of "
+             "One with these prefixes that is not an option is named in a warning. "
+             "ASUB_OUTPUT_PREFIX is "
+             "the first word of the default file of standard output, in place of ares. Long names "
+             "of "
              "options may be shortened as long as they mean one option."}},
            {"GPUs",
             {"GPUs may be asked for in up to three ways, for each task (--gpus-per-task), on each "

@@ -25,6 +25,9 @@ constexpr SlurmName kSlurmNames[] = {
 // They set up the command itself, or have no effect in Slurm either.
 constexpr std::string_view kNoOptions[] = {"CONF", "DEBUG", "IGNORE_PBS"};
 
+// The first word of the default file of standard output. It is not an option: directives precede it.
+constexpr std::string_view kOutputPrefix = "OUTPUT_PREFIX";
+
 std::string option_name(std::string_view suffix) {
   for (const SlurmName& row : kSlurmNames)
     if (row.variable == suffix) return std::string(row.option);
@@ -52,6 +55,13 @@ Status add(const cli::OptionTable& table, std::string_view prefix, const std::st
   const std::string_view suffix = std::string_view(variable).substr(prefix.size());
   if (std::find(std::begin(kNoOptions), std::end(kNoOptions), suffix) != std::end(kNoOptions))
     return {};
+  if (suffix == kOutputPrefix && prefix == "ASUB_") {
+    if (has_control(value) || !is_utf8(value) || value.find('%') != std::string::npos)
+      return fail(ErrorCode::invalid_argument,
+                  variable + ": " + quote(value) + " is not the beginning of a file name");
+    out.output_prefix = std::move(value);
+    return {};
+  }
   const cli::Option* option = find(table, option_name(suffix));
   if (!option) {
     out.warnings.push_back("the environment variable " + excerpt(variable) +
@@ -85,6 +95,10 @@ Result<EnvironmentOptions> options_from_variables(const cli::OptionTable& table,
         return fail(added.error());
     }
   return out;
+}
+
+std::string default_output(const std::string& prefix, bool array) {
+  return prefix + (array ? "-%A_%a.out" : "-%j.out");
 }
 
 }  // namespace ares::submission

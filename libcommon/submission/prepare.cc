@@ -63,6 +63,9 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
   wanted.spec.Clear();
   if (Status applied = cli::apply_options(*all); !applied) return fail(applied.error());
 
+  const std::string& prefix = from_environment->output_prefix;
+  if (!prefix.empty() && wanted.spec.std_out().empty())
+    wanted.spec.set_std_out(default_output(prefix, !wanted.spec.array().empty()));
   if (Status complete_now = complete(wanted, script->path, context.directory()); !complete_now)
     return fail(complete_now.error());
   auto environment = context.environment(wanted.export_list);

@@ -127,7 +127,7 @@ def test_file_that_cannot_be_opened_is_named(cluster):
 
 def test_what_a_step_cannot_do_is_refused_by_name(cluster):
     lines = said(cluster, """
-        for words in --cpu-bind=map_cpu:0 --gpu-bind=none --gres=gpu:1 --gpus=0.5 --mpi=pmi2 --distribution=plane=2; do
+        for words in --cpu-bind=nosuch --gpu-bind=none --gres=gpu:1 --gpus=0.5 --mpi=pmi2 --distribution=plane=2; do
           arun $words -n1 true && echo ran
         done
         true
@@ -135,6 +135,11 @@ def test_what_a_step_cannot_do_is_refused_by_name(cluster):
     assert "ran" not in lines
     for option in ("--cpu-bind", "--gpu-bind", "1 GPU", "--gpus=0.5", "--mpi=pmi2", "--distribution"):
         assert any(line.startswith("arun: ") and option in line for line in lines), (option, lines)
+
+
+def test_other_ways_to_bind_are_named_in_a_warning(cluster):
+    lines = said(cluster, "arun --cpu-bind=map_cpu:0 -n1 echo one; arun --cpu-bind=q -n1 echo two; arun -Q --cpu-bind=sockets -n1 echo three", "-n1")
+    assert lines == ["arun: warning: --cpu-bind=map_cpu:0: each task is bound to its own CPUs", "one", "two", "three"]
 
 
 def test_labels_and_whole_lines(cluster):

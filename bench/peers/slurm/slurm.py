@@ -62,7 +62,7 @@ class Slurm:
         ports = free_ports(3)
         places = {"dir": self.dir, "host": socket.gethostname().split(".")[0], "ctld_port": ports[0], "slurmd_port": ports[1],
                   "dbd_port": ports[2]}
-        for name, text in slurm_conf.files(self.tuned, self.contained, **places).items():
+        for name, text in self.configuration_files(places).items():
             (self.dir / "etc" / name).write_text(text)
         (self.dir / "etc/slurmdbd.conf").chmod(0o600)
         self.start_munge()
@@ -71,8 +71,18 @@ class Slurm:
         until("slurmdbd", lambda: self.answers("sacctmgr", "-n", "show", "cluster"))
         run("sacctmgr", "-i", "add", "cluster", "bench", env=self.env)
         self.start_controller()
+        self.spawn_nodes()
+        until("the nodes", self.nodes_are_idle)
+
+    # What a cluster of another shape replaces.
+    def configuration_files(self, places):
+        return slurm_conf.files(self.tuned, self.contained, **places)
+
+    def spawn_nodes(self):
         self.spawn("slurmd", "slurmd", "-D")
-        until("the node", lambda: self.output("sinfo", "-h", "-o", "%T").strip() == "idle")
+
+    def nodes_are_idle(self):
+        return self.output("sinfo", "-h", "-o", "%T").strip() == "idle"
 
     def start_munge(self):
         key = self.dir / "etc/munge.key"
@@ -133,10 +143,9 @@ class Slurm:
 
     def stop(self):
         """Stops the daemons with a short grace, as their data is not kept. Step daemons and jobs outlive slurmd and are killed last."""
-        for role in ("slurmctld", "slurmd", "slurmdbd", "mariadbd", "munged"):
-            process = self.running.pop(role, None)
-            if not process:
-                continue
+        order = ("slurmctld", "slurmd", "slurmdbd", "mariadbd", "munged")
+        for role in sorted(self.running, key=lambda role: order.index(role.split("-")[0])):
+            process = self.running.pop(role)
             process.terminate()
             try:
                 process.wait(3)

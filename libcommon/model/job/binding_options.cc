@@ -128,7 +128,7 @@ Split split(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1), true};
 }
 
-constexpr std::string_view kVerbosity[] = {"verbose", "quiet"};
+constexpr std::string_view kVerbosity[] = {"verbose", "v", "quiet", "q"};
 constexpr std::string_view kVerbose[] = {"verbose"};
 constexpr std::string_view kMemoryFlags[] = {"verbose", "quiet", "prefer", "p"};
 
@@ -205,7 +205,7 @@ const IntervalSet& BindList::of_task(std::uint64_t task) const {
 Result<CpuBind> parse_cpu_bind(std::string_view text) {
   if (Status fits = check_length(text); !fits) return fail(fits.error());
   CpuBind bind;
-  take_flags(text, kVerbosity, [&](std::string_view flag) { bind.verbose = flag == "verbose"; });
+  take_flags(text, kVerbosity, [&](std::string_view flag) { bind.verbose = flag[0] == 'v'; });
   if (text.empty()) return bind;
   const Split parts = split(text);
   const auto word = kind_of(kCpuKinds, parts, "a way to bind tasks to CPUs");

@@ -56,6 +56,15 @@ TEST_F(EnvironmentOptionsTest, UnknownOnesAreNamed) {
   EXPECT_EQ(target.spec.name(), "x");
 }
 
+TEST_F(EnvironmentOptionsTest, TheDefaultOutputMayBeginWithAnotherWord) {
+  EXPECT_EQ(options_from_variables(table, {"ASUB_OUTPUT_PREFIX=slurm"})->output_prefix, "slurm");
+  EXPECT_THAT(read({"ASUB_OUTPUT_PREFIX=slurm"}), IsEmpty());
+  EXPECT_EQ(target.spec.std_out(), "") << "it is not an option: a directive precedes it";
+  EXPECT_EQ(default_output("slurm", false), "slurm-%j.out");
+  EXPECT_EQ(default_output("slurm", true), "slurm-%A_%a.out");
+  EXPECT_FALSE(options_from_variables(table, {"ASUB_OUTPUT_PREFIX=%j"}));
+}
+
 TEST_F(EnvironmentOptionsTest, ControlCharactersAreRefused) {
   const auto found = options_from_variables(table, {"ASUB_COMMENT=a\nb"});
   ASSERT_FALSE(found);

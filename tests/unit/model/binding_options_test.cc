@@ -39,6 +39,8 @@ TEST(CpuBinding, KindsAreReadWithTheirLists) {
   EXPECT_EQ(mask.list.of_task(0), set("32-35"));
   EXPECT_EQ(mask.list.of_task(1), set("2-3"));
   EXPECT_TRUE(parse_cpu_bind("verbose")->verbose);
+  EXPECT_TRUE(parse_cpu_bind("v,cores")->verbose);
+  EXPECT_EQ(parse_cpu_bind("q")->kind, CpuBindKind::unset);  // as snakemake gives it to srun
   EXPECT_FALSE(parse_cpu_bind("verbose,quiet,ldoms")->verbose);
 }
 

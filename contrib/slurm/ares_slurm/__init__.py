@@ -1,0 +1,1 @@
+"""Slurm's commands in terms of those of Ares."""

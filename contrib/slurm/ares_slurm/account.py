@@ -1,0 +1,137 @@
+"""sacct, by aacct."""
+import os
+import sys
+
+from . import ares, table
+from .argv import Options, words_of
+from .queue import job_id
+
+OPTIONS = Options("a,allusers A,accounts= array b,brief B,batch-script c,completion C,cluster= M,clusters= delimiter= D,duplicates "
+                  "e,helpformat E,endtime= env-vars federation f,file= F,flags= g,gid= group= h,help i,nnodes= I,ncpus= j,jobs= json k,timelimit-min= "
+                  "K,timelimit-max= l,long L,allclusters local name= n,noheader N,nodelist= noconvert o,format= p,parsable P,parsable2 "
+                  "q,qos= r,partition= R,reason= s,state= S,starttime= T,truncate U,units= u,user= uid= usage use-local-uid v,verbose V,version W,wckeys= "
+                  "whetjob= x,associations= X,allocations yaml units=")
+DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
+BRIEF = "jobid,state,exitcode"
+LONG = ("jobid,jobidraw,jobname,partition,maxvmsize,maxvmsizenode,maxvmsizetask,avevmsize,maxrss,maxrssnode,maxrsstask,averss,maxpages,"
+        "maxpagesnode,maxpagestask,avepages,mincpu,mincpunode,mincputask,avecpu,ntasks,alloccpus,elapsed,state,exitcode,avecpufreq,"
+        "reqcpufreqmin,reqcpufreqmax,reqcpufreqgov,reqmem,consumedenergy,maxdiskread,maxdiskreadnode,maxdiskreadtask,avediskread,"
+        "maxdiskwrite,maxdiskwritenode,maxdiskwritetask,avediskwrite,reqtres,alloctres,tresusageinave,tresusageinmax,tresusageinmaxn,"
+        "tresusageinmaxt,tresusageinmin,tresusageinminn,tresusageinmint,tresusageintot,tresusageoutmax,tresusageoutmaxn,"
+        "tresusageoutmaxt,tresusageoutave,tresusageouttot")
+# Slurm's names and widths; negative: to the left.
+WIDTHS = {
+    "Account": 10, "AdminComment": 19, "AllocCPUS": 10, "AllocNodes": 10, "AllocTRES": 10, "AssocID": 7, "AveCPU": 10, "AveCPUFreq": 10,
+    "AveDiskRead": 14, "AveDiskWrite": 14, "AvePages": 10, "AveRSS": 10, "AveVMSize": 10, "BlockID": 16, "Cluster": 10, "Comment": 14,
+    "Constraints": 19, "Container": 19, "ConsumedEnergy": 14, "ConsumedEnergyRaw": 17, "CPUTime": 10, "CPUTimeRAW": 10, "DBIndex": 10,
+    "DerivedExitCode": 15, "Elapsed": 10, "ElapsedRaw": 10, "Eligible": 19, "End": 19, "ExitCode": 8, "Flags": 20, "GID": 6, "Group": 9,
+    "JobID": -12, "JobIDRaw": -12, "JobName": 10, "Layout": 9, "MaxDiskRead": 12, "MaxDiskReadNode": 15, "MaxDiskReadTask": 15,
+    "MaxDiskWrite": 12, "MaxDiskWriteNode": 16, "MaxDiskWriteTask": 16, "MaxPages": 8, "MaxPagesNode": 12, "MaxPagesTask": 14,
+    "MaxRSS": 10, "MaxRSSNode": 10, "MaxRSSTask": 10, "MaxVMSize": 10, "MaxVMSizeNode": 14, "MaxVMSizeTask": 14, "McsLabel": 9,
+    "MinCPU": 10, "MinCPUNode": 10, "MinCPUTask": 10, "NCPUS": 10, "NNodes": 8, "NodeList": 15, "NTasks": 8, "Partition": 10,
+    "Planned": 10, "PlannedCPU": 10, "PlannedCPURAW": 13, "Priority": 10, "QOS": 10, "QOSRAW": 6, "Reason": 22, "ReqCPUFreq": 10,
+    "ReqCPUFreqGov": 13, "ReqCPUFreqMax": 13, "ReqCPUFreqMin": 13, "ReqCPUS": 8, "ReqMem": 10, "ReqNodes": 8, "ReqTRES": 10,
+    "Reservation": 20, "ReservationId": 8, "Reserved": 10, "ResvCPU": 10, "ResvCPURAW": 10, "Start": 19, "State": 10, "Submit": 19,
+    "SubmitLine": 20, "Suspended": 10, "SystemComment": 19, "SystemCPU": 10, "Timelimit": 10, "TimelimitRaw": 12, "TotalCPU": 10,
+    "TRESUsageInAve": 14, "TRESUsageInMax": 14, "TRESUsageInMaxNode": 18, "TRESUsageInMaxTask": 18, "TRESUsageInMin": 14,
+    "TRESUsageInMinNode": 18, "TRESUsageInMinTask": 18, "TRESUsageInTot": 14, "TRESUsageOutAve": 15, "TRESUsageOutMax": 15,
+    "TRESUsageOutMaxNode": 19, "TRESUsageOutMaxTask": 19, "TRESUsageOutMin": 15, "TRESUsageOutMinNode": 19, "TRESUsageOutMinTask": 19,
+    "TRESUsageOutTot": 15, "UID": 6, "User": 9, "UserCPU": 10, "WCKey": 10, "WCKeyID": 8, "WorkDir": 20}
+BY_NAME = {name.lower(): name for name in WIDTHS}
+# Named otherwise by aacct.
+OURS = {"Reserved": "Planned", "ResvCPU": "PlannedCPU", "ResvCPURAW": "PlannedCPURAW"}
+# Nothing of this is measured or kept here: an empty column, as Slurm prints without the plugin that measures it.
+EMPTY = {"AdminComment", "AssocID", "AveCPUFreq", "AvePages", "AveVMSize", "BlockID", "Container", "ConsumedEnergy",
+         "ConsumedEnergyRaw", "DBIndex", "Flags", "Layout", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWriteNode",
+         "MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxRSSTask", "MaxVMSize", "MaxVMSizeNode",
+         "MaxVMSizeTask", "McsLabel", "MinCPU", "MinCPUNode", "MinCPUTask", "QOSRAW", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax",
+         "ReqCPUFreqMin", "Reservation", "ReservationId", "SystemComment", "WCKeyID",
+         *(name for name in WIDTHS if name.startswith("TRESUsage"))}
+IGNORED = {"noconvert", "federation", "local", "allclusters", "use-local-uid", "verbose", "truncate", "array"}
+OWN = {"format", "noheader", "parsable", "parsable2", "delimiter", "brief", "long", "helpformat", "uid"} | IGNORED
+
+
+def say(message):
+    if message.startswith("with -s alone"):
+        return  # advice, which programs that read standard error take for a failure
+    if "invalid job id" in message:
+        return ares.tell(f"sacct: fatal: Bad job/step specified: {message.split(chr(34))[1]}")
+    if "Invalid job state specified" in message:
+        return ares.tell(f"sacct: fatal: unrecognized job state value '{message.rpartition(': ')[2]}'")
+    ares.tell(f"sacct: error: {message}")
+
+
+def column_of(word):
+    """A field such as "jobname%20" or "state%-12"."""
+    given, _, width = word.strip().partition("%")
+    name = BY_NAME.get(given.lower())
+    if not name:
+        matches = [full for short, full in BY_NAME.items() if given and short.startswith(given.lower())]
+        if not matches:
+            raise SystemExit(f'sacct: error: Invalid field requested: "{given}"')
+        name = matches[0]
+    try:
+        size = int(width) if width else WIDTHS[name]
+    except ValueError:
+        raise SystemExit(f'sacct: error: Invalid field width: "{word}"') from None
+    empty = name in EMPTY
+    return table.Column(field=None if empty else OURS.get(name, name), constant="" if empty else None, header=name, width=abs(size),
+                        right=size > 0, after=" ")
+
+
+def cells(columns, row):
+    """The texts of a line, with those of the fields that are not asked for."""
+    asked = iter(row)
+    texts = [column.constant if column.field is None else next(asked, "") for column in columns]
+    return [job_id(text) if column.header == "JobID" else text for column, text in zip(columns, texts)]
+
+
+def cut(column, text):
+    """In Slurm's tables a text that was cut ends with a plus."""
+    if len(text) > column.width:
+        text = text[:column.width - 1] + "+"
+    return column.cell(text)
+
+
+def print_rows(columns, rows, delimiter, trailing, header):
+    if delimiter:
+        for row in ([[column.header for column in columns]] if header else []) + [cells(columns, row) for row in rows]:
+            print(delimiter.join(row) + (delimiter if trailing else ""))
+        return
+    if header:
+        print("".join(column.cell(column.header) for column in columns))
+        print("".join(column.cell("-" * column.width) for column in columns))
+    for row in rows:
+        print("".join(cut(column, text) for column, text in zip(columns, cells(columns, row))))
+
+
+def main(words):
+    given, operands = OPTIONS.read(words)
+    names = [name for name, _ in given]
+    if "helpformat" in names:
+        ordered = sorted(WIDTHS, key=str.lower)
+        for at in range(0, len(ordered), 4):
+            print(" ".join(name.ljust(19) for name in ordered[at:at + 4]))
+        return 0
+    if "json" in names or "yaml" in names:
+        ares.become("aacct", words_of(given, IGNORED) + operands)
+    chosen = [value for name, value in given if name == "format"]
+    if not chosen:
+        chosen = [LONG if "long" in names else BRIEF if "brief" in names else os.environ.get("SACCT_FORMAT") or DEFAULT]
+    columns = [column_of(word) for text in chosen for word in text.split(",") if word.strip()]
+    asked = [column.field for column in columns if column.field] or ["JobID"]
+    passed = words_of(given, OWN) + [f"--user={value}" for name, value in given if name == "uid"]
+    code, output, errors = ares.ask("aacct", ["--noheader", "--parsable2", f"--delimiter={table.SEPARATOR}", f"--format={','.join(asked)}",
+                                              *passed, *operands])
+    delimiter = None
+    if "parsable" in names or "parsable2" in names:
+        delimiter = next((value for name, value in given if name == "delimiter"), "|")
+    if code and not output:
+        for line in errors.splitlines():
+            say(ares.message_of("aacct", line))
+        return code
+    print_rows(columns, table.rows_of(output), delimiter, "parsable2" not in names, "noheader" not in names)
+    sys.stdout.flush()
+    for line in errors.splitlines():
+        say(ares.message_of("aacct", line))
+    return code

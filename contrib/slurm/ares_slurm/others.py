@@ -1,0 +1,9 @@
+"""Commands that need no translation but of their names: their options and output are close to Slurm's; README.md says where they differ."""
+from . import ares
+
+SAME = {"srun": "arun", "salloc": "aalloc", "sattach": "aattach", "sbcast": "abcast", "sprio": "aprio", "sshare": "ashare",
+        "sstat": "astat", "sreport": "areport", "sacctmgr": "aacctmgr"}
+
+
+def command(name):
+    return lambda words: ares.become(SAME[name], words)
