@@ -60,6 +60,18 @@ def test_ac109_after_a_whole_array(cluster):
     assert states[f"{array}_0"] == "COMPLETED" and states[f"{array}_3"] == "FAILED"
 
 
+def test_ragged_array_is_cut_in_listings(cluster):
+    indices = ",".join(str(i * i) for i in range(1, 200))
+    array = cluster.wrap("true", "-H", "-a", indices)
+    shown = cluster.queue(array, "%i")
+    assert shown.startswith(f"{array}_[1,4,9,") and shown.endswith(",...]") and len(shown) < 64 + len(array) + 5
+    assert cluster.queue(array, "%i", env={"ARES_BITSTR_LEN": "0"}) == f"{array}_[{indices}]"
+    assert f'"array_tasks": "{indices}"' in cluster.run("aqueue", "--json", "-j", array).stdout.replace('":"', '": "')
+    assert cluster.run("aacct", "-n", "-j", array, "-o", "JobID").stdout.strip() == shown
+    assert cluster.account(array, "JobID") == f"{array}_[{indices}]"
+    cluster.cancel(array)
+
+
 def test_unknown_dependency_is_refused(cluster):
     done = cluster.run("asub", "-d", "afterok:987654", "--wrap", "true", check=False)
     assert done.returncode != 0 and "987654" in done.stderr
