@@ -123,7 +123,10 @@ const Keys<api::JobAction>& job_keys() {
            "Time limit, as asub -t takes it. Owners may only lower it, of running jobs too.",
            set_limit,
            {"time"}},
-          {"Priority", "NUMBER", "Priority; 0 is the lowest. For operators.", set_priority},
+          {"Priority", "NUMBER",
+           "Priority, for operators. 0 holds the job as an administrator, a higher one ends such a "
+           "hold.",
+           set_priority},
           {"Nice", "NUMBER", "How far it steps back in the queue; owners may only raise it.",
            spec({"nice"}, cli::set_nice)},
           {"StartTime",
