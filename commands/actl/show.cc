@@ -44,8 +44,9 @@ Result<int> show_jobs(Context& context, const Words& operands) {
     if (!keys) return fail(keys.error());
     cli::add_refs(request.mutable_list_jobs()->mutable_jobs(), *keys);
   }
-  const auto response = context.call_for_all(request);
+  auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
+  remove_divided_arrays(*response->mutable_jobs());
   if (context.flags.json) {
     std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
     return 0;

@@ -60,6 +60,15 @@ def test_ac109_after_a_whole_array(cluster):
     assert states[f"{array}_0"] == "COMPLETED" and states[f"{array}_3"] == "FAILED"
 
 
+def test_array_that_runs_is_shown_as_its_tasks(cluster):
+    array = cluster.wrap("sleep 1000", "--array=1-3")
+    until(lambda: cluster.queue(array, "%T").split() == ["RUNNING"] * 3)
+    shown = cluster.show("job", array)
+    assert shown.count("JobState=RUNNING") == 3 and "JobState=PENDING" not in shown, shown
+    cluster.cancel(array)
+    until(lambda: not cluster.queue(array, "%i"))
+
+
 def test_ragged_array_is_cut_in_listings(cluster):
     indices = ",".join(str(i * i) for i in range(1, 200))
     array = cluster.wrap("true", "-H", "-a", indices)
