@@ -120,7 +120,9 @@ const Keys<api::JobAction>& job_keys() {
       {
           {"TimeLimit",
            "LIMIT",
-           "Time limit, as asub -t takes it. Owners may only lower it, of running jobs too.",
+           "Time limit, as asub -t takes it, or a change of it: +30, -1:00:00. Owners may only "
+           "lower "
+           "it, of running jobs too.",
            set_limit,
            {"time"}},
           {"Priority", "NUMBER",
