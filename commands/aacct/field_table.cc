@@ -101,7 +101,7 @@ std::vector<Field> identity_fields() {
        -12,
        "id of the job; of an array's task ID_TASK",
        {A::kArrayTasksFieldNumber},
-       [](R r) { return id_text(*r.job) + step_suffix(r); },
+       [](R r) { return id_text(*r.job, r.longest_list) + step_suffix(r); },
        true},
       {"JobIDRaw",
        -12,

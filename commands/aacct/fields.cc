@@ -3,15 +3,20 @@
 #include <algorithm>
 
 #include "base/printable.h"
+#include "cli/output/index_list.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 #include "config/suggest.h"
 
 namespace ares::aacct {
 
-std::string id_text(const api::AccountingRow& row) {
+std::string id_text(const api::AccountingRow& row, std::size_t longest_list) {
   const std::string id = cli::format_job_id(cli::key_of(row.key()));
-  return row.array_tasks().empty() ? id : id + "_[" + row.array_tasks() + "]";
+  const std::string& tasks = row.array_tasks();
+  if (tasks.empty()) return id;
+  const std::size_t percent = std::min(tasks.find('%'), tasks.size());
+  return id + "_[" + cli::shortened_indices(tasks.substr(0, percent), longest_list) +
+         tasks.substr(percent) + "]";
 }
 
 std::string text_of(const Field& field, const Row& row) {

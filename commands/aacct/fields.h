@@ -2,6 +2,7 @@
 // its text. Immutable; any thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,8 @@ struct Row {
   const std::string* cluster = nullptr;
   Units units;
   const api::AccountingStep* step =
-      nullptr;  // Of a step's line, in whose row `job` has its values.
+      nullptr;                   // Of a step's line, in whose row `job` has its values.
+  std::size_t longest_list = 0;  // Of array indices; 0 = all.
 };
 
 struct Field {
@@ -47,8 +49,8 @@ struct SelectedField {
 // field, with a suggestion.
 Result<std::vector<SelectedField>> parse_fields(const std::string& list);
 
-// "12", "12_3", "12_[3-9]".
-std::string id_text(const api::AccountingRow& row);
+// "12", "12_3", "12_[3-9]"; at most so many characters of the indices, 0 = all.
+std::string id_text(const api::AccountingRow& row, std::size_t longest_list = 0);
 
 // The field's text; empty where a step's line has none.
 std::string text_of(const Field& field, const Row& row);

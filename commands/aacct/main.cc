@@ -5,6 +5,7 @@
 
 #include "aacct/print.h"
 #include "aacct/query.h"
+#include "cli/output/index_list.h"
 
 namespace ares::aacct {
 namespace {
@@ -52,6 +53,9 @@ Result<int> report(Query& query, Time now) {
   const auto chosen = parse_fields(query.format);
   if (!chosen) return fail(chosen.error());
   if (Status filled = complete(query, now, getuid()); !filled) return fail(filled.error());
+  const auto longest = cli::longest_index_list();
+  if (!longest) return fail(longest.error());
+  query.longest_list = *longest;
   if (query.json)
     query.filter.set_steps(!query.allocations);
   else

@@ -6,6 +6,7 @@
 #include "aacct/step_lines.h"
 #include "base/interval_set.h"
 #include "base/printable.h"
+#include "cli/output/index_list.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
 
@@ -33,10 +34,11 @@ std::string_view head(std::string_view text, std::size_t width) {
 
 // Calls `take` with each line of the page.
 template <class Take>
-void each_row(const Query& query, const api::AccountingRows& page, Take&& take) {
+void each_row(const Query& query, const api::AccountingRows& page, std::size_t longest_list,
+              Take&& take) {
   each_shown(query, page, [&](const api::AccountingRow& job) {
     each_line(query, job, [&](const api::AccountingRow& row, const api::AccountingStep* step) {
-      take(Row{&row, Time(Duration(page.now())), &page.cluster(), query.units, step});
+      take(Row{&row, Time(Duration(page.now())), &page.cluster(), query.units, step, longest_list});
     });
   });
 }
@@ -54,7 +56,7 @@ class Delimited final : public Printer {
 
   void page(const api::AccountingRows& rows) override {
     std::string lines;
-    each_row(query_, rows, [&](const Row& row) {
+    each_row(query_, rows, 0, [&](const Row& row) {
       for (const SelectedField& field : chosen_) add(text_of(*field.field, row), lines);
       end(lines);
     });
@@ -93,13 +95,16 @@ class Aligned final : public Printer {
   }
 
   void page(const api::AccountingRows& rows) override {
-    each_row(query_, rows, [&](const Row& row) {
+    each_row(query_, rows, query_.longest_list, [&](const Row& row) {
       for (std::size_t i = 0; i < chosen_.size(); ++i) {
         const std::size_t begin = cells_.size();
         cells_ += text_of(*chosen_[i].field, row);
         ends_.push_back(cells_.size());
-        if (!settled_ && !chosen_[i].fixed)
-          widths_[i] = std::max(widths_[i], display_width(std::string_view(cells_).substr(begin)));
+        if (settled_ || chosen_[i].fixed) continue;
+        const std::string_view cell = std::string_view(cells_).substr(begin);
+        widths_[i] = std::max(widths_[i], display_width(cell));
+        if (chosen_[i].field->never_cut)
+          least_[i] = std::max(least_[i], display_width(cli::shortened_id(cell, 1)));
       }
       if (!settled_ && ends_.size() / chosen_.size() >= kMeasured) settle();
     });
@@ -113,7 +118,7 @@ class Aligned final : public Printer {
 
  private:
   // Shrinks columns until a line fits the terminal, those with the largest excess over their
-  // minimum width first. Ids are never shrunk.
+  // minimum width first. Of ids only lists of indices are shortened.
   void settle() {
     settled_ = true;
     if (terminal_ > 0) narrow();
@@ -133,7 +138,7 @@ class Aligned final : public Printer {
     while (total > terminal_) {
       std::size_t most = 0, at = widths_.size();
       for (std::size_t i = 0; i < widths_.size(); ++i) {
-        if (chosen_[i].fixed || chosen_[i].field->never_cut || widths_[i] <= least_[i]) continue;
+        if (chosen_[i].fixed || widths_[i] <= least_[i]) continue;
         if (widths_[i] - least_[i] > most) {
           most = widths_[i] - least_[i];
           at = i;
@@ -172,6 +177,9 @@ class Aligned final : public Printer {
     const SelectedField& field = chosen_[column];
     const std::size_t width = widths_[column];
     const bool left = field.width < 0;
+    std::string shortened;
+    if (field.field->never_cut && !field.fixed && terminal_ > 0)
+      cell = shortened = cli::shortened_id(cell, width);
     std::size_t shown = display_width(cell);
     const bool cut = shown > width && !field.field->never_cut && width > 0;
     if (cut) {

@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/options/filter_options.h"
+#include "cli/output/index_list.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 #include "model/job/job.h"
@@ -300,8 +301,10 @@ const cli::Manual& manual() {
            "seconds "
            "old. 12.batch has what the job used on its first node without what its steps used "
            "there; its MaxRSS includes them, because the kernel counts the memory of a job as one.",
-           "Columns are as wide as what they hold, and ids are never cut. On a terminal others "
-           "are, with a + at the end, where the line would not fit."},
+           "Columns are as wide as what they hold, and the numbers of jobs are never cut. On a "
+           "terminal lists of array indices and other texts are, with a + at the end of a text, "
+           "where the line would not fit.",
+           cli::describe_index_lists() + " -p, -P and --json always show all."},
       .sections = {{"Fields",
                     [] {
                       std::vector<std::string> texts;

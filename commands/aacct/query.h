@@ -28,8 +28,9 @@ struct Query {
   bool no_header = false;
   bool list_fields = false;
   bool json = false;
-  bool allocations = false;  // -X: no lines of steps.
-  cli::JobOrStepIds ids;     // -j.
+  bool allocations = false;       // -X: no lines of steps.
+  cli::JobOrStepIds ids;          // -j.
+  std::size_t longest_list = 64;  // Of array indices in an aligned list; 0 = all.
 
   // Hint of complete() that is printed if there are no rows.
   std::string hint;

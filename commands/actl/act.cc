@@ -23,6 +23,25 @@ bool names_jobs(const std::string& word) {
 
 }  // namespace
 
+Status add_jobs(const std::string& word, api::JobSelector& jobs) {
+  const std::size_t equals = word.find('=');
+  const std::string key = equals == std::string::npos ? "" : cli::lower(word.substr(0, equals));
+  const std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
+  if (key == "name" || key == "jobname") {
+    if (value.empty() || jobs.jobs_size() > 0 || !jobs.name().empty())
+      return bad("name the jobs by one name, or by their ids");
+    jobs.set_name(value);
+    return {};
+  }
+  if (!key.empty() && key != "jobid" && key != "job")
+    return bad("unknown " + quote(key) + "; name the jobs by their ids, or by name=NAME");
+  if (!jobs.name().empty()) return bad("name the jobs by one name, or by their ids");
+  const auto keys = cli::parse_job_ids(value);
+  if (!keys) return fail(keys.error());
+  cli::add_refs(jobs.mutable_jobs(), *keys);
+  return {};
+}
+
 Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words& operands) {
   api::Request request;
   api::JobAction& action = *request.mutable_job_action();
@@ -34,11 +53,8 @@ Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words
     ids.erase(ids.begin());
   }
   if (ids.empty()) return bad("name the jobs by their ids");
-  for (const std::string& word : ids) {
-    const auto keys = cli::parse_job_ids(word);
-    if (!keys) return fail(keys.error());
-    cli::add_refs(action.mutable_jobs()->mutable_jobs(), *keys);
-  }
+  for (const std::string& word : ids)
+    if (Status added = add_jobs(word, *action.mutable_jobs()); !added) return fail(added.error());
   return context.change(request);
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
+#include "actl/spelling.h"
 #include "actl/update_keys.h"
 #include "base/printable.h"
 #include "cli/output/pages.h"
@@ -143,9 +145,18 @@ const std::vector<Command>& commands() {
        "The names of a host list, one a line; without a list that of $ARES_JOB_NODELIST.",
        show_host_names,
        Names::nodes},
-      {{"show", "hostlist"}, "NAMES", "The host list of names.", show_host_list, Names::nodes},
+      {{"show", "hostlist"},
+       "NAMES",
+       "The host list of names, in their order.",
+       show_host_list,
+       Names::nodes},
+      {{"show", "hostlistsorted"},
+       "NAMES",
+       "The host list of names, sorted, each once.",
+       show_sorted_host_list,
+       Names::nodes},
       {{"hold"},
-       "IDS",
+       "IDS|name=NAME",
        "Keep pending jobs from starting. Only operators release a job that an operator holds.",
        jobs(Job::HOLD),
        Names::jobs},
@@ -166,9 +177,12 @@ const std::vector<Command>& commands() {
        "The same, and hold the jobs.",
        jobs(Job::REQUEUE_HOLD),
        Names::jobs},
-      {{"update"}, "jobid=IDS NAME=VALUE...", "Change jobs: see PROPERTIES OF JOBS.", update},
       {{"update"},
-       "nodename=NODES NAME=VALUE...",
+       "jobid=IDS|jobname=NAME NAME=VALUE...",
+       "Change jobs, or all of a name: see PROPERTIES OF JOBS.",
+       update},
+      {{"update"},
+       "nodename=NODES|ALL NAME=VALUE...",
        "Change nodes: see PROPERTIES OF NODES.",
        update},
       {{"update"},
@@ -306,7 +320,16 @@ cli::OptionTable options(Context& context) {
   return table;
 }
 
-Result<int> dispatch(Context& context, const Words& words) {
+Result<int> dispatch(Context& context, const Words& given) {
+  // Unsupported words may be shortened too, so that they are refused by name. A slip must not stop
+  // the controller: that word is asked for whole.
+  std::set<std::string> verbs(kUnbuilt.begin(), kUnbuilt.end());
+  std::set<std::string> subjects(kUnbuiltSubjects.begin(), kUnbuiltSubjects.end());
+  for (const Command& command : commands()) {
+    if (command.words[0] != "shutdown") verbs.insert(command.words[0]);
+    if (command.words[0] == "show") subjects.insert(command.words[1]);
+  }
+  const Words words = spelled_out(given, verbs, subjects);
   const Command* best = nullptr;
   for (const Command& command : commands())
     if (begins_with(words, command.words) && (!best || command.words.size() > best->words.size()))
@@ -368,9 +391,14 @@ const cli::Manual& manual() {
       .name = "actl",
       .summary = "look into and control the cluster",
       .synopsis = {"[OPTIONS] COMMAND [ARGUMENTS]", "[OPTIONS]"},
-      .description = {"actl shows jobs, nodes, partitions and the configuration in full, and "
-                      "changes them.",
-                      "Users may act on their own jobs; operators on everyone's and on nodes."},
+      .description =
+          {"actl shows jobs, nodes, partitions and the configuration in full, and "
+           "changes them.",
+           "Commands may be shortened to three letters or more, and what show is to show "
+           "further, as long as they mean one thing. \"show job=12\" is the same as "
+           "\"show job 12\", \"hold jobid=12\" the same as \"hold 12\"; \"hold "
+           "name=NAME\" holds the jobs of that name.",
+           "Users may act on their own jobs; operators on everyone's and on nodes."},
       .sections = {{"Commands",
                     [] {
                       std::vector<std::string> texts;

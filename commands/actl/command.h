@@ -75,6 +75,9 @@ Result<int> dispatch(Context& context, const Words& words);
 // pipe or file, the first failure ends the run and its line number is reported.
 int interact(Context& context);
 
+// Adds the jobs that a word names: "12,13", "jobid=12", or all of a name by "name=x".
+Status add_jobs(const std::string& word, api::JobSelector& jobs);
+
 // The command functions, by subject.
 Result<int> show_jobs(Context& context, const Words& operands);
 Result<int> show_steps(Context& context, const Words& operands);
@@ -87,6 +90,7 @@ Result<int> show_plugins(Context& context, const Words& operands);
 Result<int> show_config(Context& context, const Words& operands);
 Result<int> show_host_names(Context& context, const Words& operands);
 Result<int> show_host_list(Context& context, const Words& operands);
+Result<int> show_sorted_host_list(Context& context, const Words& operands);
 Result<int> write_script(Context& context, const Words& operands);
 Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words& operands);
 Result<int> wait_until_drained(Context& context, const std::string& nodes);

@@ -15,6 +15,10 @@ namespace ares::actl {
 // allocation on each node. `why` explains why the job waits; null = not requested.
 std::string describe(const api::Job& job, Time now, bool one_line, bool details = false,
                      const api::Explanation* why = nullptr);
+// Removes the record of each array whose tasks all have records of their own in `jobs`: it would
+// look like one more job.
+void remove_divided_arrays(api::Jobs& jobs);
+
 std::string describe(const api::Node& node, bool one_line);
 // `members` are the partition's nodes, for the totals; other nodes in it are ignored.
 std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "actl/lines.h"
@@ -297,6 +298,20 @@ void describe_checkpoints(const api::Job& job, Lines& lines) {
 }
 
 }  // namespace
+
+void remove_divided_arrays(api::Jobs& jobs) {
+  std::set<std::uint64_t> with_tasks;
+  for (const api::Job& job : jobs.jobs())
+    if (job.key().has_task()) with_tasks.insert(job.key().job());
+  auto* all = jobs.mutable_jobs();
+  all->erase(std::remove_if(all->begin(), all->end(),
+                            [&](const api::Job& job) {
+                              return !job.key().has_task() && !job.spec().array().empty() &&
+                                     job.array_tasks().empty() &&
+                                     with_tasks.contains(job.key().job());
+                            }),
+             all->end());
+}
 
 std::string describe(const api::Job& job, Time now, bool one_line, bool details,
                      const api::Explanation* why) {

@@ -120,10 +120,15 @@ const Keys<api::JobAction>& job_keys() {
       {
           {"TimeLimit",
            "LIMIT",
-           "Time limit, as asub -t takes it. Owners may only lower it, of running jobs too.",
+           "Time limit, as asub -t takes it, or a change of it: +30, -1:00:00. Owners may only "
+           "lower "
+           "it, of running jobs too.",
            set_limit,
            {"time"}},
-          {"Priority", "NUMBER", "Priority; 0 is the lowest. For operators.", set_priority},
+          {"Priority", "NUMBER",
+           "Priority, for operators. 0 holds the job as an administrator, a higher one ends such a "
+           "hold.",
+           set_priority},
           {"Nice", "NUMBER", "How far it steps back in the queue; owners may only raise it.",
            spec({"nice"}, cli::set_nice)},
           {"StartTime",

@@ -1,5 +1,6 @@
 // `create`, `update` and `delete` of reservations.
 #include "actl/assign.h"
+#include "actl/spelling.h"
 #include "actl/update_keys.h"
 #include "base/printable.h"
 
@@ -39,7 +40,7 @@ Result<std::string> take_name(std::vector<Assignment>& all) {
 // `create reservation NAME …`, and scontrol's `create reservationname=NAME …`.
 Result<int> create(Context& context, const Words& operands) {
   Words words = operands;
-  const bool has_keyword = !words.empty() && cli::lower(words[0]) == "reservation";
+  const bool has_keyword = !words.empty() && is_reservation_word(words[0]);
   if (has_keyword) {
     words.erase(words.begin());
     if (!words.empty() && words[0].find('=') == std::string::npos)
@@ -47,11 +48,10 @@ Result<int> create(Context& context, const Words& operands) {
   }
   auto all = assignments(words);
   if (!all) return fail(all.error());
-  for (const char* other : {"nodename", "partitionname"})
+  for (const char* other : {"nodename", "node", "partitionname", "partition"})
     if (!has_keyword && !all->empty() && all->front().key == other)
       return bad("create with " + excerpt(all->front().key) + "= is not supported yet: write " +
-                 (all->front().key == "nodename" ? "nodes" : "partitions") +
-                 " into ares.yaml and reconfigure");
+                 (other[0] == 'n' ? "nodes" : "partitions") + " into ares.yaml and reconfigure");
   const auto name = take_name(*all);
   if (!name) return fail(name.error());
   ReservationWords wanted;
@@ -87,7 +87,7 @@ Result<int> remove(Context& context, const Words& operands) {
   for (const char* key : {"nodename=", "node="})
     if (!words.empty() && cli::lower(words[0]).starts_with(key))
       return delete_nodes(context, words);
-  if (!words.empty() && cli::lower(words[0]) == "reservation") words.erase(words.begin());
+  if (!words.empty() && is_reservation_word(words[0])) words.erase(words.begin());
   api::Request request;
   api::DeleteReservations& deletion = *request.mutable_delete_reservations();
   for (const std::string& word : words) {

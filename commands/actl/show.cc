@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 
 #include "actl/command.h"
 #include "actl/describe.h"
@@ -44,8 +46,9 @@ Result<int> show_jobs(Context& context, const Words& operands) {
     if (!keys) return fail(keys.error());
     cli::add_refs(request.mutable_list_jobs()->mutable_jobs(), *keys);
   }
-  const auto response = context.call_for_all(request);
+  auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
+  remove_divided_arrays(*response->mutable_jobs());
   if (context.flags.json) {
     std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
     return 0;
@@ -168,15 +171,59 @@ Result<int> show_host_names(Context& context, const Words& operands) {
   return 0;
 }
 
-Result<int> show_host_list(Context& context, const Words& operands) {
-  const auto names = expand_hostlist(cli::join(operands, ","));
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// n2 before n10.
+bool precedes(std::string_view a, std::string_view b) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number = [](std::string_view text, std::size_t& at) {
+      while (at + 1 < text.size() && text[at] == '0' && is_digit(text[at + 1])) ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string_view x = number(a, i), y = number(b, j);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+void sort_names(std::vector<std::string>& names) {
+  std::sort(names.begin(), names.end(), precedes);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+Result<int> print_host_list(Context& context, const Words& operands, bool sorted) {
+  auto names = expand_hostlist(cli::join(operands, ","));
   if (!names) return fail(names.error());
+  if (sorted) sort_names(*names);
   if (names->empty()) return fail(ErrorCode::invalid_argument, "name the hosts");
   if (context.flags.json)
     print_list({compress_hostlist(*names)});
   else
     std::printf("%s\n", compress_hostlist(*names).c_str());
   return 0;
+}
+
+}  // namespace
+
+Result<int> show_host_list(Context& context, const Words& operands) {
+  return print_host_list(context, operands, false);
+}
+
+Result<int> show_sorted_host_list(Context& context, const Words& operands) {
+  return print_host_list(context, operands, true);
 }
 
 }  // namespace ares::actl

@@ -1,8 +1,11 @@
 // `update`: changes properties given as NAME=VALUE words.
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "actl/assign.h"
 #include "actl/update_keys.h"
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/printable.h"
 #include "cli/values/job_ids.h"
@@ -28,22 +31,92 @@ Status apply_all(const Keys<Target>& keys, Target& target, const Assignments& al
   return {};
 }
 
-Result<int> update_jobs(Context& context, const std::string& ids, const Assignments& all) {
+// The change of "timelimit=+5" in seconds; none of a limit that replaces the one before.
+Result<std::optional<std::int64_t>> change_of_limit(const Assignment& one) {
+  if (one.key != "timelimit" && one.key != "time") return std::nullopt;
+  const bool less = one.value.starts_with('-');
+  if (!less && !one.value.starts_with('+')) return std::nullopt;
+  const auto length = parse_time_limit(one.value.substr(1));
+  if (!length) return fail(length.error());
+  if (!*length) return bad("TimeLimit: " + quote(one.value) + " is no change of a limit");
+  return less ? -(*length)->count() : (*length)->count();
+}
+
+// Each job gets the limit that it has now and so much more.
+Result<int> change_limits(Context& context, const api::Request& request, std::int64_t seconds) {
+  int worst = 0;
+  for (const api::JobRef& ref : request.job_action().jobs().jobs()) {
+    api::Request look;
+    *look.mutable_list_jobs()->add_jobs() = ref;
+    const auto found = context.call(look);
+    if (!found) return fail(found.error());
+    const std::string id = cli::format_job_id(cli::key_of(ref));
+    const auto& jobs = found->jobs().jobs();
+    if (jobs.empty() || !jobs[0].has_time_limit() || jobs[0].time_limit() <= 0)
+      return bad("job " + id + " has no time limit that could be changed by so much");
+    const std::int64_t limit = jobs[0].time_limit() + seconds;
+    if (limit <= 0) return bad("the time limit of job " + id + " is shorter than that");
+    api::Request one = request;
+    one.mutable_job_action()->mutable_jobs()->clear_jobs();
+    *one.mutable_job_action()->mutable_jobs()->add_jobs() = ref;
+    one.mutable_job_action()->set_time_limit(limit);
+    const auto done = context.change(one);
+    if (!done) return done;
+    worst = std::max(worst, *done);
+  }
+  return worst;
+}
+
+Result<int> update_selected(Context& context, const std::string& jobs, const Assignments& all) {
   api::Request request;
   api::JobAction& action = *request.mutable_job_action();
   action.set_kind(api::JobAction::UPDATE);
-  const auto keys = cli::parse_job_ids(ids);
-  if (!keys) return fail(keys.error());
-  cli::add_refs(action.mutable_jobs()->mutable_jobs(), *keys);
-  if (Status done = apply_all(job_keys(), action, all); !done) return fail(done.error());
-  return context.change(request);
+  if (Status added = add_jobs(jobs, *action.mutable_jobs()); !added) return fail(added.error());
+  std::optional<std::int64_t> more;
+  Assignments rest;
+  for (const Assignment& one : all) {
+    const auto change = change_of_limit(one);
+    if (!change) return fail(change.error());
+    if (*change)
+      more = **change;
+    else
+      rest.push_back(one);
+  }
+  if (!more || !rest.empty())
+    if (Status done = apply_all(job_keys(), action, rest); !done) return fail(done.error());
+  if (!more) return context.change(request);
+  if (action.jobs().jobs().empty())
+    return bad("name the jobs by their ids to change their limits by so much");
+  return change_limits(context, request, *more);
+}
+
+Result<int> update_jobs(Context& context, const std::string& ids, const Assignments& all) {
+  return update_selected(context, ids, all);
+}
+
+Result<int> update_jobs_of_name(Context& context, const std::string& name, const Assignments& all) {
+  return update_selected(context, "name=" + name, all);
+}
+
+// "ALL" stands for all nodes, as in scontrol.
+Result<std::string> node_list(Context& context, const std::string& nodes) {
+  if (nodes != "ALL") return nodes;
+  api::Request look;
+  look.mutable_list_nodes();
+  const auto found = context.call_for_all(look);
+  if (!found) return fail(found.error());
+  std::vector<std::string> names;
+  for (const api::Node& node : found->nodes().nodes()) names.push_back(node.name());
+  return compress_hostlist(names);
 }
 
 Result<int> update_nodes(Context& context, const std::string& nodes, const Assignments& all) {
   api::Request request;
   api::UpdateNode& update = *request.mutable_update_node();
   update.set_kind(api::UpdateNode::REASON);  // Unless a state is given.
-  update.set_nodes(nodes);
+  const auto names = node_list(context, nodes);
+  if (!names) return fail(names.error());
+  update.set_nodes(*names);
   if (Status done = apply_all(node_keys(), update, all); !done) return fail(done.error());
   return send_node_update(context, update);
 }
@@ -62,7 +135,9 @@ const std::vector<Subject>& subjects() {
       {{"jobid", "job"}, update_jobs},
       {{"reservationname", "reservation"}, update_reservations},
       {{"nodename", "node"}, update_nodes},
-      {{"partitionname", "partition"}, update_partitions}};
+      {{"partitionname", "partition"}, update_partitions},
+      // Without an id the name says which jobs; with one it is their new name.
+      {{"jobname", "name"}, update_jobs_of_name}};
   return all;
 }
 
@@ -87,7 +162,7 @@ Result<int> update(Context& context, const Words& operands) {
       named = true;
     }
     if (named) return subject.update(context, which, rest);
-    known.push_back(subject.names.front());
+    if (subject.update != update_jobs_of_name) known.push_back(subject.names.front());
   }
   for (const Assignment& one : *all)
     if (std::find(kUnbuilt.begin(), kUnbuilt.end(), one.key) != kUnbuilt.end())

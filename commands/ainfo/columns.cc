@@ -157,7 +157,7 @@ void of_partition(R row, Out out, Text&& text) {
 }
 
 std::vector<cli::Column<Row>> partition_columns() {
-  return {
+  std::vector<cli::Column<Row>> columns = {
       {'P',
        "Partition",
        "PARTITION",
@@ -209,9 +209,11 @@ std::vector<cli::Column<Row>> partition_columns() {
                     : cli::join({p.allow_groups().begin(), p.allow_groups().end()}, ",");
          });
        }},
-      {'V', "Cluster", "CLUSTER", "the cluster",
-       [](R r, Out o) { o += r.cluster ? *r.cluster : ""; }},
   };
+  for (auto& column : columns) column.fold = kOfPartition;
+  columns.push_back({'V', "Cluster", "CLUSTER", "the cluster",
+                     [](R r, Out o) { o += r.cluster ? *r.cluster : ""; }});
+  return columns;
 }
 
 std::vector<cli::Column<Row>> count_columns() {

@@ -256,7 +256,9 @@ const cli::Manual& manual() {
       .summary = "show partitions and nodes",
       .synopsis = {"[OPTIONS]"},
       .description = {"ainfo shows the partitions and how their nodes stand. Nodes of a partition "
-                      "that look alike in the columns shown share a line. Behind a state, * marks "
+                      "that look alike in the columns shown share a line. A node of several "
+                      "partitions has a line in each, but is listed and counted once if no column "
+                      "shows anything of a partition. Behind a state, * marks "
                       "nodes that do not answer, @ those that are to reboot, ^ those that were "
                       "told to, and - those that a waiting job is promised next."},
       .sections = {cli::format_section(quote(kDefault), cli::describe_columns(columns()),

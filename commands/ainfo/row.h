@@ -16,9 +16,10 @@ struct Row {
 };
 
 enum Fold : unsigned {
-  kTells,  // Nodes with different values have separate lines.
-  kSums,   // Adds up or lists the line's nodes.
-  kLeast,  // Shows the minimum; with --exact, behaves like kTells.
+  kTells,        // Nodes with different values have separate lines.
+  kSums,         // Adds up or lists the line's nodes.
+  kLeast,        // Shows the minimum; with --exact, behaves like kTells.
+  kOfPartition,  // As kTells; without any of these each node is listed once for all partitions.
 };
 
 }  // namespace ares::ainfo

@@ -42,7 +42,8 @@ class Lines {
         const std::string* cluster)
       : grouping_(grouping), cluster_(cluster) {
     for (const auto* column : shown)
-      if (column->fold == kTells || (grouping.exact && column->fold == kLeast))
+      if (column->fold == kTells || column->fold == kOfPartition ||
+          (grouping.exact && column->fold == kLeast))
         distinguishing_.push_back(column);
   }
 
@@ -65,7 +66,7 @@ class Lines {
 
   void add_empty(const api::Partition* partition) { rows_.push_back({partition, {}, cluster_}); }
 
-  // Partitions have separate lines even if the format does not show them.
+  // Partitions have separate lines if the format shows anything of them.
   void end_partition() {
     places_.clear();
     std::stable_sort(rows_.begin() + static_cast<std::ptrdiff_t>(sorted_), rows_.end(),
@@ -125,6 +126,21 @@ std::vector<Row> group(const std::vector<const cli::Column<Row>*>& shown, const 
   Lines lines(shown, grouping, &answer.nodes.cluster());
   if (grouping.ignore_partitions) {
     for (const api::Node* node : nodes) lines.add(nullptr, node);
+    return lines.take();
+  }
+  const bool of_partitions = std::any_of(
+      shown.begin(), shown.end(), [](const auto* column) { return column->fold == kOfPartition; });
+  if (!of_partitions) {
+    for (const api::Node* node : nodes) {
+      const auto& in = node->partitions();
+      if (std::any_of(in.begin(), in.end(), [&](const std::string& name) {
+            return find(answer.partitions, name) != nullptr;
+          }))
+        lines.add(nullptr, node);
+    }
+    if (lines.size() == 0 && grouping.keep_empty && !answer.partitions.partitions().empty())
+      lines.add_empty(nullptr);
+    if (!grouping.each_node) lines.end_partition();
     return lines.take();
   }
   if (grouping.each_node) {

@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "base/timespec.h"
 #include "base/units.h"
+#include "cli/output/index_list.h"
 #include "cli/values/gpu_values.h"
 #include "cli/values/spec_values.h"
 
@@ -90,18 +91,18 @@ void put_time(std::int64_t micros, std::string& out) {
     out += format_local_time(Time(Duration(micros)));
 }
 
-void put_id(const api::Job& job, std::string& out) {
+void put_id(const api::Job& job, std::string& out, std::size_t longest_list) {
   put_number(job.key().job(), out);
   if (!job.key().has_task() && job.array_tasks().empty()) return;
   out += '_';
-  put_tasks(job, out);
+  put_tasks(job, out, longest_list);
 }
 
-void put_tasks(const api::Job& job, std::string& out) {
+void put_tasks(const api::Job& job, std::string& out, std::size_t longest_list) {
   if (job.key().has_task()) return put_number(job.key().task(), out);
   if (job.array_tasks().empty()) return put_text("", out);
   out += '[';
-  out += job.array_tasks();
+  out += cli::shortened_indices(job.array_tasks(), longest_list);
   if (job.array_throttle() != 0) {
     out += '%';
     put_number(job.array_throttle(), out);

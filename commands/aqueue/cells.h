@@ -2,6 +2,7 @@
 // key. Pure functions except for the process's time zone; any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 
 namespace ares::aqueue {
 
-// "12", "12_3", "12_[3-9%2]".
-void put_id(const api::Job& job, std::string& out);
+// "12", "12_3", "12_[3-9%2]"; at most so many characters of the indices, 0 = all.
+void put_id(const api::Job& job, std::string& out, std::size_t longest_list = 0);
 
 // "2030-03-17T17:46:40", or "N/A".
 void put_time(std::int64_t micros, std::string& out);
@@ -30,7 +31,8 @@ void put_number(std::uint64_t number, std::string& out);
 void put_text(std::string_view text, std::string& out);   // "N/A" for none
 void put_length(std::int64_t seconds, std::string& out);  // "1:02:03"; "UNLIMITED"
 void put_moment(std::int64_t micros, std::string& out);   // as put_time; INT64_MAX = unknown
-void put_tasks(const api::Job& job, std::string& out);    // "3", "[3-9%2]", "N/A"
+// "3", "[3-9%2]", "N/A"; likewise.
+void put_tasks(const api::Job& job, std::string& out, std::size_t longest_list = 0);
 void put_nodes_or_reason(const api::Job& job, std::string& out);
 void put_memory(const api::Job& job, std::string& out);  // asked for, each node or CPU
 void put_gpus(const api::JobSpec& spec, api::GpusPer per, std::string& out);

@@ -4,6 +4,7 @@
 #include "base/duration.h"
 #include "base/printable.h"
 #include "cli/options/filter_options.h"
+#include "cli/output/index_list.h"
 #include "cli/output/text.h"
 #include "model/job/job.h"
 
@@ -237,9 +238,10 @@ const cli::Manual& manual() {
            "The list contains every job that was acknowledged before. A long list is read in "
            "pages: every line was true when its page was read, no job is listed twice, and "
            "--verbose says whether anything changed in between (with --json: \"moved\").",
-           "Columns are as wide as their contents. On a terminal that is too narrow names are "
-           "cut first, then reasons and the rest; a + marks what was cut. Ids are never cut. A "
-           "width given in a format is exact, except for ids.",
+           "Columns are as wide as their contents. On a terminal that is too narrow lists of array "
+           "indices and names are cut first, then reasons and the rest; a + marks what was cut. "
+           "The number of a job is never cut. A width given in a format is exact, except for ids.",
+           cli::describe_index_lists(),
            "--why runs the scheduler's own pass up to the job's turn and tries changed jobs there: "
            "less time, memory, CPUs, tasks, nodes, GPUs or licences, another type of GPU, more "
            "switches, smaller segments, without a constraint, another partition; if none is enough "

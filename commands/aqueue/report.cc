@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "aqueue/cells.h"
+#include "cli/output/index_list.h"
 #include "cli/output/json.h"
 #include "cli/output/sorting.h"
 #include "cli/output/text.h"
@@ -16,13 +17,14 @@ namespace {
 class ListingReport final : public Report {
  public:
   ListingReport(cli::Listing<Row> listing, std::vector<cli::SortTerm<Row>> terms, bool header,
-                bool by_id, unsigned terminal)
+                bool by_id, unsigned terminal, std::size_t longest_list)
       : listing_(std::move(listing)),
         terms_(terms),
         sorter_(std::move(terms)),
         header_(header),
         streams_(by_id && listing_.grid().has_fixed_widths()),
-        terminal_(terminal) {}
+        terminal_(terminal),
+        longest_list_(longest_list) {}
 
   // A job that waits for several partitions gets one row for each, or for each of `wanted`.
   void split_by_partition(Tiers tiers, std::set<std::string, std::less<>> wanted) {
@@ -42,15 +44,15 @@ class ListingReport final : public Report {
   }
 
   void add(const Row& row) override {
-    if (!by_partition_) return add_line(row);
+    if (!by_partition_) return add_line({row.job, row.now, row.cluster, row.tier, longest_list_});
     const std::vector<std::string> names = cli::split(row.job.partition(), ',');
     if (names.size() < 2 || state_of(row.job) != JobState::pending)
-      return add_line({row.job, row.now, row.cluster, tier(row.job.partition())});
+      return add_line({row.job, row.now, row.cluster, tier(row.job.partition()), longest_list_});
     api::Job one = row.job;
     for (const std::string& name : names) {
       if (!wanted_.empty() && !wanted_.contains(name)) continue;
       one.set_partition(name);
-      add_line({one, row.now, row.cluster, tier(name)});
+      add_line({one, row.now, row.cluster, tier(name), longest_list_});
     }
   }
 
@@ -87,6 +89,7 @@ class ListingReport final : public Report {
   bool header_;
   const bool streams_;
   const unsigned terminal_;
+  const std::size_t longest_list_;
   bool by_partition_ = false;
   Tiers tiers_;
   std::set<std::string, std::less<>> wanted_;
@@ -159,13 +162,15 @@ Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned
   if (!format_items) return fail(format_items.error());
   auto listing = cli::Listing<Row>::make(std::move(*format_items), columns());
   if (!listing) return fail(listing.error());
+  const auto longest = cli::longest_index_list();
+  if (!longest) return fail(longest.error());
   const std::string sort = sort_of(query);
   auto terms = cli::parse_sort<Row>(sort, columns());
   if (!terms) return fail(terms.error());
   const bool by_id = terms->empty() || sort == "i";  // The order of the response.
-  auto report = std::make_unique<ListingReport>(std::move(*listing), std::move(*terms),
-                                                !query.listing.no_header, by_id,
-                                                query.listing.has_own_format() ? 0 : terminal);
+  auto report = std::make_unique<ListingReport>(
+      std::move(*listing), std::move(*terms), !query.listing.no_header, by_id,
+      query.listing.has_own_format() ? 0 : terminal, *longest);
   if (query.each_partition)
     report->split_by_partition(
         std::move(tiers), {query.filter.partitions().begin(), query.filter.partitions().end()});

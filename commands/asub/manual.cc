@@ -1,6 +1,19 @@
 #include "asub/manual.h"
 
+#include "base/file_pattern.h"
+
 namespace ares::asub {
+namespace {
+
+// From the table by which names are expanded.
+std::string file_name_patterns() {
+  std::string text = "In the names of output and input files of the job these are replaced:";
+  for (const PatternLetter& row : pattern_letters())
+    text += std::string(" %") + row.letter + " (" + std::string(row.meaning) + "),";
+  return text + " %% (a percent sign).";
+}
+
+}  // namespace
 
 const cli::Manual& manual() {
   static const cli::Manual text{
@@ -111,11 +124,9 @@ const cli::Manual& manual() {
              "tasks must be the same on each node; --gpus, -w, --segment and --no-requeue cannot "
              "be combined with it."}},
            {"File names",
-            {"In the names of output and input files %j is the job's id (of an array task "
-             "its own number), %A the array's "
-             "id, %a the task's index, %x the job's name, %u the user, %N the node's name, "
-             "%r the restart count, %% a percent sign. A number after % "
-             "pads with zeros: %8j. Relative names count from the job's working folder."}},
+            {file_name_patterns(),
+             "A number after % pads with zeros: %8j. A backslash in a name switches patterns off. "
+             "Relative names count from the job's working folder."}},
            {"Environment of the job",
             {"With --export=ALL the job sees the variables that asub saw. With NONE, or a "
              "list without ALL, it sees HOME, "

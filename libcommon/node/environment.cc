@@ -238,10 +238,15 @@ constexpr Row kRows[] = {
     {{"ARES_LOCALID", "rank of the task on its node: 0", ""}, zero},
     {{"ARES_MEM_BIND", "as --mem-bind says", kIfGiven},
      [](const Facts& f) { return text(f.job.binding.mem_bind); }},
-    {{"ARES_MEM_PER_CPU", "memory asked for with --mem-per-cpu, in MiB", "if asked for"},
+    {{"ARES_MEM_PER_CPU", "memory for each CPU, as --mem-per-cpu or the partition says, in MiB",
+      "if it is"},
      [](const Facts& f) { return mebibytes(f.job.memory_per_cpu); }},
-    {{"ARES_MEM_PER_NODE", "memory asked for with --mem, in MiB", "if asked for"},
-     [](const Facts& f) { return mebibytes(f.job.memory_per_node); }},
+    {{"ARES_MEM_PER_NODE", "memory asked for with --mem, in MiB; with --mem=0 what the node gives",
+      "if asked for"},
+     [](const Facts& f) {
+       const auto& asked = f.job.memory_per_node;
+       return mebibytes(asked && *asked == Bytes{} ? f.launch.share.memory : asked);
+     }},
     {{"ARES_NNODES", "same as ARES_JOB_NUM_NODES", ""}, node_count},
     {{"ARES_NODEID", "number of this node within the job", ""},
      [](const Facts& f) { return number(f.launch.rank); }},

@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "cli/values/spec_values.h"
 #include "model/job/mail.h"
+#include "submission/hint_options.h"
 #include "submission/submission.h"
 
 namespace ares::submission {
@@ -55,6 +56,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
     spec.set_tasks(static_cast<std::uint32_t>(
         std::min<std::uint64_t>(tasks, std::numeric_limits<std::uint32_t>::max())));
   }
+  check_least_cpus(target);
   spec.set_submit_dir(directory);
   const fs::path work =
       spec.work_dir().empty() ? fs::path(directory) : fs::path(directory) / spec.work_dir();

@@ -5,6 +5,7 @@
 #include "cli/output/text.h"
 #include "cli/values/binding_values.h"
 #include "cli/values/spec_values.h"
+#include "submission/hint_options.h"
 #include "submission/submission.h"
 
 namespace ares::submission {
@@ -39,8 +40,6 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "container-mounts", true, kContainers},
       {0, "container-name", true, kContainers},
       {0, "container-workdir", true, kContainers},
-      {0, "contiguous", false},
-      {'S', "core-spec"},
       {0, "cores-per-socket"},
       {0, "cpu-freq"},
       {0, "delay-boot"},
@@ -48,7 +47,6 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "extra"},
       {'B', "extra-node-info"},
       {'F', "nodefile"},
-      {0, "get-user-env", false},
       {0, "gid"},
       {0, "gpu-freq"},
       {0, "gpus-per-socket"},
@@ -56,18 +54,9 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "ignore-pbs", false},
       {0, "mcs-label"},
       {0, "mem-update"},
-      {0, "mincpus"},
-      {0, "network"},
-      {'k', "no-kill", false},
-      {0, "ntasks-per-core"},
       {0, "ntasks-per-gpu"},
-      {0, "ntasks-per-socket"},
       {0, "oom-kill-step"},
-      {'O', "overcommit", false},
-      {'s', "oversubscribe", false},
-      {0, "share", false},
       {0, "profile"},
-      {0, "propagate", false},
       {0, "reboot", false},
       {0, "resources"},
       {0, "resv-ports"},
@@ -77,13 +66,11 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "spread-segments", false},
       {0, "stepmgr", false},
       {0, "thread-spec"},
-      {0, "tmp"},
       {0, "tres-bind"},
       {0, "tres-per-task"},
       {0, "uid"},
       {'u', "usage", false},
       {0, "use-min-nodes", false},
-      {0, "wait-all-nodes"},
       {0, "x11", false, kX11},
   };
 }
@@ -100,6 +87,7 @@ class Rows {
     when();
     files();
     command();
+    for (cli::Option& row : hint_options(s_)) table_.options.push_back(std::move(row));
     table_.unsupported = unsupported();
     table_.environment_prefix = "ASUB_";
     table_.stop_at_operand = true;

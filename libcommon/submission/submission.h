@@ -2,6 +2,7 @@
 // while its options are parsed. Owned by the command's main thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct Submission {
   bool wait = false;
   bool quiet = false;
   bool verbose = false;
+  std::uint32_t least_cpus = 0;  // --mincpus
   std::vector<std::string>
       warnings{};  // what has no effect, or another one than the user may expect
 };

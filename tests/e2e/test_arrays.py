@@ -60,6 +60,27 @@ def test_ac109_after_a_whole_array(cluster):
     assert states[f"{array}_0"] == "COMPLETED" and states[f"{array}_3"] == "FAILED"
 
 
+def test_array_that_runs_is_shown_as_its_tasks(cluster):
+    array = cluster.wrap("sleep 1000", "--array=1-3")
+    until(lambda: cluster.queue(array, "%T").split() == ["RUNNING"] * 3)
+    shown = cluster.show("job", array)
+    assert shown.count("JobState=RUNNING") == 3 and "JobState=PENDING" not in shown, shown
+    cluster.cancel(array)
+    until(lambda: not cluster.queue(array, "%i"))
+
+
+def test_ragged_array_is_cut_in_listings(cluster):
+    indices = ",".join(str(i * i) for i in range(1, 200))
+    array = cluster.wrap("true", "-H", "-a", indices)
+    shown = cluster.queue(array, "%i")
+    assert shown.startswith(f"{array}_[1,4,9,") and shown.endswith(",...]") and len(shown) < 64 + len(array) + 5
+    assert cluster.queue(array, "%i", env={"ARES_BITSTR_LEN": "0"}) == f"{array}_[{indices}]"
+    assert f'"array_tasks": "{indices}"' in cluster.run("aqueue", "--json", "-j", array).stdout.replace('":"', '": "')
+    assert cluster.run("aacct", "-n", "-j", array, "-o", "JobID").stdout.strip() == shown
+    assert cluster.account(array, "JobID") == f"{array}_[{indices}]"
+    cluster.cancel(array)
+
+
 def test_unknown_dependency_is_refused(cluster):
     done = cluster.run("asub", "-d", "afterok:987654", "--wrap", "true", check=False)
     assert done.returncode != 0 and "987654" in done.stderr

@@ -103,7 +103,7 @@ def test_unknown_ids_do_not_hide_existing_jobs(cluster, jobs):
 def test_formats_field_names_and_sort_orders(cluster, jobs):
     low = jobs("-H", "-J", "low", "--comment", "hello world", "--mem", "100M")
     high = jobs("-H", "-J", "high", "-t", "1:00:00", "-c", "2")
-    assert lines(cluster, "-S", "j", "-o", "%j|%l|%C|%m|%k") == ["high|1:00:00|2|0|N/A", "low|UNLIMITED|1|100M|hello world"]
+    assert lines(cluster, "-S", "j", "-o", "%j|%l|%C|%m|%k") == ["high|1:00:00|2|500M|N/A", "low|UNLIMITED|1|100M|hello world"]
     assert lines(cluster, "-S", "-i", "-O", "jobid:1000|,name:.6") == [high.ljust(1000) + "|  high", low.ljust(1000) + "|   low"]
     assert lines(cluster, "-S", "i", "-o", "%i", env={"AQUEUE_FORMAT": "%j"}) == [low, high]
     assert lines(cluster, env={"AQUEUE_FORMAT": "%j", "AQUEUE_SORT": "-j"}) == ["low", "high"]

@@ -20,6 +20,23 @@ def test_ac044_memory_zero_is_the_whole_node(gpu_cluster):
     assert "mem=4000M" in gpu_cluster.account(job, "AllocTRES")
 
 
+def test_default_memory_is_shown(gpu_cluster):
+    job = gpu_cluster.wrap("echo $ARES_MEM_PER_CPU $SLURM_MEM_PER_CPU", "-n2", "--begin=now+1hour")
+    assert gpu_cluster.queue(job, "%m") == "500M"
+    assert "MinMemory=500M/cpu" in gpu_cluster.show("job", job)
+    assert "mem=1000M" in gpu_cluster.show("job", job).split("ReqTRES=")[1].split()[0]
+    gpu_cluster.run("actl", "update", f"jobid={job}", "starttime=now")
+    gpu_cluster.completed(job)
+    assert gpu_cluster.output(job).split() == ["500", "500"]
+    assert gpu_cluster.account(job, "ReqMem") == "1000M"
+    job = gpu_cluster.wrap("true", "--gpus=2", "--mem-per-gpu=300")
+    gpu_cluster.completed(job)
+    assert gpu_cluster.account(job, "ReqMem") == "600M"
+    job = gpu_cluster.wrap("echo $ARES_MEM_PER_NODE", "--mem=0")
+    gpu_cluster.completed(job)
+    assert gpu_cluster.output(job).strip() == "4000"
+
+
 def test_ac046_memory_packing(gpu_cluster):
     first = gpu_cluster.wrap("sleep 1000", "--mem=3000", "-w", "n3")
     gpu_cluster.wait_state(first, "RUNNING")

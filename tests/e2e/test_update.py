@@ -52,6 +52,18 @@ def test_users_may_only_lower_limits_and_priority_of_their_own_jobs(cluster, oth
     cluster.cancel(job)
 
 
+def test_priority_zero_holds_and_a_higher_one_releases(cluster, others):
+    alice, _ = others
+    job = cluster.wrap("true", "--begin=now+1hour", user=alice)
+    assert "priority" in refused(cluster, f"job={job}", "priority=0", user=alice)
+    update(cluster, f"job={job}", "priority=0")
+    assert cluster.queue(job, "%r %Q") == "JobHeldAdmin 0"
+    update(cluster, f"job={job}", "starttime=now")
+    assert cluster.queue(job, "%T") == "PENDING"
+    update(cluster, f"job={job}", "priority=7")
+    cluster.completed(job)
+
+
 def test_refused_update_names_the_property_and_the_cause(cluster):
     job = cluster.wrap("true", "-H")
     assert "Invalid partition name specified: nowhere" in refused(cluster, f"jobid={job}", "partition=nowhere")

@@ -77,6 +77,11 @@ Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
     if (!words.closed)
       return fail(ErrorCode::invalid_argument,
                   name + ":" + std::to_string(number) + ": a quote is not closed");
+    if (!words.words.empty() && lower(words.words.front()) == "hetjob")
+      return fail(ErrorCode::invalid_argument,
+                  name + ":" + std::to_string(number) +
+                      ": heterogeneous jobs (hetjob) are not supported; submit the parts as a gang "
+                      "of jobs, see --gang");
     if (!words.words.empty()) found.push_back({number, std::move(words.words)});
   }
   return found;

@@ -96,6 +96,21 @@ std::string man_escape(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// The argument of a macro such as .B, where a quotation mark would group words.
+std::string man_argument(std::string_view text) {
+  std::string out;
+  for (const char c : man_escape(text))
+    if (c == '"')
+      out += "\\(dq";
+    else
+      out += c;
+  return out;
+}
+
+}  // namespace
+
 std::string man_page(const Manual& manual, const OptionTable& table) {
   std::string out = ".\\\" Generated from the command's own tables; edit those.\n";
   out += ".TH " + upper(manual.name) + " 1 \"\" \"Ares " ARES_VERSION "\" \"User Commands\"\n";
@@ -108,7 +123,7 @@ std::string man_page(const Manual& manual, const OptionTable& table) {
   }
   out += ".SH DESCRIPTION\n" + paragraphs(manual.description) + ".SH OPTIONS\n";
   for (const Option& option : table.options)
-    out += ".TP\n.B " + man_escape(spelling(option)) + "\n" +
+    out += ".TP\n.B " + man_argument(spelling(option)) + "\n" +
            man_escape(option.help + option_notes(table, option)) + "\n";
   for (const auto& [title, texts] : manual.sections)
     out += ".SH " + upper(title) + "\n" + paragraphs(texts);
@@ -123,7 +138,7 @@ std::string man_page(const Manual& manual, const OptionTable& table) {
            man_escape(join(names, ", ")) + ".\n";
     if (!others.empty()) out += ".SH NOT SUPPORTED\n";
     for (const auto& [why, list] : others)
-      out += ".TP\n.B " + man_escape(join(list, ", ")) + "\n" + man_escape(why) + ".\n";
+      out += ".TP\n.B " + man_argument(join(list, ", ")) + "\n" + man_escape(why) + ".\n";
   }
   out += ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : manual.exit_status)
@@ -131,7 +146,7 @@ std::string man_page(const Manual& manual, const OptionTable& table) {
   if (!manual.examples.empty()) {
     out += ".SH EXAMPLES\n";
     for (const auto& [line, meaning] : manual.examples)
-      out += ".TP\n.B " + man_escape(line) + "\n" + man_escape(meaning) + "\n";
+      out += ".TP\n.B " + man_argument(line) + "\n" + man_escape(meaning) + "\n";
   }
   out +=
       ".SH FILES\n.TP\n.I /etc/ares/ares.yaml\nThe configuration, unless --config or ARES_CONF "

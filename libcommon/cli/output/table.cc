@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/printable.h"
+#include "cli/output/index_list.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 
@@ -74,6 +75,8 @@ void put(std::string_view text, const Style& style, std::string& out) {
     out += text;
     return;
   }
+  std::string shortened;
+  if (style.never_cut && style.marked) text = shortened = shortened_id(text, style.width);
   std::size_t shown = display_width(text);
   bool mark = false;
   if (shown > style.width && !style.never_cut) {
@@ -197,6 +200,14 @@ std::vector<std::size_t> Grid::widths(bool with_header) const {
   return widths;
 }
 
+std::size_t Grid::least_width(std::size_t column) const {
+  std::size_t least = std::max(kNarrowest, display_width(columns_[column].header));
+  if (!columns_[column].never_cut) return least;
+  for (std::size_t row = 0; row < rows(); ++row)
+    least = std::max(least, display_width(shortened_id(cell(row, column), 1)));
+  return least;
+}
+
 void Grid::narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked,
                   unsigned terminal) const {
   std::size_t total = 0;
@@ -210,7 +221,7 @@ void Grid::narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked,
   });
   for (const std::size_t i : order) {
     if (total <= terminal) return;
-    const std::size_t least = std::max(kNarrowest, display_width(columns_[i].header));
+    const std::size_t least = least_width(i);
     if (widths[i] <= least) continue;
     const std::size_t given = std::min(total - terminal, widths[i] - least);
     widths[i] -= given;

@@ -29,7 +29,8 @@ struct Column {
   void (*put)(const Row&, std::string& out) = nullptr;  // appends the cell's text
   std::array<std::uint32_t, 6> needs{};  // Fields of the row's message that it reads; 0 = end.
   std::int64_t (*number)(const Row&) = nullptr;  // Sort key; null = the text.
-  bool never_cut = false;                        // Never truncated: identifiers.
+  // Never truncated: identifiers. With a shrink_order their lists of indices are shortened.
+  bool never_cut = false;
   // Order in which columns shrink if the terminal is too narrow; 0 = never.
   unsigned shrink_order = 0;
   unsigned fold =
@@ -118,6 +119,7 @@ class Grid {
   std::string_view cell(std::size_t row, std::size_t column) const;
   std::vector<std::size_t> widths(bool with_header) const;
   void narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked, unsigned terminal) const;
+  std::size_t least_width(std::size_t column) const;
 
   std::vector<FormatItem> format_items_;
   std::vector<GridColumn> columns_;

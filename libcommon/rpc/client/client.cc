@@ -4,6 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -54,6 +57,35 @@ std::chrono::milliseconds time_for(const api::Request& request, const ClientOpti
   return options.timeout + std::chrono::seconds{request.wait_job().seconds()};
 }
 
+// From then on the user is told that a controller that may be hung has not answered.
+constexpr std::chrono::milliseconds kSlow{5'000};
+
+// Calls `tell` if it still exists after that time.
+class SlowNotice {
+ public:
+  SlowNotice(std::chrono::milliseconds after, std::function<void()> tell)
+      : thread_([this, after, tell = std::move(tell)] {
+          std::unique_lock lock(mutex_);
+          if (!changed_.wait_for(lock, after, [this] { return over_; })) tell();
+        }) {}
+  ~SlowNotice() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  SlowNotice(const SlowNotice&) = delete;
+  SlowNotice& operator=(const SlowNotice&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;  // the last member: it uses the others
+};
+
 }  // namespace
 
 std::string new_request_id() {
@@ -75,6 +107,21 @@ struct Client::State {
   ClientOptions options;
   std::vector<std::unique_ptr<Connection>> connections;  // one for each address
   std::atomic<std::size_t> current = 0;
+  std::atomic<bool> told_slow = false;
+
+  // Sends the payload; says once that the answer does not come.
+  Result<std::string> call(Connection& connection, const std::string& payload,
+                           std::chrono::milliseconds time) {
+    const auto after = time - options.timeout + kSlow;  // a WaitJob takes its time
+    std::optional<SlowNotice> notice;
+    if (options.on_retry && !told_slow && after < time)
+      notice.emplace(after, [&] {
+        if (!told_slow.exchange(true))
+          options.on_retry("the controller at " + connection.peer() + " has not answered for " +
+                           std::to_string(after.count() / 1000) + " s, waiting");
+      });
+    return connection.call(payload, Connection::Clock::now() + time);
+  }
 
   ~State() {
     for (const auto& connection : connections) connection->shut_down();
@@ -126,7 +173,7 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
   bool told = false;  // what a controller that answers says
   for (std::size_t tries = 1;; ++tries) {
     Connection& connection = s.connection();
-    auto raw = connection.call(*payload, Connection::Clock::now() + time);
+    auto raw = s.call(connection, *payload, time);
     const bool answered = raw.has_value();
     Answer answer = decode(std::move(raw));
     if (answer.response || answer.response.error().code != ErrorCode::unavailable ||

@@ -78,6 +78,22 @@ Catalogue::Amounts Catalogue::allocated(const Allocation& allocation) const {
   return amounts;
 }
 
+namespace {
+
+// Whole GPUs of the job; lists for each node, in total and for each task describe the same ones.
+std::int64_t gpus_of(const JobSpec& spec, std::int64_t nodes, std::int64_t tasks) {
+  const auto sum = [](const std::vector<GpuRequest>& requests) {
+    std::int64_t count = 0;
+    for (const GpuRequest& request : requests) count += request.count;
+    return count;
+  };
+  if (!spec.gpus_total.empty()) return sum(spec.gpus_total);
+  if (!spec.gpus_per_node.empty()) return capped_product(sum(spec.gpus_per_node), nodes);
+  return capped_product(sum(spec.gpus_per_task), tasks);
+}
+
+}  // namespace
+
 Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
   Amounts amounts;
   const std::int64_t nodes = std::max<std::int64_t>(spec.min_nodes, 1);
@@ -94,6 +110,8 @@ Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
   if (spec.memory_per_node)
     amounts["mem"] = capped_product(mebibytes(*spec.memory_per_node), nodes);
   if (spec.memory_per_cpu) amounts["mem"] = capped_product(mebibytes(*spec.memory_per_cpu), cpus);
+  if (spec.memory_per_gpu)
+    amounts["mem"] = capped_product(mebibytes(*spec.memory_per_gpu), gpus_of(spec, nodes, tasks));
   add_gpus(amounts, spec.gpus_per_node, nodes);
   add_gpus(amounts, spec.gpus_total, 1);
   drop_zeroes(amounts);

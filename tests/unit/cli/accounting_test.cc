@@ -288,6 +288,19 @@ TEST_F(Accounting, PendingJobShowsItsRequest) {
   EXPECT_EQ(values(waiting, "Eligible,Planned"), "Unknown|Unknown");
 }
 
+TEST_F(Accounting, ManyArrayIndicesWidenNoLine) {
+  std::string indices = "1";
+  for (int i = 3; i < 600; i += 2) indices += "," + std::to_string(i);
+  api::AccountingRow waiting = row(12);
+  waiting.set_state("PENDING");
+  waiting.set_array_tasks(indices + "%2");
+  EXPECT_THAT(print({waiting, row(13)}),
+              HasSubstr("12_[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,...%2]"));
+  for (const std::string& line : cli::split(print({waiting, row(13)}, {}, 80), '\n'))
+    EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_THAT(print({waiting}, {"-P"}), HasSubstr("12_[" + indices + "%2]|"));
+}
+
 TEST_F(Accounting, MissingTimeLimitsHaveAText) {
   api::AccountingRow none = row(7);
   EXPECT_EQ(values(none, "Timelimit,TimelimitRaw"), "UNLIMITED|UNLIMITED");

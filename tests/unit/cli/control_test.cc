@@ -54,6 +54,26 @@ TEST(UpdateKeys, EachFieldIsNamedAndParsed) {
   EXPECT_EQ(values.begin(), (kNow + std::chrono::hours{1}).time_since_epoch().count());
 }
 
+TEST(ShowJob, AnArrayWithoutWaitingTasksIsOnlyItsTasks) {
+  api::Jobs jobs;
+  const auto add = [&](std::uint64_t id, std::optional<std::uint32_t> task, const char* waiting) {
+    api::Job* job = jobs.add_jobs();
+    job->mutable_key()->set_job(id);
+    if (task) job->mutable_key()->set_task(*task);
+    job->mutable_spec()->set_array("1-3");
+    job->set_array_tasks(waiting);
+  };
+  for (std::uint32_t task : {1, 2, 3}) add(12, task, "");
+  add(12, {}, "");
+  add(20, 1, "");
+  add(20, {}, "2-3");
+  add(30, {}, "");  // none of its tasks is known any more
+  remove_divided_arrays(jobs);
+  ASSERT_EQ(jobs.jobs_size(), 6);
+  for (const api::Job& job : jobs.jobs())
+    EXPECT_TRUE(job.key().has_task() || job.key().job() != 12u) << job.key().job();
+}
+
 TEST(UpdateKeys, EmptyValuesClearFields) {
   const api::JobAction action =
       job_update({{"dependency", ""}, {"features", ""}, {"reqnodelist", ""}, {"starttime", "now"}});

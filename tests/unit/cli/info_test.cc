@@ -79,7 +79,7 @@ TEST(Info, SummaryReasonsAndFilters) {
   EXPECT_EQ(info({"-h", "-d", "-o", "%N"}), "n10\n");
   EXPECT_EQ(info({"-h", "-t", "no_respond", "-o", "%N"}), "n10\n");
   EXPECT_EQ(info({"-h", "-R", "-o", "%E %u %U %N"}), "fan alice alice(1001) n4\n");
-  EXPECT_EQ(info({"-h", "-o", "%C"}), "3/13/8/24\n3/5/0/8\n");
+  EXPECT_EQ(info({"-h", "-o", "%P %C"}), "main* 3/13/8/24\ngpu 3/5/0/8\n");
   EXPECT_EQ(info({"-t", "sleepy"}), "--states: Invalid node state specified: sleepy");
 }
 
@@ -94,17 +94,24 @@ TEST(Info, NodeFormatHasALineForEachNode) {
       info({"-h", "-N", "-o", "%N %R %t"}),
       "n1 main idle\nn1 gpu idle\nn2 main mix\nn2 gpu mix\nn3 main idle\nn4 main drain\nn10 main "
       "down*\n");
-  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%n"}), "n1\nn3\nn1\n")
-      << "host names are never folded";
+  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%n"}), "n1\nn3\n") << "host names are never folded";
+}
+
+TEST(Info, NodesAreCountedOnceWhereNoPartitionIsShown) {
+  EXPECT_EQ(info({"-h", "-o", "%C"}), "3/13/8/24\n");
+  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%D"}), "2\n");
+  EXPECT_EQ(info({"-h", "-o", "%D %t %N"}), "1 mix n2\n2 idle n[1,3]\n1 drain n4\n1 down* n10\n");
+  EXPECT_EQ(info({"-h", "-N", "-o", "%N"}), "n1\nn2\nn3\nn4\nn10\n");
+  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%D %a"}), "2 up\n1 down\n")
+      << "the columns of a partition separate partitions";
 }
 
 TEST(Info, StatesAreMarked) {
   Answer c = cluster();
   c.nodes.mutable_nodes(0)->set_planned(true);
   c.nodes.mutable_nodes(1)->set_state("COMPLETING");
-  EXPECT_EQ(info({"-h", "-o", "%t %N"}, c),
-            "comp n2\nidle- n1\nidle n3\ndrain n4\ndown* n10\ncomp n2\nidle- n1\n");
-  EXPECT_EQ(info({"-h", "-t", "comp", "-o", "%T"}, c), "completing\ncompleting\n");
+  EXPECT_EQ(info({"-h", "-o", "%t %N"}, c), "comp n2\nidle- n1\nidle n3\ndrain n4\ndown* n10\n");
+  EXPECT_EQ(info({"-h", "-t", "comp", "-o", "%T"}, c), "completing\n");
 }
 
 TEST(Info, SortsByAnyColumn) {

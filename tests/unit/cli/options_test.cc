@@ -171,7 +171,8 @@ TEST(Manual, HelpManualAndCompletionNameEveryOption) {
   const Manual manual{.name = "asub",
                       .summary = "submit",
                       .synopsis = {"SCRIPT"},
-                      .description = {".starts with a dot"}};
+                      .description = {".starts with a dot"},
+                      .examples = {{"echo \"a b\"", "Says \"a b\"."}}};
   const std::string help = help_text(manual, table);
   const std::string man = man_page(manual, table);
   const std::string words = completion_words(table);
@@ -181,6 +182,7 @@ TEST(Manual, HelpManualAndCompletionNameEveryOption) {
     EXPECT_THAT(words, testing::HasSubstr("--" + option.name));
   }
   EXPECT_THAT(man, testing::HasSubstr("ASUB_JOB_NAME"));
+  EXPECT_THAT(man, testing::HasSubstr("\n.B echo \\(dqa b\\(dq\nSays \"a b\"."));
   EXPECT_THAT(man, testing::HasSubstr("\n\\&.starts"));
   EXPECT_THAT(man, testing::HasSubstr("\\-\\-tres\\-bind")) << "what is refused is said";
 }

@@ -6,6 +6,7 @@
 
 #include "aqueue/query.h"
 #include "aqueue/report.h"
+#include "cli/output/text.h"
 #include "proto/table.h"
 #include "unit/cli/answers.h"
 
@@ -156,6 +157,26 @@ TEST_F(QueueListing, NarrowTerminalCutsNamesFirstAndNeverIds) {
                               HasSubstr("(JobArrayTaskLi+\n")));
   EXPECT_EQ(queue(some_jobs(), {"-o", "%i %j"}, 20), queue(some_jobs(), {"-o", "%i %j"}))
       << "a format of one's own is kept to";
+}
+
+TEST_F(QueueListing, ManyArrayIndicesWidenNoLine) {
+  std::string indices = "1";
+  for (int i = 3; i < 600; i += 2) indices += "," + std::to_string(i);
+  api::Job array = job(12, "PENDING");
+  array.set_reason("JobHeldUser");
+  array.set_array_tasks(indices);
+  array.set_array_throttle(2);
+  api::Jobs jobs = some_jobs();
+  *jobs.add_jobs() = array;
+  for (const std::string& line : cli::split(queue(jobs, {"-S", "i"}, 80), '\n'))
+    EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_THAT(queue(jobs, {}, 80), HasSubstr("12_[1,3,5,7,"));
+  EXPECT_THAT(queue(jobs),
+              HasSubstr("12_[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,...%2]"));
+  EXPECT_THAT(queue(jobs, {"-h", "-o", "%K"}), HasSubstr("[1,3,5,7,9,11,13,15,17,19,21,23,25,27,"));
+  setenv("ARES_BITSTR_LEN", "0", 1);
+  EXPECT_THAT(queue(jobs, {"-h", "-o", "%i"}), HasSubstr("12_[" + indices + "%2]"));
+  unsetenv("ARES_BITSTR_LEN");
 }
 
 TEST_F(QueueListing, GivenWidthsAreKept) {

@@ -102,6 +102,20 @@ TEST(Life, ExitStatusDecidesTheFinalState) {
   }
 }
 
+TEST(Life, AScriptThatCouldNotBeStartedIsALaunchFailure) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  AttemptReport r = c.report(key, AttemptPhase::done);
+  r.exit = {1, 0, false, false};
+  r.detail = "cannot open output file /nodir/x: No such file or directory";
+  c.from_node(1, Progress{r});
+  EXPECT_EQ(c.job(key).state, JobState::failed);
+  EXPECT_EQ(c.job(key).reason, Reason::launch_failure);
+  EXPECT_EQ(c.row(key, 1)->reason, Reason::launch_failure);
+  EXPECT_EQ(c.row(key, 1)->exit.code, 1);
+}
+
 TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {
   Cluster c;
   JobSpec s = Cluster::spec();

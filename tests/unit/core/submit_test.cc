@@ -1,4 +1,4 @@
-// Tests: decide_submit, feasible, resource_checks, submit_checks, text_check, decide/decision
+// Tests: decide_submit, default_memory, feasible, resource_checks, submit_checks, text_check, decide/decision
 // Refusals at submission, with the messages that users and wrappers of sbatch know.
 #include "unit/core/engine_fixture.h"
 
@@ -392,6 +392,21 @@ TEST(Submit, EqualJobsShareOneSpecification) {
   EXPECT_EQ(c.job(first).spec, c.job(second).spec);
   EXPECT_NE(c.job(first).spec, c.job(third).spec);
   EXPECT_EQ(c.job(first).spec, c.job(fourth).spec);
+}
+
+TEST(Submit, AJobThatAsksForNoMemoryHasThatOfItsPartition) {
+  Cluster c;
+  UpdatePartition update;
+  update.names = {"main"};
+  update.fields = {"default_memory_per_cpu"};
+  update.values.default_memory_per_cpu = Bytes::mib(500);
+  ASSERT_FALSE(c.user(kRoot, update).failed);
+  EXPECT_EQ(c.job(c.submit()).spec->memory_per_cpu, Bytes::mib(500));
+  JobSpec s = Cluster::spec();
+  s.memory_per_node = Bytes::mib(100);
+  EXPECT_FALSE(c.job(c.submit(s)).spec->memory_per_cpu) << "it asks for other memory";
+  s.memory_per_node = Bytes{};
+  EXPECT_FALSE(c.job(c.submit(s)).spec->memory_per_cpu) << "it asks for all of the node's";
 }
 
 }  // namespace

@@ -87,6 +87,64 @@ TEST(UpdateSpec, OnlyOwnerAndOperatorsMayUpdate) {
   EXPECT_FALSE(c.user(kOperator, rename).failed);
 }
 
+UpdateJob set_priority(JobKey key, std::uint32_t priority) {
+  UpdateJob update;
+  update.jobs = Cluster::named(key);
+  update.priority = priority;
+  return update;
+}
+
+TEST(UpdatePriority, ZeroHoldsAndAHigherOneReleases) {
+  Cluster c;
+  const JobKey key = c.submit();
+  EXPECT_EQ(c.user(kAlice, set_priority(key, 0)).error.code, ErrorCode::permission_denied);
+  EXPECT_EQ(c.job(key).hold, Hold::none);
+  ASSERT_FALSE(c.user(kOperator, set_priority(key, 0)).failed);
+  EXPECT_EQ(c.job(key).hold, Hold::admin);
+  EXPECT_EQ(c.job(key).reason, Reason::job_held_admin);
+  EXPECT_EQ(c.job(key).priority, 10u) << "that with which it waits once it is released";
+  ASSERT_FALSE(c.user(kOperator, set_priority(key, 0)).failed) << "it is held already";
+  ASSERT_FALSE(c.user(kOperator, set_priority(key, 7)).failed);
+  EXPECT_EQ(c.job(key).hold, Hold::none);
+  EXPECT_EQ(c.job(key).priority, 7u);
+}
+
+TEST(UpdatePriority, OfAJobThatItsUserHoldsDoesNotReleaseIt) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.hold = true;
+  const JobKey key = c.submit(s);
+  ASSERT_FALSE(c.user(kOperator, set_priority(key, 7)).failed);
+  EXPECT_EQ(c.job(key).hold, Hold::user);
+  EXPECT_EQ(c.job(key).priority, 7u);
+}
+
+TEST(UpdatePriority, ZeroHoldsOneTaskOfAnArray) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.array = *parse_interval_set("0-3");
+  const JobKey array = c.submit(s);
+  const JobKey task{array.job, TaskIndex{2}};
+  UpdateJob both = set_priority(task, 0);
+  both.set_time_limit = true;
+  both.time_limit = Seconds{60};
+  ASSERT_FALSE(c.user(kOperator, both).failed);
+  EXPECT_EQ(c.job(task).hold, Hold::admin);
+  EXPECT_EQ(c.job(task).time_limit, Seconds{60});
+  EXPECT_EQ(c.job(array).hold, Hold::none);
+}
+
+TEST(UpdatePriority, ZeroOfARunningJobIsRefused) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  const Reply reply = c.user(kOperator, set_priority(key, 0));
+  EXPECT_EQ(reply.error.code, ErrorCode::failed_precondition);
+  EXPECT_NE(reply.error.message.find("no longer pending"), std::string::npos)
+      << reply.error.message;
+  EXPECT_EQ(c.job(key).priority, 10u);
+}
+
 TEST(UpdateSpec, FieldsInUseByARunningAttemptAreFixed) {
   Cluster c;
   const JobKey key = c.submit();

@@ -174,6 +174,18 @@ TEST(FilePattern, ExpandsEveryLetter) {
   EXPECT_EQ(expand_pattern(default_output(task), task), "ares-12_34.out");
 }
 
+TEST(JobEnvironment, AllMemoryOfANodeIsWhatTheNodeGives) {
+  StepSpec spec = example();
+  JobSpec job = *spec.launch.spec;
+  job.memory_per_node = Bytes{};
+  job.memory_per_cpu.reset();
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  spec.launch.share.memory = Bytes::mib(4000);
+  EXPECT_EQ(value(spec, "ARES_MEM_PER_NODE"), "4000");
+  EXPECT_EQ(value(spec, "SLURM_MEM_PER_NODE"), "4000");
+  EXPECT_FALSE(value(spec, "ARES_MEM_PER_CPU"));
+}
+
 TEST(JobEnvironment, MasterPortIsThatOfTheJobAndNotOfAnEnclosingOne) {
   StepSpec spec = example();
   EXPECT_FALSE(value(spec, "MASTER_PORT")) << "it has none";

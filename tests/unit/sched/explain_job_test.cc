@@ -247,6 +247,57 @@ TEST(JobExplanation, ReportsTimesAndLimitsTogether) {
   EXPECT_THAT(changes(told), ElementsAre("without --begin --time=00:10:00 --nodes=1 --ntasks=1"));
 }
 
+// One account with a limit on the CPUs of all its jobs.
+TestCluster with_cpu_limit(std::uint64_t most) {
+  TestCluster cluster = nodes(2);
+  cluster.policy.accounting.enforce = Enforce::limits;
+  Account root, chem;
+  root.name = "root";
+  root.id = AssociationId(1);
+  chem.name = "chem";
+  chem.parent = "root";
+  chem.id = AssociationId(2);
+  chem.terms.limits = {{LimitKind::grp_tres, "cpu", most}};
+  Association member;
+  member.key = {"chem", "u", {}};
+  member.id = AssociationId(3);
+  Qos normal;
+  normal.name = "normal";
+  normal.id = QosId(4);
+  for (AccountingRecord record : {AccountingRecord(root), AccountingRecord(chem),
+                                  AccountingRecord(member), AccountingRecord(normal)})
+    cluster.state.accounting.set(key_of(record), record);
+  return cluster;
+}
+
+TEST(JobExplanation, ReportsALimitThatOnlyWholeNodesExceed) {
+  TestCluster cluster = with_cpu_limit(2);
+  JobSpec spec = TestCluster::spec(2, 2);
+  spec.user = "u";
+  spec.account = "chem";
+  spec.exclusive = true;
+  spec.time_limit = minutes(5);
+  const JobExplanation told = why(cluster, cluster.submit(spec));
+  EXPECT_FALSE(told.starts_now);
+  EXPECT_EQ(cause(told, Reason::limit), "GrpTRES of chem is cpu=2, 0 in use, the job would get 8");
+  ASSERT_EQ(told.causes.size(), 1u);
+  EXPECT_EQ(told.causes[0].limit, "AssocGrpCpuLimit");
+  EXPECT_FALSE(told.start) << "it cannot start, however long it waits";
+  spec.exclusive = false;
+  EXPECT_TRUE(why(cluster, cluster.submit(spec)).starts_now);
+}
+
+TEST(JobExplanation, ReportsALimitThatTheRequestExceedsOnce) {
+  TestCluster cluster = with_cpu_limit(2);
+  JobSpec spec = on(3, minutes(5));
+  spec.user = "u";
+  spec.account = "chem";
+  spec.exclusive = true;
+  const JobExplanation told = why(cluster, cluster.submit(spec));
+  ASSERT_EQ(told.causes.size(), 1u);
+  EXPECT_EQ(told.causes[0].text, "GrpTRES of chem is cpu=2, 0 in use, the job asks for 3");
+}
+
 TEST(JobExplanation, ReportsPartitionsThatAreDownAndArrayThrottles) {
   TestCluster cluster = nodes(2);
   JobSpec spec = on(1, minutes(30));

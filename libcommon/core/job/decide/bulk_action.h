@@ -58,7 +58,9 @@ class BulkAction {
     decision_.events.push_back(std::move(body));
     mark_done(target);
   }
-  // Adds an event that belongs to the last add_event().
+  // Adds another event for the target of the last add_event().
+  void add_second_event(EventBody body) { decision_.events.push_back(std::move(body)); }
+  // The same for one that its dependencies cause; their number is bounded.
   void add_followup(EventBody body) {
     decision_.events.push_back(std::move(body));
     ++followups_;

@@ -10,6 +10,7 @@
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
 #include "core/cluster/spare_nodes.h"
+#include "core/job/checks/default_memory.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/gang.h"
 #include "model/job/text_check.h"
@@ -363,17 +364,19 @@ std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision&
 }
 
 // Fills in what the specification leaves open, by the current state: partitions, account, number of
-// nodes. Adds the spare nodes.
+// nodes, memory. Adds the spare nodes.
 Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
                                               const std::shared_ptr<const JobSpec>& spec) {
   auto partitions = partitions_of(state, *spec);
   if (!partitions) return fail(partitions.error());
+  const std::optional<Bytes> memory = default_memory(state, *spec, *partitions);
   const bool whole =
-      spec->partitions == *partitions && spec->max_nodes > 0 && spec->spare_nodes == 0;
+      spec->partitions == *partitions && spec->max_nodes > 0 && spec->spare_nodes == 0 && !memory;
   if (whole && state.accounting.empty()) return spec;
   JobSpec settled = *spec;
   if (!fill_account(state.accounting, partitions->front(), settled) && whole) return spec;
   settled.partitions = std::move(*partitions);
+  if (memory) settled.memory_per_cpu = memory;
   if (settled.max_nodes == 0) settle_nodes(state, settled);
   if (settled.spare_nodes > 0) settled = with_more_nodes(std::move(settled), settled.spare_nodes);
   return std::make_shared<const JobSpec>(std::move(settled));

@@ -197,6 +197,16 @@ std::optional<Error> dependency_cycle(const ClusterState& state, const Target& t
                    (*found == t.key ? " would wait for itself" : " waits for this job")};
 }
 
+// Priority 0 holds a job, as in Slurm, and a higher one ends an administrator's hold.
+std::optional<EventBody> change_of_hold(const Target& t, const UpdateJob& c) {
+  if (!c.priority) return std::nullopt;
+  const Hold hold = t.record->hold;
+  if (*c.priority > 0)
+    return hold == Hold::admin ? std::optional<EventBody>(Released{t.key}) : std::nullopt;
+  if (hold == Hold::admin) return std::nullopt;
+  return Held{t.key, Hold::admin, Reason::job_held_admin};
+}
+
 void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange& change) {
   const Job& job = *t.record;
   const bool array = job.array && !t.in_array;
@@ -220,6 +230,10 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
                                        " can only be changed while it is pending (" +
                                        std::string(to_string(job.state)) + ")");
   }
+  const bool holds = c.priority && *c.priority == 0;
+  if (holds && !accepts(job.state, JobEvent::held))
+    return action.refuse_target(t, "priority 0 holds a job, and it is no longer pending: " +
+                                       std::string(transition(job.state, JobEvent::held).remark));
   const SpecChange::Verdict& verdict = change.evaluate(job);
   if (verdict.refused) return refuse(verdict.refused->code, verdict.refused->message);
   if (verdict.spec)
@@ -228,7 +242,7 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
 
   Modified event;
   event.key = t.key;
-  event.priority = c.priority;
+  if (!holds) event.priority = c.priority;
   event.set_time_limit = c.set_time_limit;
   event.time_limit = c.time_limit;
   event.spec = verdict.spec;
@@ -245,10 +259,12 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
     checked = std::move(*found);
     event.waiting_for = checked.waiting;
   }
+  std::optional<EventBody> hold = all_split ? std::nullopt : change_of_hold(t, c);
   if (!event.priority && !event.set_time_limit && !event.spec && !event.waiting_for &&
       !event.array_throttle)
-    return action.mark_done(t);
+    return hold ? action.add_event(t, *std::move(hold)) : action.mark_done(t);
   action.add_event(t, std::move(event));
+  if (hold) action.add_second_event(*std::move(hold));
   for (const auto& [met, not_before] : checked.delayed)
     action.add_followup(DependencyMet{t.key, met, not_before});
   for (const Dependency& failed : checked.failed)

@@ -49,8 +49,11 @@ Time end_of(const DecisionContext& q, const Job& job, const AttemptReport& r) {
 BatchFinished script_ended(const DecisionContext& q, const Job& job, const AttemptReport& r) {
   const Time at = end_of(q, job, r);
   Ending ending = ending_of(job, r.exit);
-  ending.requeue =
-      ending.state == JobState::failed && returns_after_failed_script(q.policy, job, at);
+  // A node explains only an end before the script: a file or folder that cannot be opened.
+  const bool never_ran = ending.reason == Reason::non_zero_exit_code && !r.detail.empty();
+  if (never_ran) ending.reason = Reason::launch_failure;
+  ending.requeue = ending.state == JobState::failed && !never_ran &&
+                   returns_after_failed_script(q.policy, job, at);
   return {r.attempt, r.exit, at, ending, r.detail};
 }
 

@@ -5,6 +5,7 @@
 #include "core/cluster/dead_node.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
+#include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"
@@ -88,8 +89,24 @@ std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
          " planned to start on nodes that it would use";
 }
 
-// The refusal of a start with this placement by plugins.
-std::optional<WaitCause> cause_of_permit(const PassView& view, const Placement& placement) {
+// The limit that a start with this placement would exceed: whole nodes, or CPUs that come with GPUs,
+// can be more than what was asked for.
+std::optional<WaitCause> cause_of_limits(const PassView& view, const Placement& placement,
+                                         std::optional<Seconds> time_limit) {
+  const JobSpec& spec = *view.entry.job->spec;
+  const auto licenses = view.licenses.choose(spec);
+  if (!view.use.active() || !licenses) return std::nullopt;
+  const TresByNode amounts = placed_amounts(placement, *licenses, view.index);
+  auto over = view.use.over(spec, *view.entry.partition, time_limit, &amounts);
+  if (!over) return std::nullopt;
+  return WaitCause{Reason::limit, {}, std::move(over->text),
+                   std::nullopt,  {}, std::move(over->name)};
+}
+
+// The refusal of a start with this placement, by a limit or by plugins.
+std::optional<WaitCause> cause_of_permit(const PassView& view, const Placement& placement,
+                                         std::optional<Seconds> time_limit) {
+  if (auto cause = cause_of_limits(view, placement, time_limit)) return cause;
   const Partition* partition = view.entry.partition;
   if (!view.index.plugin_classes() || !view.index.plugin_classes()->permits(*partition))
     return std::nullopt;
@@ -120,16 +137,16 @@ std::optional<WaitCause> cause_of_nodes(const ClusterState& state, const PassVie
     return cause;
   }
   const bool by_planned_start = has_planned_start(*free, view.profile);
+  auto limit = limit_at(state, job, *view.entry.partition, now);
   if (!by_planned_start && !affected_by_reservations(job_class.demand, *free, view.index))
-    return cause_of_permit(view, *free);
-  const auto limit = limit_at(state, job, *view.entry.partition, now);
+    return cause_of_permit(view, *free, limit);
   const auto holds = [&](std::optional<Seconds> length) {
     return fit_between(job_class.demand, job_class.nodes(), view.index, view.profile, now,
                        Profile::end_of(now, length), work, JoinShared::now);
   };
   auto held = holds(limit);
-  if (!held && job.spec->time_min) held = holds(job.spec->time_min);
-  if (held) return cause_of_permit(view, *held);
+  if (!held && job.spec->time_min) held = holds(limit = job.spec->time_min);
+  if (held) return cause_of_permit(view, *held, limit);
   if (!by_planned_start) {
     cause.reason = Reason::reservation;
     cause.text = explain_reserved(job_class, view.index);
@@ -245,6 +262,11 @@ WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
   SearchBudget work(units);
   for (WaitCause& cause : causes_of_nodes(state, view, job_class, planned_starts, now, work)) {
     cause.partition = partition;
+    // The request alone may already be over the same limit.
+    if (cause.reason == Reason::limit &&
+        std::any_of(out.causes.begin(), out.causes.end(),
+                    [&](const WaitCause& known) { return known.limit == cause.limit; }))
+      continue;
     if (!relaxed && relaxed_at && job_class.demand.limits.max_leaves > 0) cause.until = relaxed_at;
     out.causes.push_back(std::move(cause));
   }

@@ -1,0 +1,55 @@
+# Tests: spelling, update
+"""What the fingers of users of scontrol type for actl."""
+
+from cluster import until
+
+
+def run(cluster, *words, **more):
+    return cluster.run("actl", *words, **more)
+
+
+def test_short_words_and_equals_signs(cluster):
+    job = cluster.wrap("true", "-H")
+    assert f"JobId={job} " in run(cluster, "show", f"job={job}").stdout
+    assert "NodeName=n1 " in run(cluster, "show", "node=n1").stdout
+    assert "PartitionName=main" in run(cluster, "show", "partition=main").stdout
+    assert "PartitionName=main" in run(cluster, "show", "part").stdout
+    assert run(cluster, "show", "res").returncode == 0
+    assert run(cluster, "show", "hostlistsorted", "n10,n2,n1,n2").stdout == "n[1-2,10]\n"
+    run(cluster, "release", f"jobid={job}")
+    cluster.completed(job)
+
+
+def test_hold_and_update_by_name(cluster):
+    first, second = (cluster.wrap("true", "-J", "fingers", "-t", "10", "--begin=now+1hour") for _ in "ab")
+    other = cluster.wrap("true", "-J", "others", "-t", "10", "--begin=now+1hour")
+    run(cluster, "hold", "name=fingers")
+    for job in (first, second):
+        assert cluster.queue(job, "%r").startswith("JobHeld")
+    assert cluster.queue(other, "%r") == "BeginTime"
+    run(cluster, "release", f"job={first},{second}")
+    run(cluster, "update", "jobname=fingers", "comment=all of them")
+    assert [cluster.queue(job, "%k") for job in (first, second, other)] == ["all of them", "all of them", "N/A"]
+    run(cluster, "update", f"jobid={first}", "TimeLimit=+5")
+    run(cluster, "update", f"jobid={second}", "TimeLimit=-5", "comment=less")
+    assert [cluster.queue(job, "%l") for job in (first, second, other)] == ["15:00", "5:00", "10:00"]
+    refused = run(cluster, "update", f"jobid={second}", "TimeLimit=-5", check=False)
+    assert refused.returncode == 1 and "shorter than that" in refused.stderr
+    cluster.cancel(first, second, other)
+
+
+def test_all_nodes(cluster):
+    run(cluster, "update", "nodename=ALL", "state=drain", "reason=all of them")
+    assert cluster.run("ainfo", "-h", "-N", "-o", "%N %T").stdout.count("drained") == 4
+    run(cluster, "update", "nodename=ALL", "state=resume")
+    until(lambda: cluster.run("ainfo", "-h", "-N", "-o", "%T").stdout.split() == ["idle"] * 4)
+
+
+def test_messages_do_not_mislead(cluster):
+    done = run(cluster, "create", "partition=foo", "nodes=n1", check=False)
+    assert done.returncode == 1 and "write partitions into ares.yaml" in done.stderr
+    done = run(cluster, "show", "lic", check=False)
+    assert done.returncode == 1 and "show licenses is not supported yet" in done.stderr
+    run(cluster, "create", "res", "ReservationName=fingers", "Nodes=n4", "StartTime=now+1hour", "Duration=10", "Users=root")
+    assert "ReservationName=fingers" in run(cluster, "show", "res").stdout
+    run(cluster, "delete", "res", "fingers")

@@ -1,0 +1,82 @@
+#include "submission/hint_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/options/directives.h"
+
+namespace ares::submission {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Result<Submission> submission(const std::vector<std::string>& words,
+                              const std::string& script = "") {
+  auto target = std::make_unique<Submission>();
+  const cli::OptionTable table = options(*target, Time{});
+  auto given = cli::options_from_script(table, script, "job.sh");
+  if (!given) return fail(given.error());
+  const auto line = cli::parse_options(table, words);
+  if (!line) return fail(line.error());
+  given->insert(given->end(), line->given.begin(), line->given.end());
+  if (Status applied = cli::apply_options(*given); !applied) return fail(applied.error());
+  if (Status completed = complete(*target, "job.sh", "/w"); !completed)
+    return fail(completed.error());
+  return std::move(*target);
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+  const auto made = submission(words);
+  return made ? "accepted" : made.error().message;
+}
+
+TEST(HintOptions, HintsWithoutWhichAJobRunsAsWellAreWarnings) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--contiguous"}, "--contiguous has no effect"},
+      {{"-S2"}, "--core-spec has no effect"},
+      {{"--get-user-env=10L"}, "--get-user-env has no effect: the job gets the environment"},
+      {{"--network=sn_all"}, "--network has no effect"},
+      {{"-k"}, "--no-kill has no effect: a job ends when one of its nodes fails"},
+      {{"--no-kill=off"}, "--no-kill has no effect"},
+      {{"--ntasks-per-core=1"}, "--ntasks-per-core has no effect"},
+      {{"--ntasks-per-socket=2", "--ntasks-per-socket=2"}, "--ntasks-per-socket has no effect"},
+      {{"-O"}, "--overcommit has no effect: the job gets CPUs for each task"},
+      {{"--tmp=10G"}, "--tmp has no effect"},
+      {{"--propagate=NONE"}, "--propagate=NONE has no effect: all limits are passed on"},
+      {{"--mincpus=4"}, "--mincpus=4 has no effect: the job is sure of 1 CPU on a node"},
+      {{"--mincpus=9", "-c4", "--ntasks-per-node=2"}, "the job is sure of 8 CPUs on a node"},
+  };
+  for (const auto& [words, warning] : cases) {
+    const auto made = submission(words);
+    ASSERT_TRUE(made) << words.front() << ": " << made.error().message;
+    EXPECT_THAT(made->warnings, ElementsAre(HasSubstr(warning))) << words.front();
+  }
+  EXPECT_THAT(refusal({"--ntasks-per-socket=many"}), HasSubstr("--ntasks-per-socket"));
+}
+
+TEST(HintOptions, HintsThatAresFollowsAnywayAreAccepted) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"-s"},
+                                                {"--share"},
+                                                {"--propagate"},
+                                                {"--propagate=ALL"},
+                                                {"--wait-all-nodes=1"},
+                                                {"--mincpus=8", "-c4", "--ntasks-per-node=2"},
+                                                {"--mincpus=24", "--exclusive"}}) {
+    const auto made = submission(words);
+    ASSERT_TRUE(made) << words.front() << ": " << made.error().message;
+    EXPECT_THAT(made->warnings, IsEmpty()) << words.front();
+  }
+  EXPECT_NE(refusal({"--oversubscribe", "--exclusive"}), "accepted");
+  EXPECT_THAT(refusal({"--wait-all-nodes=2"}), HasSubstr("--wait-all-nodes"));
+}
+
+TEST(HintOptions, HeterogeneousJobsAreRefusedByName) {
+  const auto made = submission({}, "#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("job.sh:3: heterogeneous jobs (hetjob) are not"));
+}
+
+}  // namespace
+}  // namespace ares::submission
