@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "exec/kubernetes/api/calls.h"
-
 namespace ares::kubernetes {
 namespace {
 
@@ -56,6 +54,12 @@ std::string rules_of(Where where) {
 }
 
 }  // namespace
+
+const char* role_name(Where where) {
+  for (const Role& role : kRoles)
+    if (role.where == where) return role.name;
+  return "";
+}
 
 std::string cluster_roles() {
   std::string text =
