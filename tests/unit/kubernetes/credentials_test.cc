@@ -39,10 +39,10 @@ class CredentialsTest : public testing::Test {
                               .environment = {{"COLOUR", "red"}}};
   }
   static std::string credential(const std::string& status) {
-    return "echo "
-           "'{\"apiVersion\":\"client.authentication.k8s.io/"
+    return "cat "
+           "<<'END'\n{\"apiVersion\":\"client.authentication.k8s.io/"
            "v1\",\"kind\":\"ExecCredential\",\"status\":" +
-           status + "}'";
+           status + "}\nEND";
   }
 
   void open() {

@@ -58,7 +58,7 @@ TEST(Kubeconfig, TokensAreTextOrFile) {
   EXPECT_EQ(std::get<TokenFile>(parse(kServer, "tokenFile: tok\n    token: old")->token).path,
             "/etc/kube/tok");
   EXPECT_THAT(parse(kServer, "token: \"a b\"").error().message,
-              HasSubstr(":17: \"token\" contains white space"));
+              HasSubstr(":16: \"token\" contains white space"));
 }
 
 TEST(Kubeconfig, ExecPluginIsReadWhole) {
