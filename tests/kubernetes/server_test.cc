@@ -1,9 +1,9 @@
 // Calls, discovery, permissions and certificates against a real API server.
-// Tests: kubernetes/api/client, discovery, discover, access_check, http_transfer
+// Tests: kubernetes/api/client, feature_discovery, access_check, curl_engine
 #include <nlohmann/json.hpp>
 
 #include "exec/kubernetes/api/access_check.h"
-#include "exec/kubernetes/api/discovery.h"
+#include "exec/kubernetes/api/feature_discovery.h"
 #include "exec/kubernetes/api/json.h"
 #include "kubernetes/testbed.h"
 #include "os/clock.h"
@@ -65,11 +65,12 @@ class ServerTest : public TestbedTest {
     shell("cd " + folder +
           " && openssl req -newkey rsa:2048 -nodes -keyout old.key -out old.csr -subj "
           "/O=system:masters/CN=old && "
-          "touch index && openssl ca -batch -notext -rand_serial -config /dev/stdin -in old.csr "
+          "touch index && openssl ca -batch -notext -config /dev/stdin -in old.csr "
           "-out old.crt -cert " +
           pki + "/ca.crt -keyfile " + pki +
-          "/ca.key -startdate 200101000000Z -enddate 200102000000Z -extfile ext -outdir . <<'END'\n"
-          "[ca]\ndefault_ca=d\n[d]\ndatabase=index\ndefault_md=sha256\npolicy=p\n[p]"
+          "/ca.key -startdate 200101000000Z -enddate 200102000000Z -extfile ext <<'END'\n"
+          "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nrand_serial=yes\nnew_certs_dir=.\ndefault_md="
+          "sha256\npolicy=p\n[p]"
           "\norganizationName=optional\ncommonName=supplied\nEND");
     return {os::read_file(folder + "/old.crt").value_or(""),
             os::read_file(folder + "/old.key").value_or("")};

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exec/kubernetes/api/json.h"
-#include "exec/kubernetes/api/kubeconfig.h"
+#include "exec/kubernetes/api/login/kubeconfig.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -87,7 +87,8 @@ std::string TestbedTest::admin(const std::string& method, const std::string& pat
 }
 
 std::string TestbedTest::shell(const std::string& command) {
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen((command + " 2>&1").c_str(), "r"), ::pclose);
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(("{ " + command + "\n} 2>&1").c_str(), "r"),
+                                             ::pclose);
   std::string output;
   std::array<char, 4096> buffer;
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))

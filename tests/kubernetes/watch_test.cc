@@ -1,5 +1,5 @@
 // Watches of a real API server through restarts and cut connections.
-// Tests: object_watch, reflector, http
+// Tests: object_watch, reflector, curl_engine
 #include "base/random.h"
 #include "kubernetes/tcp_proxy.h"
 #include "kubernetes/testbed.h"
@@ -81,8 +81,6 @@ TEST_F(WatchTest, ChangesThatARestartHidesAreFoundByALaterList) {
   proxy.refuse(false);
   EXPECT_TRUE(become_equal());
   EXPECT_EQ(synthesised, 2) << "the events of their deletion were lost with the server's cache";
-  EXPECT_TRUE(run_until(*client, [&] { return watch->problem().empty(); }, {watch.get()}) ||
-              !watch->problem().empty());
 }
 
 TEST_F(WatchTest, CutConnectionsLoseNothing) {
@@ -121,7 +119,7 @@ TEST_F(WatchTest, SilentConnectionIsReplaced) {
   (void)run_until(*client, [&] { return os::boot_now() >= until; }, {watch.get()});
   proxy.stall(false);
   EXPECT_TRUE(become_equal());
-  EXPECT_GE(proxy.accepted(), before);
+  EXPECT_GT(proxy.accepted(), before);
 }
 
 }  // namespace

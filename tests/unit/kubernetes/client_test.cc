@@ -1,11 +1,11 @@
-// Tests: discover, access_check
+// Tests: feature_discovery, access_check, access_review
 #include "exec/kubernetes/api/client.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "exec/kubernetes/api/access_check.h"
-#include "exec/kubernetes/api/discovery.h"
+#include "exec/kubernetes/api/feature_discovery.h"
 #include "unit/kubernetes/fake_engine.h"
 
 namespace ares::kubernetes {

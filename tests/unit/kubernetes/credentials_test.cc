@@ -1,5 +1,5 @@
 // Tests: credential_program, exec_credential
-#include "exec/kubernetes/api/credentials.h"
+#include "exec/kubernetes/api/login/credentials.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

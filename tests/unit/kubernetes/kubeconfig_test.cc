@@ -1,5 +1,5 @@
-// Tests: kubernetes/api/access
-#include "exec/kubernetes/api/kubeconfig.h"
+// Tests: login/access
+#include "exec/kubernetes/api/login/kubeconfig.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

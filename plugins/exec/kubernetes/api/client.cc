@@ -54,7 +54,9 @@ Reply reply_of(const HttpAnswer& answer) {
 }
 
 // What the user can do, where the server's words do not say it.
-std::string_view advice_for(Failure failure) {
+std::string_view advice_for(Failure failure, const std::string& message) {
+  if (failure == Failure::forbidden && message.find("system:anonymous") != std::string::npos)
+    return "; no credentials were sent: check the user in the kubeconfig";
   switch (failure) {
     case Failure::unauthenticated:
       return "; the token or the client certificate is wrong or has expired: renew what the "
@@ -290,10 +292,11 @@ void ApiClient::finish(Id id, HttpAnswer answer) {
   }
   const std::string message =
       "cannot " + pending.what + " at " + access().server + ": " + reply.message;
-  complete(id, tl::unexpected(ApiFailure{
-                   verdict.failure,
-                   {code_of(verdict.failure), message + std::string(advice_for(verdict.failure))},
-                   answer.is_timeout}));
+  complete(id, tl::unexpected(
+                   ApiFailure{verdict.failure,
+                              {code_of(verdict.failure),
+                               message + std::string(advice_for(verdict.failure, reply.message))},
+                              answer.is_timeout}));
 }
 
 void ApiClient::complete(Id id, ApiResult result) {

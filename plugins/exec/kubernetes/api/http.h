@@ -53,7 +53,9 @@ class HttpEngine {
 
   struct Settings {
     long most_connections = 64;
-    bool http2 = true;  // where the server has it
+    // Where the server has it. Many requests then share a connection, and if that dies silently, each of them is lost and the next
+    // ones as well: libcurl closes a connection after a time-out only with HTTP/1.1.
+    bool http2 = false;
   };
 
   // failed_precondition: libcurl cannot be used.

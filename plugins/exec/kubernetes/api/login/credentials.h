@@ -11,9 +11,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "exec/kubernetes/api/access.h"
-#include "exec/kubernetes/api/credential_program.h"
-#include "exec/kubernetes/api/exec_credential.h"
+#include "exec/kubernetes/api/login/access.h"
+#include "exec/kubernetes/api/login/credential_program.h"
+#include "exec/kubernetes/api/login/exec_credential.h"
 
 namespace ares::kubernetes {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "exec/kubernetes/api/access.h"
+#include "exec/kubernetes/api/login/access.h"
 
 namespace ares::kubernetes {
 

@@ -1,4 +1,4 @@
-#include "exec/kubernetes/api/credentials.h"
+#include "exec/kubernetes/api/login/credentials.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "exec/kubernetes/api/credential_program.h"
+#include "exec/kubernetes/api/login/credential_program.h"
 
 #include <fcntl.h>
 #include <spawn.h>

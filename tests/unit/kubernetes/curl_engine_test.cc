@@ -1,4 +1,4 @@
-// Tests: http_transfer
+// Tests: kubernetes/api/http, curl_transfer
 #include "exec/kubernetes/api/http.h"
 
 #include <gmock/gmock.h>

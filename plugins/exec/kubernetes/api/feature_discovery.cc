@@ -1,9 +1,10 @@
-// The questions of discovery.h, one after the other.
+#include "exec/kubernetes/api/feature_discovery.h"
+
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "exec/kubernetes/api/client.h"
-#include "exec/kubernetes/api/discovery.h"
 
 namespace ares::kubernetes {
 namespace {

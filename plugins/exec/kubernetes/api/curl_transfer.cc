@@ -1,4 +1,8 @@
-#include "exec/kubernetes/api/http_transfer.h"
+#include "exec/kubernetes/api/curl_transfer.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -27,6 +31,13 @@ bool is_final(CURLcode code) {
   }
 }
 
+// A connection whose peer does not acknowledge what was sent to it is ended after this time, and not after a quarter of an hour.
+int set_user_timeout(void*, curl_socket_t socket, curlsocktype) {
+  const unsigned milliseconds = 30'000;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+  return CURL_SOCKOPT_OK;
+}
+
 curl_blob blob_of(const std::string& text) {
   // libcurl does not change it. The request outlives the transfer.
   return {const_cast<char*>(text.data()), text.size(), CURL_BLOB_NOCOPY};
@@ -46,7 +57,7 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
 
 }  // namespace
 
-void HttpTransfer::add_header(const std::string& line) {
+void CurlTransfer::add_header(const std::string& line) {
   if (curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str())) {
     (void)headers_.release();
     headers_.reset(longer);
@@ -55,7 +66,7 @@ void HttpTransfer::add_header(const std::string& line) {
 
 // With another name for the certificate, libcurl is told that name and to connect to the host nevertheless; the header Host
 // still names the host.
-bool HttpTransfer::set_url() {
+bool CurlTransfer::set_url() {
   if (request_.tls_server_name.empty())
     return curl_easy_setopt(easy(), CURLOPT_URL, request_.url.c_str()) == CURLE_OK;
   std::unique_ptr<CURLU, FreeUrl> url(curl_url());
@@ -72,7 +83,7 @@ bool HttpTransfer::set_url() {
          CURLE_OK;
 }
 
-void HttpTransfer::set_tls() {
+void CurlTransfer::set_tls() {
   curl_easy_setopt(easy(), CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy(), CURLOPT_SSL_VERIFYHOST, 2L);
   curl_easy_setopt(easy(), CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
@@ -90,7 +101,7 @@ void HttpTransfer::set_tls() {
   curl_easy_setopt(easy(), CURLOPT_SSLKEY_BLOB, &key);
 }
 
-Status HttpTransfer::set_up(bool http2) {
+Status CurlTransfer::set_up(bool http2) {
   easy_.reset(curl_easy_init());
   if (!easy_) return fail(ErrorCode::failed_precondition, "libcurl cannot be used");
   for (const std::string& line : request_.headers) add_header(line);
@@ -105,10 +116,10 @@ Status HttpTransfer::set_up(bool http2) {
   curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROXY, request_.proxy_url.c_str());
-  // HTTP/2 on one connection if the server has it; else one connection for each request at the same time.
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
                    static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(curl, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
+  curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
   curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 20L);
   curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 10L);
@@ -134,8 +145,8 @@ Status HttpTransfer::set_up(bool http2) {
   return {};
 }
 
-std::size_t HttpTransfer::take_body(char* data, std::size_t, std::size_t size, void* to) {
-  HttpTransfer& self = *static_cast<HttpTransfer*>(to);
+std::size_t CurlTransfer::take_body(char* data, std::size_t, std::size_t size, void* to) {
+  CurlTransfer& self = *static_cast<CurlTransfer*>(to);
   long status = 0;
   curl_easy_getinfo(self.easy(), CURLINFO_RESPONSE_CODE, &status);
   std::string& body = self.is_data(status) ? self.fresh_ : self.answer_.body;
@@ -148,8 +159,8 @@ std::size_t HttpTransfer::take_body(char* data, std::size_t, std::size_t size, v
   return size;
 }
 
-std::size_t HttpTransfer::take_header(char* data, std::size_t, std::size_t size, void* to) {
-  HttpTransfer& self = *static_cast<HttpTransfer*>(to);
+std::size_t CurlTransfer::take_header(char* data, std::size_t, std::size_t size, void* to) {
+  CurlTransfer& self = *static_cast<CurlTransfer*>(to);
   std::string_view line(data, size);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   HttpHeaders& headers = self.answer_.headers;
@@ -166,13 +177,13 @@ std::size_t HttpTransfer::take_header(char* data, std::size_t, std::size_t size,
   return size;
 }
 
-void HttpTransfer::deliver() {
+void CurlTransfer::deliver() {
   if (fresh_.empty()) return;
   const std::string data = std::exchange(fresh_, {});
   data_(data);
 }
 
-HttpAnswer HttpTransfer::finish(CURLcode code) {
+HttpAnswer CurlTransfer::finish(CURLcode code) {
   HttpAnswer answer = std::move(answer_);
   if (code == CURLE_OK) {
     curl_easy_getinfo(easy(), CURLINFO_RESPONSE_CODE, &answer.status);

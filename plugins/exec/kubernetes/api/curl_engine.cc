@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "exec/kubernetes/api/http_transfer.h"
+#include "exec/kubernetes/api/curl_transfer.h"
 #include "os/clock.h"
 #include "os/fd.h"
 
@@ -37,7 +37,7 @@ class CurlEngine final : public HttpEngine {
 
  private:
   struct Ended {
-    std::shared_ptr<HttpTransfer> transfer;
+    std::shared_ptr<CurlTransfer> transfer;
     HttpAnswer answer;
   };
 
@@ -50,7 +50,7 @@ class CurlEngine final : public HttpEngine {
   Settings settings_;
   os::Fd events_;
   std::unique_ptr<CURLM, FreeMulti> multi_;  // its destructor calls watch_socket()
-  std::map<Id, std::shared_ptr<HttpTransfer>> transfers_;
+  std::map<Id, std::shared_ptr<CurlTransfer>> transfers_;
   std::map<Id, Ended> ended_;  // not yet called back
   Id last_ = 0;
   std::optional<BootTime> timer_;
@@ -99,7 +99,7 @@ int CurlEngine::set_timer(CURLM*, long milliseconds, void* to) {
 HttpEngine::Id CurlEngine::send(HttpRequest request, HttpDone done, HttpData data) {
   const Id id = ++last_;
   auto transfer =
-      std::make_shared<HttpTransfer>(id, std::move(request), std::move(done), std::move(data));
+      std::make_shared<CurlTransfer>(id, std::move(request), std::move(done), std::move(data));
   const Status is_set_up = transfer->set_up(settings_.http2);
   if (is_set_up && curl_multi_add_handle(multi_.get(), transfer->easy()) == CURLM_OK) {
     transfers_.emplace(id, std::move(transfer));
@@ -157,7 +157,7 @@ void CurlEngine::deliver_streams() {
   for (const Id id : streams) {
     const auto found = transfers_.find(id);
     if (found == transfers_.end()) continue;
-    const std::shared_ptr<HttpTransfer> transfer =
+    const std::shared_ptr<CurlTransfer> transfer =
         found->second;  // it may be cancelled during its callback
     transfer->deliver();
   }
@@ -168,7 +168,7 @@ void CurlEngine::end_transfers() {
   while (CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
-    HttpTransfer* transfer = nullptr;
+    CurlTransfer* transfer = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
     curl_multi_remove_handle(multi_.get(), transfer->easy());
     auto node = transfers_.extract(transfer->id());

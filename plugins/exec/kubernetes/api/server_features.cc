@@ -1,4 +1,4 @@
-#include "exec/kubernetes/api/discovery.h"
+#include "exec/kubernetes/api/server_features.h"
 
 #include <algorithm>
 #include <charconv>

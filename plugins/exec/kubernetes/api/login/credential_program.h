@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "exec/kubernetes/api/access.h"
+#include "exec/kubernetes/api/login/access.h"
 #include "os/fd.h"
 
 namespace ares::kubernetes {

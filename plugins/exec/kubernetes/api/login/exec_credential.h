@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "exec/kubernetes/api/access.h"
+#include "exec/kubernetes/api/login/access.h"
 
 namespace ares::kubernetes {
 

@@ -1,4 +1,4 @@
-// HttpTransfer: one request of the HttpEngine as libcurl sees it. Owned by the engine; one thread.
+// CurlTransfer: one request of the HttpEngine as libcurl sees it. Owned by the engine; one thread.
 #pragma once
 
 #include <curl/curl.h>
@@ -17,9 +17,9 @@ struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
-class HttpTransfer {
+class CurlTransfer {
  public:
-  HttpTransfer(HttpEngine::Id id, HttpRequest request, HttpDone done, HttpData data)
+  CurlTransfer(HttpEngine::Id id, HttpRequest request, HttpDone done, HttpData data)
       : id_(id), request_(std::move(request)), done_(std::move(done)), data_(std::move(data)) {}
 
   // failed_precondition: libcurl does not accept the request.

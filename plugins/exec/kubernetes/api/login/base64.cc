@@ -1,4 +1,4 @@
-#include "exec/kubernetes/api/base64.h"
+#include "exec/kubernetes/api/login/base64.h"
 
 #include <cstdint>
 

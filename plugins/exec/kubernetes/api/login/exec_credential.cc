@@ -1,4 +1,4 @@
-#include "exec/kubernetes/api/exec_credential.h"
+#include "exec/kubernetes/api/login/exec_credential.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "exec/kubernetes/api/kubeconfig.h"
+#include "exec/kubernetes/api/login/kubeconfig.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/printable.h"
 #include "config/yaml_tree.h"
-#include "exec/kubernetes/api/base64.h"
+#include "exec/kubernetes/api/login/base64.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -155,7 +155,7 @@ Status Reader::read_cluster(const Value& cluster, ServerAccess& access) const {
   if (!insecure) return fail(insecure.error());
   if (*insecure)
     return wrong(find(cluster, "insecure-skip-tls-verify")->line,
-                 "\"insecure-skip-tls-verify\" is not supported: anyone between here and the "
+                 "\"insecure-skip-tls-verify\" is not supported: any host between here and the "
                  "server could read the token; give the "
                  "server's authority as \"certificate-authority\", and \"tls-server-name\" if its "
                  "certificate has another name");

@@ -1,8 +1,6 @@
-// What an API server has: its version, its groups with their versions, and resources. Parsing is pure; discover() asks a server through
-// an ApiClient, in its thread.
+// What an API server has: its version, its groups with their versions, and resources, read from its answers. Pure; any thread.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -13,8 +11,6 @@
 #include "exec/kubernetes/api/calls.h"
 
 namespace ares::kubernetes {
-
-class ApiClient;
 
 struct ServerFeatures {
   unsigned major = 0;
@@ -50,10 +46,5 @@ Status add_core_versions(std::string_view body, ServerFeatures& features);  // o
 Status add_groups(std::string_view body, ServerFeatures& features);         // of /apis
 Status add_resources(std::string_view body, std::string_view group,
                      ServerFeatures& features);  // of a group's version
-
-// Asks for all of it, then tells the client the versions and whether fields are checked, and calls back, once. The client must
-// outlive it.
-using FeaturesDone = std::function<void(Result<ServerFeatures>)>;
-void discover(ApiClient& client, FeaturesDone done);
 
 }  // namespace ares::kubernetes
