@@ -1,0 +1,130 @@
+// ApiClient: calls of the Kubernetes API, sent again as retry.h says, at most as fast as the rate limit allows, with fresh credentials.
+// It never waits: the owner's event loop drives it. Owned by the plugin; one thread, in which all callbacks run.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "exec/kubernetes/api/calls.h"
+#include "exec/kubernetes/api/http.h"
+#include "exec/kubernetes/api/login/credentials.h"
+#include "exec/kubernetes/api/rate_limit.h"
+#include "exec/kubernetes/api/reply.h"
+#include "exec/kubernetes/api/retry.h"
+#include "os/fd.h"
+
+namespace ares::kubernetes {
+
+using Query = std::vector<std::pair<std::string, std::string>>;  // unescaped
+
+struct ApiRequest {
+  Call call;
+  Target target{};
+  Query query{};
+  std::string body{};
+  std::string content_type = "application/json";  // of the body
+  std::chrono::milliseconds timeout{30'000};      // of each try
+  std::chrono::seconds idle_timeout{0};           // as for HttpRequest
+  std::size_t most_of_answer = std::size_t{8} << 20;
+  // Not delayed by the rate limit: for the renewal of a lease.
+  bool is_urgent = false;
+  // Sent once; the caller repeats it, as for watches.
+  bool is_single = false;
+};
+
+struct ApiFailure {
+  Failure failure = Failure::unavailable;
+  Error error{};            // names the call and the object
+  bool is_silence = false;  // nothing was received for too long
+};
+
+struct ApiAnswer {
+  long status = 0;
+  std::string body{};
+};
+
+using ApiResult = tl::expected<ApiAnswer, ApiFailure>;
+using ApiDone = std::function<void(ApiResult)>;
+
+struct ClientSettings {
+  Rate rate{};
+  RetryRules retry{};
+  std::string user_agent = "ares";
+};
+
+// What a client needs of the world.
+struct ClientParts {
+  std::unique_ptr<HttpEngine> engine;
+  std::unique_ptr<Credentials> credentials;
+  std::function<BootTime()> now;
+  std::uint64_t seed = 1;
+};
+
+class ApiClient {
+ public:
+  using Id = std::uint64_t;
+
+  ApiClient(const ClientSettings& settings, ClientParts parts);
+  ~ApiClient();
+
+  // `done` is called once from dispatch(), unless the call is cancelled. `data`: as for HttpEngine::send().
+  Id call(ApiRequest request, ApiDone done, HttpData data = nullptr);
+  // GET of a path that needs no rule, since each authenticated user may read it: /version, /api, /apis and what is below it.
+  Id discover(const std::string& path, ApiDone done);
+  void cancel(Id id);
+  std::size_t in_flight() const { return pending_.size(); }
+
+  // The version of a group in the paths of its calls; Discovery sets it. Default: v1.
+  void set_version(const std::string& group, std::string version);
+  // Whether the server rejects unknown fields on request: then POST, PUT and PATCH ask for it.
+  void set_strict_fields(bool strict) { strict_fields_ = strict; }
+
+  const ServerAccess& access() const { return parts_.credentials->access(); }
+
+  // As for exec plugins (plugin/exec_abi.h): a descriptor that stays the same, and the time by which dispatch() must be called.
+  int event_fd() const { return events_.get(); }
+  std::optional<BootTime> next_deadline() const;
+  void dispatch();
+
+ private:
+  struct Pending;
+
+  Id add(std::unique_ptr<Pending> pending);
+  void send(Pending& pending);
+  HttpRequest http_request(const Pending& pending) const;
+  void finish(Id id, HttpAnswer answer);
+  void complete(Id id, ApiResult result);
+  void send_queued();
+  void watch_credentials();
+  void fail_queued(const Error& error);
+
+  ClientSettings settings_;
+  ClientParts parts_;
+  Random random_;
+  RateLimit limit_;
+  os::Fd events_;  // watches the engine's descriptor and that of the credentials
+  int watched_program_ = -1;
+  std::map<std::string, std::string> versions_;
+  bool strict_fields_ = false;
+  Id last_ = 0;
+  std::map<Id, std::unique_ptr<Pending>> pending_;
+  std::deque<Id> queue_;                 // to be sent as soon as limit and credentials allow
+  std::multimap<BootTime, Id> delayed_;  // to be queued then
+  std::vector<std::pair<Id, ApiResult>> completed_;  // without having been sent
+  std::optional<BootTime> queue_at_;                 // when the limit allows the next one
+};
+
+// "a=b&c=d", percent-encoded (RFC 3986).
+std::string encode_query(const Query& query);
+
+}  // namespace ares::kubernetes

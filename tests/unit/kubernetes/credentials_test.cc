@@ -1,0 +1,206 @@
+// Tests: credential_program, exec_credential
+#include "exec/kubernetes/api/login/credentials.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+#include "os/clock.h"
+#include "os/file.h"
+
+namespace ares::kubernetes {
+namespace {
+
+using State = Credentials::State;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+class CredentialsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ares-credentials-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    folder = name;
+  }
+  void TearDown() override { (void)os::remove_tree(folder); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = folder + "/" + name;
+    EXPECT_TRUE(os::publish_file(path, text, 0700));
+    return path;
+  }
+  void program(const std::string& script) {
+    access.token = ExecPlugin{.api_version = "client.authentication.k8s.io/v1",
+                              .command = write("login", "#!/bin/sh\n" + script + "\n"),
+                              .arguments = {"one", "two words"},
+                              .environment = {{"COLOUR", "red"}}};
+  }
+  static std::string credential(const std::string& status) {
+    return "cat "
+           "<<'END'\n{\"apiVersion\":\"client.authentication.k8s.io/"
+           "v1\",\"kind\":\"ExecCredential\",\"status\":" +
+           status + "}\nEND";
+  }
+
+  void open() {
+    auto opened =
+        Credentials::open({[this]() -> Result<ServerAccess> { return access; },
+                           [](const std::string& path) { return os::read_file(path); },
+                           [this] { return wall; }, [this] { return os::boot_now() + later; }});
+    ASSERT_TRUE(opened) << opened.error().message;
+    credentials = std::move(*opened);
+  }
+  State prepare_and_wait() {
+    State state = credentials->prepare();
+    const BootTime deadline = os::boot_now() + seconds(60);
+    while (state == State::waiting && os::boot_now() < deadline) {
+      pollfd ready{credentials->event_fd(), POLLIN, 0};
+      (void)::poll(&ready, 1, 100);
+      credentials->dispatch();
+      state = credentials->prepare();
+    }
+    return state;
+  }
+
+  std::string folder;
+  ServerAccess access{.server = "https://kube"};
+  Time wall{seconds(1767323045)};  // 2026-01-02T03:04:05Z
+  Duration later{};
+  std::unique_ptr<Credentials> credentials;
+};
+
+TEST_F(CredentialsTest, TokenFileIsReadAgainEachMinute) {
+  access.token = TokenFile{write("token", "first\n")};
+  open();
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "first");
+  write("token", "second\n");
+  later = seconds(50);
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "first");
+  later = seconds(61);
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "second");
+}
+
+TEST_F(CredentialsTest, LastTokenIsUsedWhileItsFileCannotBeRead) {
+  access.token = TokenFile{folder + "/token"};
+  open();
+  EXPECT_EQ(credentials->prepare(), State::failed);
+  EXPECT_THAT(credentials->problem().message, HasSubstr(folder + "/token"));
+  write("token", "t");
+  later = seconds(6);
+  EXPECT_EQ(credentials->prepare(), State::ready);
+  write("token", "not one token");
+  later = seconds(100);
+  EXPECT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "t");
+  EXPECT_THAT(credentials->problem().message, HasSubstr("does not contain one token"));
+}
+
+TEST_F(CredentialsTest, RefusedLoginIsReadAgainOnce) {
+  access.token = TokenFile{write("token", "old")};
+  open();
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  const std::uint64_t refused = credentials->generation();
+  write("token", "new");
+  credentials->reload(refused);
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "new");
+  write("token", "newer");
+  credentials->reload(refused);  // of another request, which was sent before the reload
+  EXPECT_EQ(credentials->login().token, "new");
+}
+
+TEST_F(CredentialsTest, ProgramIsRunWithoutAShellAndGivesTheLogin) {
+  program(
+      "[ $# = 2 ] && [ \"$2\" = 'two words' ] && [ $COLOUR = red ] || exit 3\n"
+      "case $KUBERNETES_EXEC_INFO in *ExecCredential*interactive*) ;; *) exit 4 ;; esac\n" +
+      credential("{\"token\":\"abc\"}"));
+  open();
+  EXPECT_EQ(credentials->prepare(), State::waiting);
+  ASSERT_EQ(prepare_and_wait(), State::ready) << credentials->problem().message;
+  EXPECT_EQ(credentials->login().token, "abc");
+  EXPECT_EQ(credentials->event_fd(), -1);
+}
+
+TEST_F(CredentialsTest, LoginOfAProgramIsUsedUntilShortlyBeforeItExpires) {
+  program("echo x >>" + folder + "/runs\n" +
+          credential("{\"token\":\"t\",\"expirationTimestamp\":\"2026-01-02T03:14:05Z\"}"));
+  open();
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  wall += seconds(580);
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  EXPECT_EQ(os::read_file(folder + "/runs").value(), "x\n");
+  wall += seconds(15);
+  program("echo x >>" + folder + "/runs\n" +
+          credential("{\"token\":\"u\",\"expirationTimestamp\":\"2026-01-02T04:14:05Z\"}"));
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  EXPECT_EQ(credentials->login().token, "u");
+  EXPECT_EQ(os::read_file(folder + "/runs").value(), "x\nx\n");
+  credentials->reload(credentials->generation());
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  EXPECT_EQ(os::read_file(folder + "/runs").value(), "x\nx\nx\n");
+}
+
+TEST_F(CredentialsTest, ProgramsThatFailAreExplained) {
+  struct Case {
+    std::string script, message;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"echo 'log in first' >&2; exit 7", "failed with exit code 7: log in first"},
+           {"kill -9 $$", "was ended by signal 9"},
+           {"echo hello", "is not JSON"},
+           {"head -c 2000000 /dev/zero", "writes more than 1 MiB"},
+           {credential("{}"), "has neither a token nor a client certificate"},
+           {credential("{\"token\":\"a\\nb\"}"), "white space"},
+           {credential("{\"clientKeyData\":\"k\"}"), "only one of"},
+           {credential("{\"token\":\"t\",\"expirationTimestamp\":\"soon\"}"),
+            "not a time of RFC 3339"},
+           {credential("{\"token\":\"t\",\"expirationTimestamp\":\"2020-01-02T03:14:05Z\"}"),
+            "has expired already"},
+           {"echo "
+            "'{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/"
+            "v1beta1\"}'",
+            "another apiVersion"},
+       }) {
+    program(c.script);
+    open();
+    EXPECT_EQ(prepare_and_wait(), State::failed) << c.script;
+    EXPECT_THAT(credentials->problem().message, HasSubstr(c.message));
+  }
+}
+
+TEST_F(CredentialsTest, MissingProgramIsReportedWithItsHint) {
+  access.token = ExecPlugin{.api_version = "client.authentication.k8s.io/v1",
+                            .command = "ares-no-such-program",
+                            .install_hint = "install it from example.com"};
+  open();
+  EXPECT_EQ(credentials->prepare(), State::failed);
+  EXPECT_THAT(
+      credentials->problem().message,
+      HasSubstr(
+          "\"ares-no-such-program\": No such file or directory; install it from example.com"));
+  EXPECT_TRUE(credentials->next_deadline());
+}
+
+TEST_F(CredentialsTest, ProgramThatDoesNotEndIsKilled) {
+  program("echo $$ >" + folder + "/pid; exec sleep 1000");
+  open();
+  EXPECT_EQ(credentials->prepare(), State::waiting);
+  const BootTime deadline = os::boot_now() + seconds(60);
+  while (os::read_file(folder + "/pid").value_or("").empty() && os::boot_now() < deadline)
+    ::poll(nullptr, 0, 10);
+  const int pid = std::stoi(os::read_file(folder + "/pid").value());
+  later = seconds(61);
+  credentials->dispatch();
+  EXPECT_EQ(credentials->prepare(), State::failed);
+  EXPECT_THAT(credentials->problem().message, HasSubstr("did not end in time"));
+  EXPECT_NE(::kill(pid, 0), 0);
+}
+
+}  // namespace
+}  // namespace ares::kubernetes
