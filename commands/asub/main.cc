@@ -4,7 +4,7 @@
 #include "asub/failure.h"
 #include "asub/from.h"
 #include "asub/manual.h"
-#include "asub/wait.h"
+#include "cli/jobs/wait.h"
 #include "cli/options/frame.h"
 #include "cli/values/job_ids.h"
 #include "submission/prepare.h"
@@ -33,7 +33,7 @@ Result<int> submit(const submission::Submission& wanted, const api::Request& req
   }
   std::fflush(stdout);
   if (!wanted.wait) return 0;
-  return wait_for_end(*client, job);
+  return cli::wait_for_end(*client, job);
 }
 
 api::Request request_for(const submission::Submission& wanted, submission::PreparedJob job) {

@@ -8,4 +8,4 @@ _ares_complete() {
   [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
 }
 
-complete -o default -F _ares_complete asub acheckpoint arun aalloc aattach abcast aqueue acancel aacct astat aacctmgr ainfo actl areport ashare aprio
+complete -o default -F _ares_complete asub acheckpoint arun aalloc aattach abcast aqueue acancel aacct aeff await astat aacctmgr ainfo actl areport ashare aprio

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "asub/wait.h"
+#include "cli/jobs/wait.h"
 #include "submission/process_context.h"
 #include "submission/script.h"
 
@@ -126,17 +126,17 @@ TEST(Wait, ExitCodeIsTheHighestOfAnArray) {
     task->set_state(code ? "FAILED" : "COMPLETED");
     task->set_exit_code(code);
   }
-  EXPECT_EQ(asub::exit_code_of(jobs), 3);
+  EXPECT_EQ(cli::exit_code_of(jobs), 3);
 }
 
 TEST(Wait, JobThatDidNotCompleteIsAFailure) {
   api::Jobs jobs;
   api::Job* job = jobs.add_jobs();
   job->set_state("CANCELLED");
-  EXPECT_EQ(asub::exit_code_of(jobs), 1);
+  EXPECT_EQ(cli::exit_code_of(jobs), 1);
   job->set_state("FAILED");
   job->set_exit_signal(9);
-  EXPECT_EQ(asub::exit_code_of(jobs), 137);
+  EXPECT_EQ(cli::exit_code_of(jobs), 137);
 }
 
 }  // namespace
