@@ -1,0 +1,117 @@
+"""Cases of doc/acceptance.md that no other file covers; the id is in the name."""
+import os
+import re
+import signal
+
+import pytest
+
+from cluster import Cluster, until
+
+CONFIG = """
+cluster: cases
+topology_file: {folder}/topology.yaml
+controller: {{operators: [root]}}
+policy: {{kill_wait: 2, heartbeat: 1, launch_backoff: 1}}
+node: {{epilog: {folder}/epilog, epilog_timeout: 3}}
+nodes:
+  - {{name: n1, cpus: 4, memory: 4000M, gpus: "a100:4"}}
+  - {{name: "n[2-4]", cpus: 4, memory: 4000M}}
+partitions:
+  - {{name: main, nodes: "n[1-4]", default: true, default_memory_per_cpu: 500M, topology: fabric}}
+  - {{name: left, nodes: "n[1-2]", default_memory_per_cpu: 500M}}
+  - {{name: right, nodes: "n[3-4]", default_memory_per_cpu: 500M}}
+  - {{name: low, nodes: "n[1-4]", default_memory_per_cpu: 500M}}
+  - {{name: high, nodes: "n[1-4]", default_memory_per_cpu: 500M, tier: 5}}
+"""
+TOPOLOGY = """
+topologies:
+  - name: fabric
+    tree:
+      - {switch: s1, nodes: "n[1-2]"}
+      - {switch: s2, nodes: "n[3-4]"}
+      - {switch: spine, switches: "s[1-2]"}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    folder.chmod(0o755)
+    (folder / "topology.yaml").write_text(TOPOLOGY)
+    epilog = folder / "epilog"
+    epilog.write_text(f"#!/bin/sh\n[ ! -e {folder}/slow ] || {{ echo $$ > {folder}/pid; sleep 60; }}\n")
+    epilog.chmod(0o755)
+    made = Cluster(config=CONFIG.format(folder=folder))
+    made.folder = folder
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(cluster):
+    yield
+    cluster.cancel("--me", check=False)
+    until(lambda: not cluster.run("aqueue", "-h", "-a", check=False).stdout.strip())
+
+
+def nodes_of(cluster, job):
+    return cluster.queue(job, "%N")
+
+
+def test_ac059_switches_are_given_up_after_the_time(cluster):
+    for node in ("n2", "n3", "n4"):
+        cluster.wait_state(cluster.wrap("sleep 300", "-w", node, "-c4"), "RUNNING")
+    waiting = cluster.wrap("sleep 300", "-N2", "--switches=1")
+    gives_up = cluster.wrap("sleep 300", "-N2", "-n2", "--switches=1@0:02")
+    assert cluster.state(gives_up) == "PENDING"
+    cluster.cancel(cluster.run("aqueue", "-h", "-w", "n3", "-o", "%i").stdout.split()[0])
+    cluster.wait_state(gives_up, "RUNNING", seconds=60)
+    assert nodes_of(cluster, gives_up) == "n[1,3]", "under two switches"
+    assert cluster.queue(waiting) == "PENDING"
+
+
+def test_ac063_gres_and_gpus_per_node_say_the_same(cluster):
+    refused = cluster.run("asub", "--gpus-per-node=2", "--gres=gpu:2", "--wrap", "true", check=False)
+    assert refused.returncode == 1
+    assert "--gpus-per-node and --gres are mutually exclusive" in refused.stderr
+
+
+def test_ac104_tasks_of_an_array_run_in_both_partitions(cluster):
+    for node in ("n1", "n3"):
+        cluster.wait_state(cluster.wrap("sleep 300", "-w", node, "-c4"), "RUNNING")
+    array = cluster.wrap("sleep 300", "-p", "left,right", "-c4", "--array=0-1")
+    until(lambda: cluster.run("aqueue", "-h", "-j", array, "-o", "%t").stdout.split() == ["R", "R"])
+    rows = sorted(line.split() for line in cluster.run("aqueue", "-h", "-j", array, "-o", "%P %N").stdout.splitlines())
+    assert rows == [["left", "n2"], ["right", "n4"]]
+
+
+def test_ac126_an_epilog_that_takes_too_long_ends_by_its_time_limit(cluster):
+    (cluster.folder / "slow").touch()
+    job = cluster.wrap("true", "-w", "n2")
+    until(lambda: (cluster.folder / "pid").exists())
+    assert cluster.queue(job) == "COMPLETING"
+    cluster.wait_state(job, "COMPLETED", seconds=30)
+    pid = int((cluster.folder / "pid").read_text())
+    until(lambda: not os.path.exists(f"/proc/{pid}"))
+    (cluster.folder / "slow").unlink()
+    until(lambda: "DRAINED" in cluster.run("ainfo", "-h", "-N", "-n", "n2", "-p", "main", "-o", "%T").stdout.upper())
+    cluster.run("actl", "resume", "n2")
+
+
+def test_ac133_a_job_of_two_partitions_starts_in_the_higher_tier_and_stays_there(cluster):
+    job = cluster.wrap("sleep 300", "-p", "low,high")
+    cluster.wait_state(job, "RUNNING")
+    assert cluster.queue(job, "%P") == "high"
+    os.kill(cluster.pid("aresctld"), signal.SIGKILL)
+    cluster.up()
+    assert cluster.queue(job, "%P") == "high"
+    changed = cluster.run("actl", "update", f"job={job}", "partition=low", check=False)
+    assert changed.returncode != 0 or cluster.queue(job, "%P") == "high"
+    assert re.search(r"^ +Partition=high", cluster.run("actl", "show", "job", job).stdout, re.MULTILINE)
+
+
+def test_ac117_steps_that_exceed_the_memory_only_together_end_the_job(cluster):
+    program = cluster.work / "fill.py"
+    program.write_text("import time\nx = bytearray(150 << 20)\ntime.sleep(8)\n")
+    job = cluster.wrap(f"arun --overlap -n1 python3 {program} & arun --overlap -n1 python3 {program} & wait; exit 0", "-n2", "--mem=250")
+    cluster.wait_state(job, "OUT_OF_MEMORY", seconds=60)
