@@ -8,6 +8,7 @@
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 #include "config/config.h"
+#include "model/job/job.h"
 
 namespace ares::actl {
 namespace {
@@ -142,6 +143,33 @@ Result<int> check_config(Context& context, const Words& operands) {
                 config->policy.cluster_name.c_str(), config->nodes.size(),
                 config->partitions.size());
   return 0;
+}
+
+Result<int> wait_for_start(Context& context, const Words& operands) {
+  api::Request request;
+  api::JobSelector named;
+  if (operands.size() != 1) return bad("name one job: actl wait_job 12");
+  if (Status added = add_jobs(operands.front(), named); !added) return fail(added.error());
+  if (named.jobs_size() != 1) return bad("name one job: actl wait_job 12");
+  constexpr std::uint32_t kPollSeconds = 30;  // the controller answers sooner if it has started
+  api::WaitJob& wait = *request.mutable_wait_job();
+  *wait.mutable_job() = named.jobs(0);
+  wait.set_seconds(kPollSeconds);
+  wait.set_start(true);
+  for (;;) {
+    request.clear_request_id();
+    const auto response = context.call(request);
+    if (!response) return fail(response.error());
+    for (const api::Job& job : response->jobs().jobs()) {
+      const auto state = parse_job_state(job.state());
+      const bool holds = state && holds_resources(*state) && *state != JobState::configuring;
+      if (!holds && !(state && is_terminal(*state))) continue;
+      if (is_terminal(*state) && job.started() == 0)
+        return fail(ErrorCode::failed_precondition,
+                    "job " + operands.front() + " ended before it started: " + job.state());
+      return 0;
+    }
+  }
 }
 
 }  // namespace ares::actl

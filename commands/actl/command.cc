@@ -27,14 +27,27 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 }
 
 // Commands of scontrol that are not implemented. They are refused by name.
-const std::vector<std::string> kUnbuilt = {
-    "abort",    "cluster",  "completing",    "errnumstr", "fsdampeningfactor",
-    "getent",   "listjobs", "listpids",      "liststeps", "notify",
-    "pidinfo",  "power",    "schedloglevel", "setdebug",  "setdebugflags",
-    "takeover", "token",    "top",           "wait_job"};
-const std::vector<std::string> kUnbuiltSubjects = {
-    "assoc_mgr", "aliases",    "bbstat",   "burstbuffer", "daemons",
-    "dwstat",    "federation", "licenses", "step",        "topology"};
+const std::vector<std::string> kUnbuilt = {"abort",
+                                           "cluster",
+                                           "completing",
+                                           "errnumstr",
+                                           "fsdampeningfactor",
+                                           "getent",
+                                           "listjobs",
+                                           "listpids",
+                                           "liststeps",
+                                           "notify",
+                                           "pidinfo",
+                                           "power",
+                                           "schedloglevel",
+                                           "setdebug",
+                                           "setdebugflags",
+                                           "takeover",
+                                           "token",
+                                           "top"};
+const std::vector<std::string> kUnbuiltSubjects = {"assoc_mgr",   "aliases", "bbstat",
+                                                   "burstbuffer", "daemons", "dwstat",
+                                                   "federation",  "step",    "topology"};
 
 bool begins_with(const Words& words, const std::vector<std::string>& prefix) {
   if (words.size() < prefix.size()) return false;
@@ -128,6 +141,10 @@ const std::vector<Command>& commands() {
        show_partitions,
        Names::partitions},
       {{"show", "partitions"}, "[NAMES]", "The same.", show_partitions, Names::partitions},
+      {{"show", "licenses"},
+       "[NAMES]",
+       "The licences of the site, and how many of each jobs have now.",
+       show_licenses},
       {{"show", "reservation"},
        "[NAMES]",
        "Everything known about reservations.",
@@ -268,6 +285,11 @@ const std::vector<Command>& commands() {
        "ID [FILE|-]",
        "Write the script of a job to a file (ares-ID.sh), or to standard output.",
        write_script,
+       Names::jobs},
+      {{"wait_job"},
+       "ID",
+       "Wait until a job has started; the exit status is 1 if it ended before that.",
+       wait_for_start,
        Names::jobs},
       {{"topology"},
        "FILE|-",

@@ -84,6 +84,8 @@ Result<int> show_steps(Context& context, const Words& operands);
 Result<int> show_nodes(Context& context, const Words& operands);
 Result<int> show_partitions(Context& context, const Words& operands);
 Result<int> show_reservations(Context& context, const Words& operands);
+Result<int> show_licenses(Context& context, const Words& operands);
+Result<int> wait_for_start(Context& context, const Words& operands);
 Result<int> create(Context& context, const Words& operands);
 Result<int> remove(Context& context, const Words& operands);
 Result<int> show_plugins(Context& context, const Words& operands);

@@ -24,6 +24,7 @@ std::string describe(const api::Node& node, bool one_line);
 std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line);
 
 std::string describe(const api::Reservation& reservation, bool one_line);
+std::string describe(const api::Licenses::License& license, bool one_line);
 
 std::string describe(const api::Plugins::Plugin& plugin, bool one_line);
 

@@ -205,6 +205,18 @@ std::string describe(const api::Reservation& r, bool one_line) {
   return lines.text(one_line);
 }
 
+std::string describe(const api::Licenses::License& license, bool one_line) {
+  const std::uint32_t free =
+      license.used() < license.total() ? license.total() - license.used() : 0;
+  Lines lines;
+  lines.add("LicenseName", license.name()).end_line();
+  lines.count("Total", license.total())
+      .count("Used", license.used())
+      .count("Free", free)
+      .end_line();
+  return lines.text(one_line);
+}
+
 std::string describe(const api::Plugins::Plugin& plugin, bool one_line) {
   Lines lines;
   lines.add("PluginName", plugin.name())

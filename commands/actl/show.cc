@@ -125,6 +125,25 @@ Result<int> show_reservations(Context& context, const Words& operands) {
   return 0;
 }
 
+Result<int> show_licenses(Context& context, const Words& operands) {
+  api::Request request;
+  request.mutable_list_licenses();
+  for (const std::string& word : operands)
+    for (const std::string& name : cli::split(word, ','))
+      request.mutable_list_licenses()->add_names(name);
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  const api::Licenses& all = response->licenses();
+  if (context.flags.json) {
+    std::fputs(cli::to_json(all).c_str(), stdout);
+    return 0;
+  }
+  for (const api::Licenses::License& one : all.licenses())
+    std::fputs(describe(one, context.flags.one_line).c_str(), stdout);
+  if (all.licenses().empty() && !context.flags.quiet) std::puts("No licenses configured in Ares.");
+  return 0;
+}
+
 Result<int> show_plugins(Context& context, const Words& operands) {
   if (!operands.empty()) return fail(ErrorCode::invalid_argument, "show plugins takes no argument");
   api::Request request;

@@ -322,6 +322,10 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
           answer_with(list_reservations(view, identity_, request.list_reservations(), now),
                       &api::Response::mutable_reservations));
       return;
+    case api::Request::kListLicenses:
+      responder->send(answer_with(list_licenses(view, policy, request.list_licenses()),
+                                  &api::Response::mutable_licenses));
+      return;
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);

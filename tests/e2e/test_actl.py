@@ -6,7 +6,12 @@ import json
 import os
 import pty
 import select
+import subprocess
 import time
+
+import pytest
+
+from cluster import BIN
 
 
 
@@ -109,3 +114,23 @@ def test_version_help_and_unsupported_commands(cluster):
     assert cluster.run("actl", "help", "show", "node").stdout.startswith("show node ")
     done = cluster.run("actl", "top", "1", check=False)
     assert done.returncode == 1 and "not supported yet" in done.stderr
+
+
+def test_wait_job_returns_when_the_job_has_started(cluster):
+    job = cluster.wrap("sleep 60", "-H")
+    waiting = subprocess.Popen([str(BIN / "actl"), "wait_job", job], env=cluster.environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(1)
+        cluster.run("actl", "release", job)
+        assert waiting.wait(30) == 0
+    finally:
+        waiting.kill()
+        waiting.communicate()
+    assert cluster.queue(job) == "RUNNING"
+    cluster.cancel(job)
+    held = cluster.wrap("true", "-H")
+    cluster.cancel(held)
+    never = cluster.run("actl", "wait_job", held, check=False)
+    assert never.returncode == 1 and "ended before it started: CANCELLED" in never.stderr
+    assert cluster.run("actl", "wait_job", "999999", check=False).returncode == 1

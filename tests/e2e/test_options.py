@@ -247,6 +247,9 @@ def test_job_waits_for_a_free_licence(racks):
 def test_queue_can_be_filtered_by_licence(racks):
     holds = racks.wrap("sleep 1000", "-L", "octave")
     racks.wait_state(holds, "RUNNING")
+    shown = racks.run("actl", "show", "licenses").stdout
+    assert "LicenseName=octave\n   Total=1 Used=1 Free=0\n" in shown and "LicenseName=matlab" in shown, shown
+    assert racks.run("actl", "show", "licenses", "nosuch", check=False).returncode == 1
     wants = racks.wrap("true", "-H", "-L", "matlab|octave")
     other = racks.wrap("true", "-H")
     show = lambda names: racks.run("aqueue", "-h", "-o", "%A", "-S", "i", "-L", names).stdout.split()

@@ -197,6 +197,17 @@ def show(names, operands):
     return code
 
 
+def licenses(rest):
+    code, output, errors = ares.ask("actl", ["show", "licenses", *rest])
+    for record in records_of(output):
+        print(f"LicenseName={record['LicenseName']}\n    Total={record['Total']} Used={record['Used']} Free={record['Free']} Reserved=0 Remote=no")
+    if "=" not in output:
+        print(output.replace("Ares", "Slurm"), end="")
+    for line in errors.splitlines():
+        ares.tell(f"scontrol: error: {ares.message_of('actl', line)}")
+    return code
+
+
 def ping():
     code, output, errors = ares.ask("actl", ["ping"])
     host = re.search(r"of cluster (\S+)", output)
@@ -251,6 +262,8 @@ def main(words):
     if verb == "show" and len(operands) > 1:
         if operands[1].lower().startswith("conf"):
             return configuration()
+        if operands[1].lower().startswith("lic"):
+            return licenses(operands[2:])
         code = show(names, operands)
         if code is not None:
             return code
@@ -261,6 +274,8 @@ def main(words):
         print(re.sub(r"^reservation (\S+) created$", r"Reservation created: \1", output), end="")
         return code
     code = ares.run("actl", words_of([(name, value) for name, value in given if name in PASSED]) + operands, say(operands))
+    if verb == "wait_job" and code == 0:
+        ares.tell(f"scontrol: Nodes are ready for job {operands[-1].split('=')[-1]}")
     if verb == "update" and code == 0 and any(word.lower().startswith("reservation") for word in operands[1:]):
         print("Reservation updated.")
     return code

@@ -35,6 +35,10 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
 Result<api::Reservations> list_reservations(const View& view, Identity& identity,
                                             const api::ListReservations& filter, Time now);
 
+// Ascending name. not_found names a licence that is not configured.
+Result<api::Licenses> list_licenses(const View& view, const Policy& policy,
+                                    const api::ListLicenses& filter);
+
 // Ascending key, paged: while `next` is set there are more.
 Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
                                                  const api::ListAccountRecords& request);
