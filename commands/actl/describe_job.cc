@@ -253,6 +253,7 @@ void add_why(Lines& lines, const api::Explanation& why) {
     std::string key;
     for (const std::string& word : cli::split(line.title, ' '))
       key += cli::upper(word.substr(0, 1)) + word.substr(1);
+    if (key == "Priority") key += "Detail";  // Priority has its own key above.
     if (counts[line.title] > 1) key += std::to_string(++seen[line.title]);
     lines.add(key, line.text).end_line();
   }

@@ -165,7 +165,7 @@ ColumnGroup state_columns() {
       {'Q',
        "PriorityLong",
        "PRIORITY",
-       "its priority",
+       "its priority; 0: it is held",
        [](R r, Out o) { put_number(r.job.priority(), o); },
        {kPriority},
        by_priority},

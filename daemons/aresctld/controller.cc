@@ -256,7 +256,7 @@ Status Controller::run() {
   for_reports.replica = config->database.reports;
   for_reports.replica_system = system;
   for_reports.on_replica_change = [](const std::string& text) { spdlog::warn("{}", text); };
-  AccountingReader accounting(for_reports, kAccountingThreads, views, identity,
+  AccountingReader accounting(for_reports, kAccountingThreads, views, config_holder, identity,
                               [&nodes](const std::string& node, const AttemptKey& attempt) {
                                 const auto heard = nodes.use_of(node, attempt);
                                 return heard ? heard->use.steps : std::vector<StepRecord>();

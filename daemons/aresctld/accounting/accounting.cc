@@ -152,7 +152,8 @@ Result<api::AccountingRows> AccountingReader::read(const api::Accounting& query,
   if (!filter) return fail(filter.error());
   filter->limit = store::accounting_page(*filter);
   // In this order no job is missed: one that leaves the queue in between has its row by then.
-  api::AccountingRows waiting = waiting_rows(views_.read(), *filter, filter->limit);
+  api::AccountingRows waiting =
+      waiting_rows(views_.read(), *config_.policy(), *filter, filter->limit, now);
   auto stored = accounting_.query(*filter);
   if (!stored) return fail(stored.error());
   api::AccountingRows out = merge(std::move(waiting), std::move(*stored));

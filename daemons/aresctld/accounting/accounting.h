@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "aresctld/accounting/step_rows.h"
+#include "aresctld/config_holder.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/identity.h"
 #include "base/result.h"
@@ -21,10 +22,11 @@ namespace ares::aresctld {
 class AccountingReader {
  public:
   AccountingReader(store::PgOptions options, std::size_t connections, const ViewHolder& views,
-                   Identity& identity, LiveSteps live_steps)
+                   const ConfigHolder& config, Identity& identity, LiveSteps live_steps)
       : cluster_(options.cluster_name),
         accounting_(std::move(options), connections),
         views_(views),
+        config_(config),
         identity_(identity),
         live_steps_(std::move(live_steps)) {}
 
@@ -35,6 +37,7 @@ class AccountingReader {
   std::string cluster_;
   store::Accounting accounting_;
   const ViewHolder& views_;
+  const ConfigHolder& config_;
   Identity& identity_;
   LiveSteps live_steps_;
 };

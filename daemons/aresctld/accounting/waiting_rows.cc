@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sched/queue/shown_priority.h"
 #include "proto/convert.h"
 #include "store/pg/catalogue.h"
 #include "store/pg/pg_params.h"
@@ -182,12 +183,14 @@ class Named {
 
 class Writer {
  public:
-  Writer(const View& view, const store::AccountingFilter& filter)
+  Writer(const View& view, const Policy& policy, const store::AccountingFilter& filter, Time now)
       : view_(view),
+        priorities_(*view.state, policy, now),
+        priority_(wanted(filter, Row::kPriorityFieldNumber)),
         reason_(wanted(filter, Row::kReasonFieldNumber)),
         resources_(wanted(filter, Row::kRequestedTresFieldNumber)) {}
 
-  void write(const Job& job, const std::optional<IntervalSet>& tasks, Row& out) const {
+  void write(const Job& job, const std::optional<IntervalSet>& tasks, Row& out) {
     const JobSpec& spec = *job.spec;
     proto::to_api(job.key, out.mutable_key());
     out.set_own_id(job.own_id.value());
@@ -205,7 +208,7 @@ class Writer {
     out.set_eligible(micros(job.eligible));
     if (const auto limit = time_limit(*view_.state, job)) out.set_time_limit(*limit);
     out.set_tasks(spec.tasks);
-    out.set_priority(job.hold == Hold::none ? job.priority : 0);
+    if (priority_) out.set_priority(priorities_.of(job));
     out.set_restarts(job.restarts);
     out.set_exclusive(spec.exclusive);
     if (reason_) out.set_reason(std::string(to_string(reason(job))));
@@ -250,6 +253,8 @@ class Writer {
   }
 
   const View& view_;
+  core::sched::ShownPriorities priorities_;
+  const bool priority_;
   const bool reason_, resources_;
 };
 
@@ -259,13 +264,14 @@ bool waits(const Job& job) {
 
 }  // namespace
 
-api::AccountingRows waiting_rows(const View& view, const store::AccountingFilter& filter,
-                                 std::uint32_t limit) {
+api::AccountingRows waiting_rows(const View& view, const Policy& policy,
+                                 const store::AccountingFilter& filter, std::uint32_t limit,
+                                 Time now) {
   api::AccountingRows out;
   const Filter test(filter);
   if (!test.any()) return out;
   const ClusterState& state = *view.state;
-  const Writer writer(view, filter);
+  Writer writer(view, policy, filter, now);
   const auto add = [&](const JobKey& key, const std::optional<IntervalSet>& tasks) {
     if (filter.after && !store::row_before(*filter.after, key)) return;
     const Job* job = state.jobs.find(key);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "aresctld/engine/view.h"
+#include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
 #include "store/accounting/accounting.h"
 
@@ -12,7 +13,8 @@ namespace ares::aresctld {
 
 // About `limit` rows at most that pass the filter, in accounting order. `more` and `last` are set
 // if further rows follow. All tasks of an array that wait in its record share one row.
-api::AccountingRows waiting_rows(const View& view, const store::AccountingFilter& filter,
-                                 std::uint32_t limit);
+api::AccountingRows waiting_rows(const View& view, const Policy& policy,
+                                 const store::AccountingFilter& filter, std::uint32_t limit,
+                                 Time now);
 
 }  // namespace ares::aresctld

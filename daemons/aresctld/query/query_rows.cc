@@ -225,7 +225,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
                  api::Job::kExpectedNodesFieldNumber, api::Job::kSilentNodesFieldNumber,
                  api::Job::kSilentSinceFieldNumber, api::Job::kDeadAtFieldNumber))
     describe_reason(job, out);
-  out.set_priority(job.hold == Hold::none ? job.priority : 0);
+  if (shown_(api::Job::kPriorityFieldNumber)) out.set_priority(priorities_.of(job));
   if (job.allocation)
     describe_allocation(job, out);
   else

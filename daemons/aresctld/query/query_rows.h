@@ -13,6 +13,7 @@
 #include "aresctld/engine/view.h"
 #include "core/accounts/limits/accrual_limits.h"
 #include "core/sched/queue/order.h"
+#include "core/sched/queue/shown_priority.h"
 #include "core/sched/why/explainer.h"
 #include "model/job/job.h"
 #include "proto/gen/api.pb.h"
@@ -52,6 +53,7 @@ class JobRows {
         pending_(*view.pending),
         explainer_(*view.state, policy),
         ahead_(*view.state, policy, now),
+        priorities_(*view.state, policy, now),
         accrual_limits_(view.state->accounting, view.state->partitions, policy) {}
 
   // Replaces `out`. A `waiting` task of an array has its own row.
@@ -76,6 +78,7 @@ class JobRows {
   PendingInfos::NearbyLookup pending_;
   core::Explainer explainer_;
   core::sched::JobsAhead ahead_;
+  core::sched::ShownPriorities priorities_;
   core::AccrualLimits accrual_limits_;
 };
 

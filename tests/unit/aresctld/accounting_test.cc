@@ -54,7 +54,7 @@ class WaitingRows : public ::testing::Test {
   api::AccountingRows rows(const store::AccountingFilter& filter = {}, std::uint32_t limit = 100) {
     rebuild_indexes(state_);
     View view{std::make_shared<const ClusterState>(state_), std::make_shared<const PendingInfos>()};
-    return waiting_rows(view, filter, limit);
+    return waiting_rows(view, policy_, filter, limit, kNow);
   }
   static std::vector<std::string> ids(const api::AccountingRows& rows) {
     std::vector<std::string> out;
@@ -66,6 +66,7 @@ class WaitingRows : public ::testing::Test {
   }
 
   ClusterState state_;
+  Policy policy_;
   Job job_;
 };
 

@@ -179,10 +179,12 @@ fairness::Priority Ranking::priority_of(const QueueEntry& entry, AccountNode acc
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
   fairness::PriorityInput in;
+  // The age of a job that has started, for display, is that of its start.
+  const Time until = job.allocation && job.started ? std::min(moment_, *job.started) : moment_;
   if (rules_->flags.accrue_always)
-    in.age = moment_ - job.submitted;
+    in.age = until - job.submitted;
   else
-    in.age = moment_ - accruing_since(job, accrual_limits_).value_or(moment_);
+    in.age = until - accruing_since(job, accrual_limits_).value_or(until);
   in.nodes = spec.min_nodes;
   in.cpus = requested(spec, entry.partition, "cpu");
   in.nice = spec.nice;

@@ -137,7 +137,7 @@ bool is_confirmed(const ClusterState& state, const Policy& policy, Planner& plan
 PriorityExplanation priority_of(const ClusterState& state, const Policy& policy, const Job& job,
                                 Time now) {
   PriorityExplanation out;
-  out.value = job.priority;
+  out.value = std::max(job.priority, 1u);  // as listings show it
   out.set = job.priority_set;
   const std::string& name = job.spec->partitions.front();
   if (policy.fairness.value) out.policy = policy.fairness.value->policy_of(name);
