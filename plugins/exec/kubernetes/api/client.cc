@@ -166,6 +166,7 @@ std::optional<BootTime> ApiClient::next_deadline() const {
 
 void ApiClient::dispatch() {
   parts_.credentials->dispatch();
+  watch_credentials();  // before another program can get the same descriptor
   const BootTime now = parts_.now();
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     const auto first = delayed_.begin();
