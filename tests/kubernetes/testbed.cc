@@ -43,7 +43,7 @@ void TestbedTest::SetUp() {
   ASSERT_TRUE(access) << access.error().message;
   admin_access_ = *access;
   port_ = std::stoi(admin_access_.server.substr(admin_access_.server.rfind(':') + 1));
-  engine_ = HttpEngine::open({}).value();
+  engine_ = HttpEngine::open({.http2 = true}).value();  // clients use HTTP/1.1
   char name[] = "/tmp/ares-kubernetes-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   folder = name;

@@ -83,7 +83,7 @@ TEST_F(ClientTest, FieldsAreCheckedStrictlyWhereTheServerCan) {
   EXPECT_THAT(
       sent[0].url,
       testing::EndsWith("/events.k8s.io/v1beta1/namespaces/jobs/events?fieldValidation=Strict"));
-  EXPECT_THAT(sent[1].url, testing::EndsWith("/binding"));
+  EXPECT_THAT(sent[1].url, testing::EndsWith("/binding?fieldValidation=Strict"));
   EXPECT_THAT(sent[2].url, testing::EndsWith("/nodes/n"));
 }
 

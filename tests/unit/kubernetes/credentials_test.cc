@@ -1,4 +1,4 @@
-// Tests: credential_program, exec_credential
+// Tests: credential_program, exec_credential, login/sources
 #include "exec/kubernetes/api/login/credentials.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "exec/kubernetes/api/login/sources.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -200,6 +201,46 @@ TEST_F(CredentialsTest, ProgramThatDoesNotEndIsKilled) {
   EXPECT_EQ(credentials->prepare(), State::failed);
   EXPECT_THAT(credentials->problem().message, HasSubstr("did not end in time"));
   EXPECT_NE(::kill(pid, 0), 0);
+}
+
+TEST_F(CredentialsTest, KubeconfigIsReadAgainAfterARefusal) {
+  const auto kubeconfig = [](const std::string& token) {
+    return "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+           "clusters: [{name: c, cluster: {server: \"https://kube\"}}]\nusers: [{name: u, user: "
+           "{token: " +
+           token + "}}]\n";
+  };
+  const std::string path = write("config", kubeconfig("first"));
+  credentials = Credentials::open(from_kubeconfig(path, "")).value();
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  write("config", kubeconfig("second"));
+  credentials->reload(credentials->generation());
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "second");
+  write("config", "broken: [");
+  credentials->reload(credentials->generation());
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "second");
+  EXPECT_THAT(credentials->problem().message, HasSubstr(path + ":"));
+  EXPECT_THAT(Credentials::open(from_kubeconfig(folder + "/none", "")).error().message,
+              HasSubstr("/none"));
+}
+
+TEST_F(CredentialsTest, ServiceAccountIsUsedInAPod) {
+  write("token", "of-the-pod");
+  write("ca.crt", "CA");
+  write("namespace", "jobs");
+  ::setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+  ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  auto opened = Credentials::open(from_service_account(folder));
+  ::unsetenv("KUBERNETES_SERVICE_HOST");
+  ::unsetenv("KUBERNETES_SERVICE_PORT");
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ((*opened)->prepare(), State::ready);
+  EXPECT_EQ((*opened)->login().token, "of-the-pod");
+  EXPECT_EQ((*opened)->access().server, "https://10.0.0.1:443");
+  EXPECT_THAT(Credentials::open(from_service_account(folder)).error().message,
+              HasSubstr("give a kubeconfig"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "os/clock.h"
 #include "unit/kubernetes/http_server.h"
@@ -174,6 +175,17 @@ TEST_F(HttpTest, CallbacksMaySendAndCancelOthers) {
   EXPECT_TRUE(run_until([&] { return ended >= 2; }));
   EXPECT_TRUE(run_until([&] { return engine->in_flight() == 0; }));
   EXPECT_EQ(ended, 2);
+}
+
+TEST_F(HttpTest, OnlyTheProxyOfTheRequestIsUsed) {
+  HttpServer server(
+      [](const ReceivedRequest&, Connection& connection) { connection.answer(200, "x"); });
+  EXPECT_EQ(get({.url = "http://kube.invalid/version", .proxy_url = server.url()}).status, 200);
+  EXPECT_EQ(server.received().at(0).path, "http://kube.invalid/version");
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+  EXPECT_EQ(get({.url = server.url() + "/direct"}).status, 200);
+  ::unsetenv("http_proxy");
+  EXPECT_EQ(server.received().at(1).path, "/direct");
 }
 
 }  // namespace

@@ -155,5 +155,47 @@ TEST_F(ObjectWatchTest, ProblemIsSaidWhileTheListFails) {
   watch.reset();
 }
 
+// Waits only for the descriptor and the deadline, as the agent does; a wait of 30 seconds means that one of them is wrong.
+TEST(ClientEvents, DescriptorAndDeadlineTellWhenThereIsWork) {
+  HttpServer server([](const ReceivedRequest& request, Connection& connection) {
+    connection.is_closed_within(200);
+    connection.answer(request.connection == 1 ? 503 : 200, "{}", "Connection: close\r\n");
+    connection.close();
+  });
+  ServerAccess access;
+  access.server = server.url();
+  ExecPlugin plugin;
+  plugin.api_version = "client.authentication.k8s.io/v1";
+  plugin.command = "/bin/sh";
+  plugin.arguments = {
+      "-c",
+      "sleep 0.2; echo "
+      "'{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\","
+      "\"status\":{\"token\":\"of-the-program\"}}'"};
+  access.token = plugin;
+  auto credentials = Credentials::open(
+      {[access]() -> Result<ServerAccess> { return access; },
+       [](const std::string&) -> Result<std::string> { return fail(ErrorCode::not_found, ""); },
+       [] { return os::wall_now(); }, [] { return os::boot_now(); }});
+  ApiClient client({}, {HttpEngine::open({}).value(), std::move(*credentials),
+                        [] { return os::boot_now(); }, 1});
+  std::optional<ApiResult> result;
+  client.call({.call = Call::list_nodes}, [&](ApiResult got) { result = std::move(got); });
+  for (int rounds = 0; !result; ++rounds) {
+    ASSERT_LT(rounds, 500) << "it is called without having work";
+    pollfd ready{client.event_fd(), POLLIN, 0};
+    const auto deadline = client.next_deadline();
+    const auto wait =
+        deadline ? std::chrono::ceil<milliseconds>(*deadline - os::boot_now()).count() : 30'000;
+    const int count =
+        ::poll(&ready, 1, static_cast<int>(std::clamp<std::int64_t>(wait, 0, 30'000)));
+    ASSERT_TRUE(count > 0 || wait < 30'000) << "nothing said that there is work";
+    client.dispatch();
+  }
+  ASSERT_TRUE(*result) << result->error().error.message;
+  ASSERT_EQ(server.received().size(), 2u) << "one answer with 503, and another try";
+  EXPECT_EQ(server.received().at(1).headers.at("authorization"), "Bearer of-the-program");
+}
+
 }  // namespace
 }  // namespace ares::kubernetes

@@ -115,6 +115,8 @@ TEST_F(ReflectorTest, ExpiredContinueTokenRestartsTheList) {
   (void)reflector.take_page(page(object("a", "u1", 5), "10", "t"));
   EXPECT_EQ(text(reflector.list_failed(Failure::gone, "expired")), "list 0 ")
       << "the whole list in one page";
+  EXPECT_EQ(text(reflector.list_failed(Failure::unusable, "too long")), "list 500  later")
+      << "in pages again";
   EXPECT_EQ(text(reflector.take_page(page(object("b", "u2", 7), "20"))), "watch 20");
   EXPECT_THAT(seen, ElementsAre("+a:u1", "+b:u2", "-a:u1?"));
 }

@@ -111,8 +111,7 @@ ApiClient::Id ApiClient::call(ApiRequest request, ApiDone done, HttpData data) {
   auto path =
       path_of(request.call, version == versions_.end() ? "v1" : version->second, request.target);
   if (row.verb == Verb::watch) request.query.emplace_back("watch", "true");
-  if (strict_fields_ && writes(row.verb) && row.subresource.empty())
-    request.query.emplace_back("fieldValidation", "Strict");
+  if (strict_fields_ && writes(row.verb)) request.query.emplace_back("fieldValidation", "Strict");
   if (path && !request.query.empty()) *path += "?" + encode_query(request.query);
   pending->what = describe(row);
   if (const std::string object = object_of(request.target); !object.empty())
@@ -167,6 +166,7 @@ std::optional<BootTime> ApiClient::next_deadline() const {
 
 void ApiClient::dispatch() {
   parts_.credentials->dispatch();
+  watch_credentials();  // before another program can get the same descriptor
   const BootTime now = parts_.now();
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     const auto first = delayed_.begin();

@@ -49,11 +49,11 @@ class CurlEngine final : public HttpEngine {
 
   Settings settings_;
   os::Fd events_;
-  std::unique_ptr<CURLM, FreeMulti> multi_;  // its destructor calls watch_socket()
+  std::optional<BootTime> timer_;
+  std::unique_ptr<CURLM, FreeMulti> multi_;  // its destructor calls watch_socket() and set_timer()
   std::map<Id, std::shared_ptr<CurlTransfer>> transfers_;
   std::map<Id, Ended> ended_;  // not yet called back
   Id last_ = 0;
-  std::optional<BootTime> timer_;
 };
 
 Status CurlEngine::set_up() {

@@ -153,7 +153,10 @@ Reflector::Step Reflector::list_failed(Failure failure, const std::string& why) 
     return list_again(expired_lists_ > kMostExpiredLists ? delay_of_failure(why) : Duration{});
   }
   const Duration delay = delay_of_failure(why);
-  return failure == Failure::unavailable ? same_page(delay) : list_again(delay);
+  if (failure == Failure::unavailable) return same_page(delay);
+  expired_lists_ =
+      0;  // one page may be too large for the client, so that pages are better even if they expire
+  return list_again(delay);
 }
 
 std::optional<Reflector::Step> Reflector::take_bytes(std::string_view bytes) {

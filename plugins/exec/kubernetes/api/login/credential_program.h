@@ -1,5 +1,5 @@
 // CredentialProgram: one run of the program of an exec plugin, without a shell and without waiting for it. Owned by Credentials; one
-// thread. Its destructor kills what still runs.
+// thread. Its destructor kills what still runs. Nothing else in the process may wait for any child (waitpid(-1)).
 #pragma once
 
 #include <sys/types.h>
