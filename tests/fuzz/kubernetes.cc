@@ -1,14 +1,15 @@
 // What API servers, kubeconfigs and credential programs contain. The first byte says which.
-#include "config/yaml_tree.h"
+#include <algorithm>
+
 #include "exec/kubernetes/api/access_review.h"
 #include "exec/kubernetes/api/login/base64.h"
-#include "exec/kubernetes/api/server_features.h"
 #include "exec/kubernetes/api/login/exec_credential.h"
 #include "exec/kubernetes/api/login/kubeconfig.h"
 #include "exec/kubernetes/api/quantity.h"
 #include "exec/kubernetes/api/reflector.h"
 #include "exec/kubernetes/api/reply.h"
 #include "exec/kubernetes/api/rfc3339.h"
+#include "exec/kubernetes/api/server_features.h"
 #include "fuzz/target.h"
 
 namespace ares::fuzz {
