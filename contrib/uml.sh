@@ -102,6 +102,8 @@ for test in tests:
             skipped.append(f"skipped: {case.get('classname')}.{case.get('name')}: {reason}")
     if status or bad:
         print(output.read_text())
+    if status and not bad:
+        (work / "unfinished").touch()
     with open(work / "failed", "a") as names:
         names.writelines(f"{case.get('classname')}.{case.get('name')}\n" for case in bad)
     total += len(cases)
@@ -114,7 +116,7 @@ sys.exit(1 if failed or not total else 0)
 COUNT
 if [ "$result" = 1 ] && [ -s "$work/failed" ] && [ ! -e "$work/unfinished" ] && [ -z "${ARES_UML_AGAIN-}" ]; then
   echo "== the failed ones once more"
-  if ARES_UML_AGAIN=1 "$0" --preset "$preset" --filter "$(paste -sd: "$work/failed")" "$@"; then
+  if ARES_UML_AGAIN=1 "$top/contrib/uml.sh" --preset "$preset" --filter "$(paste -sd: "$work/failed")" "$@"; then
     echo "failed once and passed then: mend them: $(paste -sd' ' "$work/failed")"
     result=0
   fi

@@ -160,15 +160,19 @@ Result<int> wait_for_start(Context& context, const Words& operands) {
     request.clear_request_id();
     const auto response = context.call(request);
     if (!response) return fail(response.error());
+    std::string ended;  // the state of one, if all have ended
+    bool waits = false;
     for (const api::Job& job : response->jobs().jobs()) {
       const auto state = parse_job_state(job.state());
+      const bool over = state && is_terminal(*state);
       const bool holds = state && holds_resources(*state) && *state != JobState::configuring;
-      if (!holds && !(state && is_terminal(*state))) continue;
-      if (is_terminal(*state) && job.started() == 0)
-        return fail(ErrorCode::failed_precondition,
-                    "job " + operands.front() + " ended before it started: " + job.state());
-      return 0;
+      if (holds || (over && job.started() != 0)) return 0;
+      waits = waits || !over;
+      ended = job.state();
     }
+    if (!waits && !ended.empty())
+      return fail(ErrorCode::failed_precondition,
+                  "job " + operands.front() + " ended before it started: " + ended);
   }
 }
 

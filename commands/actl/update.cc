@@ -54,6 +54,9 @@ Result<int> change_limits(Context& context, const api::Request& request, std::in
     const auto& jobs = found->jobs().jobs();
     if (jobs.empty() || !jobs[0].has_time_limit() || jobs[0].time_limit() <= 0)
       return bad("job " + id + " has no time limit that could be changed by so much");
+    for (const api::Job& task : jobs)
+      if (task.time_limit() != jobs[0].time_limit())
+        return bad("tasks of job " + id + " have different time limits; change each by itself");
     const std::int64_t limit = jobs[0].time_limit() + seconds;
     if (limit <= 0) return bad("the time limit of job " + id + " is shorter than that");
     api::Request one = request;

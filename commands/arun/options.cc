@@ -91,13 +91,13 @@ Result<std::vector<std::string>> exported(const std::string& names,
   return result;
 }
 
-// Whether each task, or each node, has a file of its own.
 // A way of srun that a step does not know.
 bool is_bound_otherwise(CpuBindKind kind) {
   return kind != CpuBindKind::unset && kind != CpuBindKind::none && kind != CpuBindKind::cores &&
          kind != CpuBindKind::threads;
 }
 
+// Whether each task, or each node, has a file of its own.
 bool differs_by_task(const std::string& pattern) {
   for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
     if (pattern[i] != '%') continue;

@@ -13,8 +13,8 @@ constexpr const char* kNoSpool = "found";
 }  // namespace
 
 NodeHost::MakeNode make_found_node(NodeHost& host, const config::Config& config,
-                                   const Plugin& plugin, HostedNode::Send send) {
-  return [&host, &config, &plugin, send = std::move(send)](
+                                   const Plugin& plugin, bool join, HostedNode::Send send) {
+  return [&host, &config, &plugin, join, send = std::move(send)](
              const exec::FoundNode& found) -> Result<std::unique_ptr<HostedNode>> {
     HostedNodeSetup setup;
     setup.agent = {.name = found.name,
@@ -24,7 +24,7 @@ NodeHost::MakeNode make_found_node(NodeHost& host, const config::Config& config,
                    .boot_id = found.identity,
                    .fresh_uuid = kNoSpool,
                    .enforced = plugin.enforced,
-                   .joins = true,
+                   .joins = join,
                    .allocation_timeout = config.node.allocation_timeout};
     setup.incarnation = found.incarnation;
     auto node = HostedNode::open(std::move(setup), host.plugin(), send, log_of(found.name),

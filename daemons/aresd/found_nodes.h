@@ -9,7 +9,8 @@
 namespace ares::aresd {
 
 // Makes a node of what the plugin tells of it, for NodeHost::on_found(). All but `send` outlive the host.
+// `join`: the controller need not know them.
 NodeHost::MakeNode make_found_node(NodeHost& host, const config::Config& config,
-                                   const Plugin& plugin, HostedNode::Send send);
+                                   const Plugin& plugin, bool join, HostedNode::Send send);
 
 }  // namespace ares::aresd

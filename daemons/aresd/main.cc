@@ -356,7 +356,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   if (Status added = add_nodes(**host, *names, *config, *plugin, send, arguments.join, steps, gpus);
       !added)
     return added;
-  (*host)->on_found(ares::aresd::make_found_node(**host, *config, *plugin, send));
+  (*host)->on_found(ares::aresd::make_found_node(**host, *config, *plugin, arguments.join, send));
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);

@@ -96,6 +96,7 @@ void NodeHost::stop() {
 
 void NodeHost::run() {
   while (!stop_) {
+    apply_found();  // a plugin tells of nodes during any call
     set_timer();
     epoll_event events[64];
     const int count = ::epoll_wait(poll_.get(), events, std::size(events), -1);
@@ -119,7 +120,6 @@ void NodeHost::run() {
 
 void NodeHost::dispatch_plugin() {
   plugin_->dispatch(now());
-  apply_found();
 }
 
 void NodeHost::apply_found() {
@@ -139,14 +139,15 @@ void NodeHost::apply(const exec::FoundNode& found) {
   if (it == by_name_.end()) {
     auto node = make_ ? make_(found) : fail(ErrorCode::failed_precondition, "no nodes are taken");
     if (!node) return;
+    (*node)->agent().set_health(found.problem, now());  // before it registers
     add(found.name, std::move(*node));
     it = by_name_.find(found.name);
     slots_[it->second].identity = found.identity;
   }
   slots_[it->second].removed = false;
   node::NodeAgent& agent = slots_[it->second].node->agent();
+  agent.set_health(found.problem, now());  // first: the inventory makes it register again
   agent.set_inventory(found.inventory, now());
-  agent.set_health(found.problem, now());
   update_schedule(it->second);
 }
 
@@ -175,8 +176,12 @@ void NodeHost::drain_inputs() {
     if (std::holds_alternative<Disconnected>(input)) connected_ = false;
     const ToNode* message = std::get_if<ToNode>(&input);
     if (!message) {
+      // What was looked at is this machine, which nodes that the plugin finds are not part of.
+      const bool of_machine =
+          std::holds_alternative<Health>(input) || std::holds_alternative<GpusLookedAt>(input);
       for (std::size_t index = 0; index < slots_.size(); ++index)
-        if (slots_[index].node) handle(index, input);
+        if (slots_[index].node && !(of_machine && !slots_[index].identity.empty()))
+          handle(index, input);
     } else if (auto it = by_name_.find(message->node); it != by_name_.end()) {
       handle(it->second, input);
     }

@@ -85,15 +85,15 @@ class NodeHost final : private exec::NodeEvents {
   void dispatch_due();
   void set_timer();
 
+  // Told by the plugin, not applied yet, and slots whose nodes its events concern. They outlive it.
+  std::vector<std::variant<exec::FoundNode, Removed>> found_;
+  std::vector<std::size_t> touched_;
   std::unique_ptr<exec::OpenPlugin> plugin_;  // outlives the slots
-  std::vector<std::variant<exec::FoundNode, Removed>>
-      found_;  // told by the plugin, not applied yet
   MakeNode make_;
   bool connected_ = false;
 
   std::vector<Slot> slots_;
-  std::vector<std::size_t> free_;     // slots
-  std::vector<std::size_t> touched_;  // by events of the plugin, to be scheduled again
+  std::vector<std::size_t> free_;  // slots
   std::unordered_map<std::string, std::size_t> by_name_;
   std::set<std::pair<BootTime, std::size_t>> due_;
   os::Fd poll_, wakeup_, timer_;

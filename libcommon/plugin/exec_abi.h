@@ -117,7 +117,9 @@ typedef struct ares_exec_host {
   void (*changed)(void* context, const ares_exec_report* report);
   void (*launch_failed)(void* context, ares_exec_key key, uint64_t fence, int32_t result,
                         ares_exec_text cause);
-  /* The node exists, or something said of it has changed. The host adds it soon by add_node(), if it can serve it. */
+  /* The node exists, or something said of it has changed. The host adds it soon by add_node(), if it can serve it. After open() the
+   * plugin tells of every node that exists, and of every other one that still has attempts, with a problem. A node that is told without
+   * a name, an identity or an incarnation is ignored. */
   void (*node_changed)(void* context, const ares_exec_found_node* node);
   /* It exists no longer. This says nothing of attempts: the host removes the node only when all of them have ended. */
   void (*node_removed)(void* context, ares_exec_text name, ares_exec_text why);

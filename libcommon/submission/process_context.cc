@@ -63,7 +63,8 @@ Result<std::string> environment_for(const std::string& export_list,
                                     const std::vector<std::string>& all) {
   const auto items = split_quoted(export_list);
   if (!items) return fail(items.error());
-  const std::map<std::string, std::string> have = as_map(all);
+  std::map<std::string, std::string> have = as_map(all);
+  have.erase("ASUB_OUTPUT_PREFIX");  // of this submission; jobs that the job submits have their own
 
   bool everything = false;
   bool nothing = false;

@@ -52,6 +52,9 @@ def test_a_task_a_cancelled_job_and_one_that_is_killed(cluster):
     held = cluster.wrap("true", "-H")
     cluster.cancel(held)
     assert cluster.run("await", held, check=False).returncode == 1
+    array = cluster.wrap("true", "-H", "--array=0-3")
+    cluster.cancel(array)
+    assert cluster.run("await", array, check=False).returncode == 1, "its tasks never ran"
     killed = cluster.wrap("kill -9 $$")
     assert cluster.run("await", killed, check=False).returncode == 128 + 9
 

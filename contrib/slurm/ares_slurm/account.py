@@ -108,6 +108,8 @@ def print_rows(columns, rows, delimiter, trailing, header):
 def main(words):
     given, operands = OPTIONS.read(words)
     names = [name for name, _ in given]
+    if "help" in names or "usage" in names:
+        ares.become("aacct", ["--help"])
     if "helpformat" in names:
         ordered = sorted(WIDTHS, key=str.lower)
         for at in range(0, len(ordered), 4):

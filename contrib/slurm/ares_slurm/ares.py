@@ -58,7 +58,8 @@ def run(program, words, say, stdin=None):
         sys.exit(f"{program}: {error.strerror}; the commands of Ares have to be in PATH")
     for line in process.stderr:
         say(message_of(program, line))
-    return process.wait()
+    code = process.wait()
+    return code if code >= 0 else 128 - code
 
 
 def message_of(program, line):

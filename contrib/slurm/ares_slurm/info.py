@@ -89,6 +89,8 @@ def show(given, operands):
 def main(words):
     given, operands = OPTIONS.read(words)
     names = [name for name, _ in given]
+    if "help" in names or "usage" in names:
+        ares.become("ainfo", ["--help"])
     if "json" in names or "yaml" in names:
         ares.become("ainfo", words_of(given, IGNORED) + operands)
     every = next((value for name, value in given if name == "iterate"), None)

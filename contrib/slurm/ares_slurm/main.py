@@ -10,6 +10,7 @@ ASKS_VERSION = ("-V", "--version", "--versio")
 
 def main(name, words):
     try:
+        sys.stdout.reconfigure(errors="surrogateescape")
         if any(word in ASKS_VERSION for word in words[:1]):
             print(f"slurm-wlm {RELEASE}")
             return 0
@@ -19,9 +20,9 @@ def main(name, words):
         if name != "sacct":
             ares.tell(f'Try "{name} --help" for more information')
         return 255 if name == "sbatch" else 1
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
+    except ValueError as wrong:  # a number that is none
+        ares.tell(f"{name}: error: {wrong}")
+        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -128,6 +128,8 @@ def show(given, operands):
 def main(words):
     given, operands = OPTIONS.read(words)
     names = [name for name, _ in given]
+    if "help" in names or "usage" in names:
+        ares.become("aqueue", ["--help"])
     if "json" in names or "yaml" in names:
         ares.become("aqueue", words_of(given, IGNORED) + operands)
     every = next((value for name, value in given if name == "iterate"), None)

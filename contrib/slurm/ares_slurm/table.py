@@ -2,7 +2,7 @@
 are added by this module."""
 import re
 
-SEPARATOR = "\u241f"  # a sign that no name contains
+SEPARATOR = "<~|~>"  # no name contains it
 AUTOMATIC = {"P": 9, "N": 9}  # least widths of columns whose width is "#"
 LETTER = re.compile(r"%(#?)(\.?)(\d*)([a-zA-Z])")
 

@@ -50,7 +50,10 @@ int exit_code_of(const api::Jobs& jobs) {
   for (const api::Job& job : jobs.jobs()) {
     // The record of an array only summarises its tasks.
     const bool array = job.has_spec() && !job.spec().array().empty() && !job.key().has_task();
-    if (!array) highest = std::max(highest, code_of(job));
+    if (!array)
+      highest = std::max(highest, code_of(job));
+    else if (!job.array_tasks().empty())
+      highest = std::max(highest, 1);  // these tasks never ran
   }
   return highest;
 }

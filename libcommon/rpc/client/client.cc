@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -114,13 +115,18 @@ struct Client::State {
                            std::chrono::milliseconds time) {
     const auto after = time - options.timeout + kSlow;  // a WaitJob takes its time
     std::optional<SlowNotice> notice;
-    if (options.on_retry && !told_slow && after < time)
-      notice.emplace(after, [&] {
-        if (!told_slow.exchange(true))
-          options.on_retry("the controller at " + connection.peer() + " has not answered for " +
-                           std::to_string(after.count() / 1000) + " s, waiting");
-      });
-    return connection.call(payload, Connection::Clock::now() + time);
+    const auto tell = [&] {
+      if (!told_slow.exchange(true))
+        options.on_retry("the controller at " + connection.peer() + " has not answered for " +
+                         std::to_string(after.count() / 1000) + " s, waiting");
+    };
+    if (options.on_retry && !told_slow && after < time) try {
+        notice.emplace(after, tell);
+      } catch (const std::system_error&) {  // the user may start no more threads: without a notice
+      }
+    auto answer = connection.call(payload, Connection::Clock::now() + time);
+    if (answer) told_slow = false;
+    return answer;
   }
 
   ~State() {

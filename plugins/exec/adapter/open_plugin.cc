@@ -32,8 +32,8 @@ class OpenPlugin::Attempts final : public node::Executor {
   Attempts(OpenPlugin& open, ares_exec_node number, node::Spool& spool)
       : open_(open), number_(number), spool_(spool) {}
   ~Attempts() override {
+    open_.served_.erase(number_);  // first: no event reaches the node from here on
     open_.plugin_.remove_node(open_.self_, number_);
-    open_.served_.erase(number_);
   }
   Attempts(const Attempts&) = delete;
   Attempts& operator=(const Attempts&) = delete;
@@ -148,6 +148,8 @@ void OpenPlugin::node_changed(const ares_exec_found_node& node) {
     found.inventory = std::move(*inventory);
   else if (found.problem.empty())
     found.problem = inventory.error().message;
+  // Without them it would be taken for a configured node, or for the one before it.
+  if (found.name.empty() || found.identity.empty() || found.incarnation == 0) return;
   nodes_.node_changed(found);
 }
 

@@ -475,5 +475,43 @@ TEST(RequeueIncomplete, RunsOnlyTasksThatDidNotComplete) {
   EXPECT_TRUE(c.job(array).array->waiting.contains(3));
 }
 
+// Regression: a job that was moved kept the default memory of its first partition, as if it had asked for it.
+TEST(UpdateSpec, DefaultMemoryFollowsThePartition) {
+  Cluster c;
+  ApplyConfig config;
+  config.hash = 8;
+  for (const auto& [name, memory] :
+       {std::pair("a", 500), std::pair("b", 900), std::pair("none", 0)}) {
+    Partition partition;
+    partition.name = name;
+    partition.nodes = {"n1", "n2"};
+    partition.default_memory_per_cpu = Bytes::mib(memory);
+    config.partitions.push_back(partition);
+  }
+  for (int i = 1; i <= 4; ++i)
+    config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+  c.run({config});
+  const auto submit = [&](std::vector<std::string> partitions, std::optional<Bytes> memory) {
+    JobSpec spec = Cluster::spec();
+    spec.memory_per_node.reset();
+    spec.partitions = std::move(partitions);
+    spec.memory_per_cpu = memory;
+    return c.submit(spec);
+  };
+  const auto after = [&](JobKey key, std::vector<std::string> partitions) {
+    const Reply moved =
+        c.user(kAlice, set(key, {"partitions"}, [&](JobSpec& v) { v.partitions = partitions; }));
+    EXPECT_FALSE(moved.failed) << moved.error.message;
+    return c.job(key).spec->memory_per_cpu;
+  };
+  const JobKey key = submit({"a"}, {});
+  EXPECT_EQ(c.job(key).spec->memory_per_cpu, Bytes::mib(500));
+  EXPECT_EQ(after(key, {"b"}), Bytes::mib(900));
+  EXPECT_EQ(after(key, {"a", "b"}), std::nullopt) << "the partition that it starts in decides";
+  EXPECT_EQ(after(key, {"a"}), Bytes::mib(500));
+  EXPECT_EQ(after(key, {"none"}), std::nullopt);
+  EXPECT_EQ(after(submit({"a"}, Bytes::mib(700)), {"b"}), Bytes::mib(700)) << "it was asked for";
+}
+
 }  // namespace
 }  // namespace ares::core

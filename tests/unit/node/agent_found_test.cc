@@ -16,14 +16,16 @@ class Records final : public Executor {
   std::vector<AttemptReport> attempts;
   std::vector<AttemptKey> released;
   std::vector<Kill> kills;
+  std::vector<BootTime> renewed;
+  std::vector<std::optional<BootTime>> started;  // with the lease that go() told
 
   Status launch(const StepSpec&, Moment) override { return {}; }
-  void go(const Go&, std::optional<BootTime>, Moment) override {}
+  void go(const Go&, std::optional<BootTime> lease, Moment) override { started.push_back(lease); }
   void kill(const Kill& kill, Moment) override { kills.push_back(kill); }
   void signal(const Signal&, Moment) override {}
   void set_limit(const SetLimit&, Moment) override {}
   void set_suspended(const SetSuspended&, Moment) override {}
-  void renew_lease(const AttemptKey&, BootTime, Moment) override {}
+  void renew_lease(const AttemptKey&, BootTime until, Moment) override { renewed.push_back(until); }
   void release(const AttemptKey& key, Moment) override { released.push_back(key); }
   std::vector<AttemptReport> list(Moment) override { return attempts; }
 };
@@ -43,6 +45,7 @@ class FoundNodeAgent : public ::testing::Test, private Uplink, private Users {
     setup.fresh_uuid = "found";
     setup.inventory.cpus = 4;
     setup.joins = true;
+    setup.can_freeze = true;
     Uplink& uplink = *this;
     Users& users = *this;
     agent = std::make_unique<NodeAgent>(setup, *spool, users, uplink);
@@ -100,6 +103,19 @@ TEST_F(FoundNodeAgent, RegistersAgainWhenItOffersSomethingElse) {
   EXPECT_EQ(sent<Register>().size(), before + 1) << "there is no session";
   agent->connected(now);
   EXPECT_EQ(sent<Register>().back().inventory.cpus, 2u);
+}
+
+// Regression: the lease of an attempt from before a restart was not renewed, and one that was ready started without.
+TEST_F(FoundNodeAgent, LeasesOfSuchAttemptsAreRenewedAndPrecedeTheirStart) {
+  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::ready)};
+  start();
+  tell(Welcome{40, Seconds(300), Seconds(10)});
+  tell(Go{kKey, Fence(9)});
+  tell(HeartbeatAck{sent<Heartbeat>().back().sequence});
+  ASSERT_FALSE(records.renewed.empty());
+  EXPECT_EQ(records.renewed.back(), now.boot + Seconds(300));
+  ASSERT_FALSE(records.started.empty());
+  EXPECT_EQ(records.started.back(), std::optional(now.boot + Seconds(300)));
 }
 
 TEST_F(FoundNodeAgent, AttemptsAreKnownFromTheExecutorAlone) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/printable.h"
+#include "core/job/checks/default_memory.h"
 #include "core/job/checks/spec_fields.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/bulk_action.h"
@@ -86,9 +87,24 @@ class SpecChange {
   Verdict make(const Job& job) const {
     JobSpec changed = *job.spec;
     for (const SpecField* field : fields_) field->copy(*command_.values, changed);
+    follow_default_memory(*job.spec, changed);
     if (Status good = check(job, changed); !good) return {good.error(), nullptr};
     if (changed == *job.spec) return {};
     return {{}, std::make_shared<const JobSpec>(std::move(changed))};
+  }
+
+  // A job whose memory is the default of its partitions gets that of its new ones, or what is asked for instead.
+  void follow_default_memory(const JobSpec& before, JobSpec& changed) const {
+    if (changed.partitions.empty() || sets("memory_per_cpu")) return;
+    const bool other_memory = changed.memory_per_node != before.memory_per_node ||
+                              changed.memory_per_gpu != before.memory_per_gpu;
+    if (changed.partitions == before.partitions && !other_memory) return;
+    JobSpec asked = before;
+    asked.memory_per_cpu.reset();
+    const std::optional<Bytes> had = default_memory(q_.state, asked, before.partitions);
+    if (had && changed.memory_per_cpu == had) changed.memory_per_cpu.reset();
+    if (const auto now = default_memory(q_.state, changed, changed.partitions))
+      changed.memory_per_cpu = now;
   }
 
   bool touches(SpecField::Touches what) const {

@@ -36,11 +36,11 @@ ShownPriorities::~ShownPriorities() = default;
 std::uint32_t ShownPriorities::of(const Job& job) {
   if (job.hold != Hold::none) return 0;
   if (Ranking::is_plain(policy_)) return not_held(job.priority);
-  if (!ranks_) ranks_ = std::make_unique<Ranks>(state_, policy_, now_);
   const std::string& name =
       job.allocation ? job.allocation->partition : job.spec->partitions.front();
   const Partition* partition = state_.partitions.find(name);
   if (!partition) return not_held(job.priority);
+  if (!ranks_) ranks_ = std::make_unique<Ranks>(state_, policy_, now_);
   return shown_priority(ranks_->ranking.rank_of({&job, partition, 0}), job);
 }
 
