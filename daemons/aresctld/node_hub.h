@@ -19,6 +19,7 @@
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
 #include "model/engine/effect.h"
+#include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
 #include "store/journal/journal.h"
 
