@@ -34,6 +34,14 @@ void add(TaskEnd& sum, const TaskEnd& one) {
   sum.max_rss = std::max(sum.max_rss, checked(one.max_rss));
 }
 
+// How a step ended whose tasks have ended.
+StepState end_state(const StepAccount& known) {
+  if (known.cancelled) return StepState::cancelled;
+  if (known.timed_out) return StepState::timeout;
+  if (known.worst.out_of_memory) return StepState::out_of_memory;
+  return exit_code(known.worst) != 0 ? StepState::failed : StepState::completed;
+}
+
 }  // namespace
 
 StepManager::StepManager(std::vector<JobNode> nodes, StepLinks& links)
@@ -223,7 +231,8 @@ void StepManager::from_node(StepNumber number, std::uint32_t node, const Frame& 
       break;
     case FrameKind::ended: task_ended(step, number, from, frame); break;
     case FrameKind::usage:
-      if (const Result<TaskEnd> used = decode_end(frame.payload); used && step.went) {
+      if (const Result<TaskEnd> used = decode_end(frame.payload);
+          used && step.went && step.tasks_left > 0) {
         from.running = *used;
         account(step, StepState::running);
       }
@@ -269,7 +278,8 @@ void StepManager::task_ended(Step& step, StepNumber number, Member& member, cons
   if (member.node == 0) add(known.on_first, *end);
   known.sum_rss = std::clamp<std::int64_t>(
       known.sum_rss + std::clamp<std::int64_t>(end->max_rss, 0, kMostAmount), 0, kMostAmount);
-  account(step, StepState::running);
+  // Before the client is told of the last end: it may leave then, and the job may end with it.
+  account(step, step.tasks_left == 0 ? end_state(known) : StepState::running);
   links_.to_client(step.client, frame);
   tell_viewers(step, frame);
   if (step.request.kill_on_bad_exit && exit_code(*end) != 0) kill_tasks(step, number);
@@ -430,15 +440,8 @@ void StepManager::end_if_over(StepNumber number) {
 // Nothing of the step is left here when this returns.
 void StepManager::end(StepNumber number, std::optional<StepState> as) {
   const auto it = steps_.find(number);
-  if (it->second.went) {
-    const StepAccount& known = it->second.account;
-    const StepState ended = known.cancelled               ? StepState::cancelled
-                            : known.timed_out             ? StepState::timeout
-                            : known.worst.out_of_memory   ? StepState::out_of_memory
-                            : exit_code(known.worst) != 0 ? StepState::failed
-                                                          : StepState::completed;
-    account(it->second, as.value_or(ended));
-  }
+  if (it->second.went && it->second.tasks_left > 0)
+    account(it->second, as.value_or(end_state(it->second.account)));
   const Step step = std::move(it->second);
   steps_.erase(it);
   by_client_.erase(step.client);

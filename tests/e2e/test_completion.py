@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -11,8 +12,9 @@ COMPLETIONS = ROOT / "contrib/completions"
 
 
 def run(*words, given=""):
-    env = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}", HOME="/nonexistent", TERM="dumb")
-    done = subprocess.run(words, input=given, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    with tempfile.TemporaryDirectory() as home:  # fish makes its folders there
+        env = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}", HOME=home, TERM="dumb")
+        done = subprocess.run(words, input=given, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

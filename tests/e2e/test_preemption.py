@@ -93,8 +93,7 @@ def test_preemptor_names_the_jobs_that_it_waits_for(cluster, tmp_path):
     old_enough()
     high = cluster.wrap("sleep 3", "-p", "high", "-N2", "-c4", "-t1")
     cluster.wait_reason(high, "Preempting")
-    why = cluster.run("aqueue", "--why", high).stdout
-    assert "2 jobs that it preempts" in why, why
+    until(lambda: "2 jobs that it preempts" in cluster.run("aqueue", "--why", high).stdout)
     shown = cluster.show("job", high)
     assert f"Preempting={jobs[0]},{jobs[1]}" in shown, shown
     cluster.wait_state(high, "RUNNING")

@@ -212,7 +212,8 @@ def test_steps_survive_a_restart_of_the_node_daemon(cluster):
     (cluster.work / "goon").write_text("")
     cluster.wait_end(job)
     found = rows(cluster, job, "State,ExitCode")
-    assert found[f"{job}.0"] == {"State": "COMPLETED", "ExitCode": "0:0"}
+    said = cluster.output(job)
+    assert found[f"{job}.0"] == {"State": "COMPLETED", "ExitCode": "0:0"}, said
     assert found[f"{job}.batch"] == {"State": "FAILED", "ExitCode": "5:0"}
 
 

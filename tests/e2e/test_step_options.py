@@ -126,7 +126,7 @@ def test_copy_of_the_program_runs_and_is_removed(cluster):
 
 
 def test_memory_of_a_step_is_limited_within_the_job(cluster):
-    hungry = "python3 -c 'x = bytearray(200 << 20); print(len(x))'"
+    hungry = "python3 -c 'x = bytearray(150 << 20); print(len(x))'"
     _, lines = said(cluster, f"""
         arun -n1 --mem=50M {hungry}; echo code $?
         arun -n1 {hungry}; echo code $?

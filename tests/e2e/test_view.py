@@ -66,8 +66,9 @@ def test_refused_dump_leaves_no_file(cluster, others):
     refused = cluster.run("adiag", "dump-view", target, user=others[0], check=False)
     assert refused.returncode == 1 and "only operators and administrators" in refused.stderr
     assert list(cluster.work.glob("theirs.view*")) == []
-    nowhere = cluster.run("adiag", "dump-view", "/nonexistent/x", check=False)
-    assert nowhere.returncode == 1 and "cannot write /nonexistent/x" in nowhere.stderr
+    missing = cluster.top / "missing" / "x"
+    nowhere = cluster.run("adiag", "dump-view", missing, check=False)
+    assert nowhere.returncode == 1 and f"cannot write {missing}" in nowhere.stderr
 
 
 def test_invalid_arguments_and_files_are_refused(cluster):

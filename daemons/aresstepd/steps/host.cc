@@ -422,6 +422,8 @@ void StepHost::to_node(steps::StepNumber step, std::uint32_t node, const Frame& 
 }
 
 void StepHost::close_node(steps::StepNumber step, std::uint32_t node) {
+  kills_.erase(step);
+  limits_.erase(step);
   // Its destructor ends the tasks, and it may be what calls us.
   if (const auto it = members_.find({step, node}); it != members_.end())
     reactor_->post([member = std::make_shared<Member>(std::move(it->second))] {});
@@ -433,10 +435,6 @@ void StepHost::account(const steps::StepAccount& account) {
   // The end of the job is what ended it.
   if (ending_ && known.state == StepState::failed && known.worst.signal != 0)
     known.state = StepState::cancelled;
-  if (known.state != StepState::running) {
-    kills_.erase(known.number);
-    limits_.erase(known.number);
-  }
   ledger_.put(known, os::wall_now());
 }
 

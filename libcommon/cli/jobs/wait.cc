@@ -48,12 +48,12 @@ Result<int> from_accounting(rpc::Client& client, const JobKey& job, const Error&
 int exit_code_of(const api::Jobs& jobs) {
   int highest = 0;
   for (const api::Job& job : jobs.jobs()) {
-    // The record of an array only summarises its tasks.
+    // The record of an array summarises its tasks; those that never ran have no other.
     const bool array = job.has_spec() && !job.spec().array().empty() && !job.key().has_task();
     if (!array)
       highest = std::max(highest, code_of(job));
-    else if (!job.array_tasks().empty())
-      highest = std::max(highest, 1);  // these tasks never ran
+    else if (job.state() != "COMPLETED")
+      highest = std::max(highest, 1);
   }
   return highest;
 }

@@ -129,6 +129,16 @@ TEST(Wait, ExitCodeIsTheHighestOfAnArray) {
   EXPECT_EQ(cli::exit_code_of(jobs), 3);
 }
 
+TEST(Wait, ArrayWhoseTasksNeverRanIsAFailure) {
+  api::Jobs jobs;
+  api::Job* array = jobs.add_jobs();
+  array->mutable_spec()->set_array("0-1");
+  array->set_state("CANCELLED");
+  EXPECT_EQ(cli::exit_code_of(jobs), 1);
+  array->set_state("COMPLETED");
+  EXPECT_EQ(cli::exit_code_of(jobs), 0);
+}
+
 TEST(Wait, JobThatDidNotCompleteIsAFailure) {
   api::Jobs jobs;
   api::Job* job = jobs.add_jobs();

@@ -58,7 +58,7 @@ TEST_F(StepsTest, StepsAreRecordedOnceWithTheEndThatTheFirstNodeReports) {
   c.from_node(1, Progress{first});
   c.from_node(2, Progress{other});
   ASSERT_EQ(reported().size(), 1u);
-  const StepRecord& told = reported()[0].steps.at(1);
+  const StepRecord told = reported()[0].steps.at(1);
   EXPECT_EQ(told.started, began) << "a node's clock may be wrong";
   EXPECT_EQ(told.ended, c.now);
   EXPECT_EQ(told.state, StepState::cancelled) << "nothing of an attempt runs after its end";

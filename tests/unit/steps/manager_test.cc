@@ -229,8 +229,12 @@ TEST_F(ManagerTest, ClientThatLeavesWhenAllTasksHaveEndedCancelsNothing) {
   ask(1, request(1, 1));
   from(0, 0, FrameKind::ready);
   from(0, 0, FrameKind::ended, 0, encode(TaskEnd{}));
-  manager.client_lost(1);  // before the node has said that it is over
+  // Recorded before the client leaves: the job may end with it, and then this process.
   EXPECT_EQ(links.accounts.back().state, StepState::completed);
+  const std::size_t recorded = links.accounts.size();
+  from(0, 0, FrameKind::usage, 0, encode(TaskEnd{}));
+  manager.client_lost(1);  // before the node has said that it is over
+  EXPECT_EQ(links.accounts.size(), recorded);
 }
 
 TEST_F(ManagerTest, StepsWaitInTheOrderOfTheirArrival) {
