@@ -126,6 +126,32 @@ TEST_F(ClientTest, RefusedTokenIsReadAgainOnce) {
   EXPECT_EQ(sent.size(), 2u);
 }
 
+TEST_F(ClientTest, ReplacedAuthorityIsReadAgain) {
+  access.ca_pem = "old";
+  make([&](const HttpRequest& request) {
+    if (request.ca_pem == "new") return answer(200);
+    access.ca_pem = "new";
+    HttpAnswer untrusted;
+    untrusted.error = "unable to get local issuer certificate";
+    untrusted.is_final = untrusted.is_untrusted = true;
+    return untrusted;
+  });
+  EXPECT_TRUE(call({.call = Call::list_nodes}).value());
+  EXPECT_EQ(sent.size(), 2u);
+}
+
+TEST_F(ClientTest, ServerWithoutATrustedCertificateIsAnError) {
+  make([&](const HttpRequest&) {
+    HttpAnswer untrusted;
+    untrusted.error = "self-signed certificate";
+    untrusted.is_final = untrusted.is_untrusted = true;
+    return untrusted;
+  });
+  const auto result = call({.call = Call::list_nodes});
+  EXPECT_EQ(result->error().failure, Failure::unusable);
+  EXPECT_EQ(sent.size(), 1u);
+}
+
 TEST_F(ClientTest, TokenThatStaysRefusedIsAnError) {
   make([](const HttpRequest&) {
     return answer(401, R"({"kind":"Status","message":"Unauthorized"})");

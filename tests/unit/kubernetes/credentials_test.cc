@@ -66,6 +66,15 @@ class CredentialsTest : public testing::Test {
     return state;
   }
 
+  void wait_for_program() {
+    const BootTime deadline = os::boot_now() + seconds(60);
+    while (credentials->event_fd() >= 0 && os::boot_now() < deadline) {
+      pollfd ready{credentials->event_fd(), POLLIN, 0};
+      (void)::poll(&ready, 1, 100);
+      credentials->dispatch();
+    }
+  }
+
   std::string folder;
   ServerAccess access{.server = "https://kube"};
   Time wall{seconds(1767323045)};  // 2026-01-02T03:04:05Z
@@ -128,23 +137,82 @@ TEST_F(CredentialsTest, ProgramIsRunWithoutAShellAndGivesTheLogin) {
   EXPECT_EQ(credentials->event_fd(), -1);
 }
 
-TEST_F(CredentialsTest, LoginOfAProgramIsUsedUntilShortlyBeforeItExpires) {
+TEST_F(CredentialsTest, LoginOfAProgramIsUsedWhileAnotherIsMade) {
   program("echo x >>" + folder + "/runs\n" +
           credential("{\"token\":\"t\",\"expirationTimestamp\":\"2026-01-02T03:14:05Z\"}"));
   open();
   ASSERT_EQ(prepare_and_wait(), State::ready);
-  wall += seconds(580);
+  wall += seconds(470);
   ASSERT_EQ(prepare_and_wait(), State::ready);
   EXPECT_EQ(os::read_file(folder + "/runs").value(), "x\n");
   wall += seconds(15);
-  program("echo x >>" + folder + "/runs\n" +
+  program("while [ ! -e " + folder + "/go ]; do sleep 0.01; done; echo x >>" + folder + "/runs\n" +
           credential("{\"token\":\"u\",\"expirationTimestamp\":\"2026-01-02T04:14:05Z\"}"));
-  ASSERT_EQ(prepare_and_wait(), State::ready);
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->login().token, "t");
+  EXPECT_GE(credentials->event_fd(), 0);
+  write("go", "");
+  wait_for_program();
+  ASSERT_EQ(credentials->prepare(), State::ready);
   EXPECT_EQ(credentials->login().token, "u");
   EXPECT_EQ(os::read_file(folder + "/runs").value(), "x\nx\n");
   credentials->reload(credentials->generation());
   ASSERT_EQ(prepare_and_wait(), State::ready);
   EXPECT_EQ(os::read_file(folder + "/runs").value(), "x\nx\nx\n");
+}
+
+TEST_F(CredentialsTest, RefusedLoginIsNotUsedWhileAnotherIsMade) {
+  const std::string expires = "\"expirationTimestamp\":\"2026-01-02T03:14:05Z\"}";
+  program(credential("{\"token\":\"t\"," + expires));
+  open();
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  wall += seconds(500);
+  program("while [ ! -e " + folder + "/go ]; do sleep 0.01; done; " +
+          credential("{\"token\":\"u\"," + expires));
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  credentials->reload(credentials->generation());
+  EXPECT_EQ(credentials->prepare(), State::waiting);
+  wall += seconds(1000);
+  EXPECT_EQ(credentials->prepare(), State::waiting) << "expired as well";
+  wall -= seconds(1000);
+  write("go", "");
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  EXPECT_EQ(credentials->login().token, "u");
+}
+
+TEST_F(CredentialsTest, ValidLoginIsUsedWhileTheProgramFails) {
+  program(credential("{\"token\":\"t\",\"expirationTimestamp\":\"2026-01-02T03:14:05Z\"}"));
+  open();
+  ASSERT_EQ(prepare_and_wait(), State::ready);
+  wall += seconds(500);
+  program("exit 1");
+  ASSERT_EQ(credentials->prepare(), State::ready);
+  wait_for_program();
+  EXPECT_EQ(credentials->prepare(), State::ready);
+  EXPECT_EQ(credentials->event_fd(), -1) << "it is run again after a pause";
+  wall += seconds(100);
+  EXPECT_EQ(credentials->prepare(), State::failed);
+  EXPECT_THAT(credentials->problem().message, HasSubstr("failed with exit code 1"));
+}
+
+TEST_F(CredentialsTest, AuthorityIsReadAgain) {
+  access.ca_pem = "old";
+  open();
+  EXPECT_FALSE(credentials->reload_authority());
+  access.ca_pem = "new";
+  EXPECT_TRUE(credentials->reload_authority());
+  EXPECT_EQ(credentials->access().ca_pem, "new");
+}
+
+TEST_F(CredentialsTest, ProgramThatWritesWithoutEndDoesNotKeepTheLoop) {
+  program("exec cat /dev/zero >&2");
+  open();
+  ASSERT_EQ(credentials->prepare(), State::waiting);
+  for (int round = 0; round < 50; ++round) credentials->dispatch();  // each one returns
+  later = seconds(61);
+  credentials->dispatch();
+  EXPECT_EQ(credentials->prepare(), State::failed);
+  EXPECT_THAT(credentials->problem().message, HasSubstr("did not end in time"));
 }
 
 TEST_F(CredentialsTest, ProgramsThatFailAreExplained) {

@@ -15,6 +15,7 @@ using testing::Pair;
 using testing::StartsWith;
 
 const std::map<std::string, std::string> kFiles{{"/etc/kube/ca.crt", "CA"},
+                                                {"/etc/kube/empty.crt", "\n"},
                                                 {"/etc/kube/me.crt", "CERT"},
                                                 {"/keys/me.key", "KEY"},
                                                 {"/sa/ca.crt", "SA-CA"},
@@ -105,6 +106,14 @@ TEST(Kubeconfig, WhatIsUnsafeOrUnknownIsRefusedWithItsPlace) {
            {kServer, exec + "args: []", "has no \"command\""},
            {kServer, exec + "command: x\n      interactiveMode: Always", "interactiveMode"},
            {kServer, exec + "command: x\n      env: [{name: \"a=b\"}]", "without '='"},
+           {kServer, exec + "command: x\n      env: {A: b}",
+            "\"env\" of the exec plugin must be a list"},
+           {kServer, exec + "command: x\n      args: one",
+            "\"args\" of the exec plugin must be a list"},
+           {kServer + "\n    certificate-authority: empty.crt", "token: t",
+            "\"/etc/kube/empty.crt\" is empty"},
+           {"server: https://user:secret@kube", "token: t",
+            "must be https://HOST[:PORT], without a user or password"},
            {kServer, "exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}",
             "v1 or v1beta1"},
            {kServer, "token: [a]", "\"token\" must be a text"},

@@ -155,6 +155,17 @@ TEST_F(ObjectWatchTest, ProblemIsSaidWhileTheListFails) {
   watch.reset();
 }
 
+TEST_F(ObjectWatchTest, ListWaitsAsLongAsTheServerAsks) {
+  HttpServer server([&](const ReceivedRequest&, Connection& connection) {
+    connection.answer(429, "", "Retry-After: 20\r\n");
+  });
+  start(server);
+  EXPECT_TRUE(run_until([&] { return !watch->problem().empty(); }));
+  ASSERT_TRUE(watch->next_deadline());
+  EXPECT_GT(*watch->next_deadline(), os::boot_now() + Seconds(5)) << "its own first delay is short";
+  watch.reset();
+}
+
 // Waits only for the descriptor and the deadline, as the agent does; a wait of 30 seconds means that one of them is wrong.
 TEST(ClientEvents, DescriptorAndDeadlineTellWhenThereIsWork) {
   HttpServer server([](const ReceivedRequest& request, Connection& connection) {

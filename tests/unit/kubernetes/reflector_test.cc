@@ -150,6 +150,13 @@ TEST_F(ReflectorTest, WatchThatFailsGoesOnFromItsVersion) {
   EXPECT_EQ(text(reflector.watch_ended(Failure::forbidden, "may not", {})), "list 500  later");
 }
 
+TEST_F(ReflectorTest, WatchThatKeepsFailingListsAgain) {
+  sync();
+  for (int failures = 1; failures < 4; ++failures)
+    EXPECT_EQ(text(reflector.watch_ended(Failure::unavailable, "504", {})), "watch 10 later");
+  EXPECT_EQ(text(reflector.watch_ended(Failure::unavailable, "504", {})), "list 500  later");
+}
+
 TEST_F(ReflectorTest, HalfALineAtTheEndOfAWatchIsDropped) {
   sync();
   const std::string line = event("ADDED", object("c", "u3", 12));

@@ -68,6 +68,8 @@ TEST(Retry, ServerDelaysAreKept) {
   Random random(1);
   const Reply named = read_reply(429, {{"retry-after", "7"}}, "");
   EXPECT_EQ(judge(named, {}, {}, random).delay, seconds(7));
+  const Reply an_hour = read_reply(429, {{"retry-after", "3600"}}, "");
+  EXPECT_EQ(judge(an_hour, {}, {}, random).delay, seconds(30)) << "at most";
   const Reply in_body = read_reply(
       500, {}, R"({"kind":"Status","reason":"ServerTimeout","details":{"retryAfterSeconds":3}})");
   EXPECT_EQ(judge(in_body, {}, {}, random).delay, seconds(3));

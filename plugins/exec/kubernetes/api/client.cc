@@ -19,6 +19,7 @@ struct ApiClient::Pending {
   HttpData data;
   Trial trial{.tries = 0};
   std::uint64_t generation = 0;  // of the credentials it was sent with
+  std::string authority;         // that it was sent with
   HttpEngine::Id transfer = 0;
 };
 
@@ -160,7 +161,7 @@ std::optional<BootTime> ApiClient::next_deadline() const {
   if (!delayed_.empty()) take(delayed_.begin()->first);
   if (!completed_.empty()) take(BootTime{});
   // While the credentials are awaited their descriptor wakes the owner.
-  if (!queue_.empty() && watched_program_ < 0) take(queue_at_.value_or(BootTime{}));
+  if (!queue_.empty() && !awaits_login_) take(queue_at_.value_or(BootTime{}));
   return first;
 }
 
@@ -199,6 +200,7 @@ void ApiClient::watch_credentials() {
 
 void ApiClient::send_queued() {
   queue_at_.reset();
+  awaits_login_ = false;
   while (!queue_.empty()) {
     const auto found = pending_.find(queue_.front());
     if (found == pending_.end()) {
@@ -206,7 +208,10 @@ void ApiClient::send_queued() {
       continue;
     }
     const Credentials::State state = parts_.credentials->prepare();
-    if (state == Credentials::State::waiting) break;
+    if (state == Credentials::State::waiting) {
+      awaits_login_ = true;
+      break;
+    }
     if (state == Credentials::State::failed) {
       fail_queued(parts_.credentials->problem());
       break;
@@ -258,6 +263,7 @@ HttpRequest ApiClient::http_request(const Pending& pending) const {
 void ApiClient::send(Pending& pending) {
   ++pending.trial.tries;
   pending.generation = parts_.credentials->generation();
+  pending.authority = access().ca_pem;
   const Id id = pending.id;
   HttpData data;
   if (pending.data)
@@ -276,6 +282,14 @@ void ApiClient::finish(Id id, HttpAnswer answer) {
   Pending& pending = *pending_.at(id);
   pending.transfer = 0;
   const Reply reply = reply_of(answer);
+  // The file of the authority may have been replaced.
+  if (answer.is_untrusted && !pending.trial.has_read_authority) {
+    pending.trial.has_read_authority = true;
+    if (pending.authority != access().ca_pem || parts_.credentials->reload_authority()) {
+      queue_.push_front(id);
+      return;
+    }
+  }
   const Verdict verdict = judge(reply, pending.trial, settings_.retry, random_);
   switch (verdict.next) {
     case Verdict::Next::done: return complete(id, ApiAnswer{answer.status, std::move(answer.body)});
@@ -296,7 +310,8 @@ void ApiClient::finish(Id id, HttpAnswer answer) {
                    ApiFailure{verdict.failure,
                               {code_of(verdict.failure),
                                message + std::string(advice_for(verdict.failure, reply.message))},
-                              answer.is_timeout}));
+                              answer.is_timeout,
+                              asked_delay(reply, settings_.retry.back_off)}));
 }
 
 void ApiClient::complete(Id id, ApiResult result) {

@@ -46,6 +46,7 @@ struct ApiFailure {
   Failure failure = Failure::unavailable;
   Error error{};            // names the call and the object
   bool is_silence = false;  // nothing was received for too long
+  Duration delay{};         // that the server asked for before the next try
 };
 
 struct ApiAnswer {
@@ -114,6 +115,7 @@ class ApiClient {
   RateLimit limit_;
   os::Fd events_;  // watches the engine's descriptor and that of the credentials
   int watched_program_ = -1;
+  bool awaits_login_ = false;
   std::map<std::string, std::string> versions_;
   bool strict_fields_ = false;
   Id last_ = 0;

@@ -115,6 +115,7 @@ Status CurlTransfer::set_up(bool http2) {
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // a cancelled request does not wait for DNS
   curl_easy_setopt(curl, CURLOPT_PROXY, request_.proxy_url.c_str());
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
                    static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
@@ -192,6 +193,7 @@ HttpAnswer CurlTransfer::finish(CURLcode code) {
   answer.body.clear();
   answer.is_final = is_final(code);
   answer.is_timeout = code == CURLE_OPERATION_TIMEDOUT;
+  answer.is_untrusted = code == CURLE_PEER_FAILED_VERIFICATION;
   answer.error = printable(clip(error_[0] ? std::string_view(error_) : curl_easy_strerror(code)));
   if (is_too_long_)
     answer.error =

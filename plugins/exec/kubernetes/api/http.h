@@ -41,6 +41,7 @@ struct HttpAnswer {
   std::string error{};
   bool is_final = false;
   bool is_timeout = false;
+  bool is_untrusted = false;  // the authorities that were given do not vouch for the server
 };
 
 using HttpDone = std::function<void(HttpAnswer)>;

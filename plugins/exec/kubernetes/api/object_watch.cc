@@ -1,5 +1,6 @@
 #include "exec/kubernetes/api/object_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ares::kubernetes {
@@ -32,6 +33,11 @@ void ObjectWatch::plan(Reflector::Step step) {
   if (is_now) perform();
 }
 
+void ObjectWatch::plan_later(Reflector::Step step, Duration at_least) {
+  step.delay = std::max(step.delay, at_least);
+  plan(std::move(step));
+}
+
 void ObjectWatch::dispatch() {
   if (at_ && now_() >= *at_) perform();
 }
@@ -61,8 +67,9 @@ void ObjectWatch::list(const Reflector::ListStep& step) {
   request.is_single = true;
   call_ = client_.call(std::move(request), [this](ApiResult result) {
     call_ = 0;
-    plan(result ? reflector_.take_page(result->body)
-                : reflector_.list_failed(result.error().failure, result.error().error.message));
+    if (result) return plan(reflector_.take_page(result->body));
+    const ApiFailure& failure = result.error();
+    plan_later(reflector_.list_failed(failure.failure, failure.error.message), failure.delay);
   });
 }
 
@@ -83,10 +90,11 @@ void ObjectWatch::watch(const Reflector::WatchStep& step) {
         if (result) return plan(reflector_.watch_ended(Failure::none, "", lasted));
         const ApiFailure& failure = result.error();
         // Silence says nothing about the version: the watch goes on from there.
-        plan(reflector_.watch_ended(failure.is_silence && lasted >= settings_.idle_timeout
-                                        ? Failure::none
-                                        : failure.failure,
-                                    failure.error.message, lasted));
+        plan_later(reflector_.watch_ended(failure.is_silence && lasted >= settings_.idle_timeout
+                                              ? Failure::none
+                                              : failure.failure,
+                                          failure.error.message, lasted),
+                   failure.delay);
       },
       [this](std::string_view bytes) {
         auto next = reflector_.take_bytes(bytes);

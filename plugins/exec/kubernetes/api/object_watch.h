@@ -46,6 +46,7 @@ class ObjectWatch {
 
  private:
   void plan(Reflector::Step step);
+  void plan_later(Reflector::Step step, Duration at_least);
   void perform();
   void list(const Reflector::ListStep& step);
   void watch(const Reflector::WatchStep& step);

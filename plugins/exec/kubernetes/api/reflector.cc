@@ -15,6 +15,9 @@ constexpr Duration kShortWatch = std::chrono::seconds(1);
 constexpr Duration kLongWatch = std::chrono::seconds(10);
 // After so many lists whose continue token has expired, the list is asked for in one page.
 constexpr unsigned kMostExpiredLists = 3;
+// After so many failures of a watch one after the other, the list is asked for: the server may not serve this version, and say so
+// by another status than 410.
+constexpr unsigned kMostFailedWatches = 4;
 
 std::string key_of(const std::string& space, const std::string& name) {
   return space + "/" + name;
@@ -216,7 +219,8 @@ Reflector::Step Reflector::watch_ended(Failure failure, const std::string& why, 
     return list_again({});
   }
   const Duration delay = delay_of_failure(why);
-  return failure == Failure::unavailable ? watch_again(delay) : list_again(delay);
+  const bool goes_on = failure == Failure::unavailable && failures_ % kMostFailedWatches != 0;
+  return goes_on ? watch_again(delay) : list_again(delay);
 }
 
 }  // namespace ares::kubernetes

@@ -11,6 +11,10 @@ Duration delay_after(unsigned failures, const BackOff& back_off, Random& random)
   return random.between(delay / 2, delay);
 }
 
+Duration asked_delay(const Reply& reply, const BackOff& back_off) {
+  return std::min(reply.retry_after.value_or(Duration{}), back_off.most);
+}
+
 Verdict judge(const Reply& reply, const Trial& trial, const RetryRules& rules, Random& random) {
   const Failure failure = failure_of(reply);
   switch (failure) {
@@ -23,8 +27,7 @@ Verdict judge(const Reply& reply, const Trial& trial, const RetryRules& rules, R
       if (reply.status == 501 || reply.status == 505) break;
       if (trial.tries >= rules.most_tries) break;
       const Duration delay = delay_after(trial.tries, rules.back_off, random);
-      return {Verdict::Next::again, failure,
-              std::max(delay, reply.retry_after.value_or(Duration{}))};
+      return {Verdict::Next::again, failure, std::max(delay, asked_delay(reply, rules.back_off))};
     }
     case Failure::not_found:
     case Failure::already_exists:

@@ -17,6 +17,9 @@ struct BackOff {
 // After that many failures, at least 1: between half of the delay and all of it.
 Duration delay_after(unsigned failures, const BackOff& back_off, Random& random);
 
+// What the server asked for, at most the longest delay of our own: a server that asks for an hour is asked again meanwhile.
+Duration asked_delay(const Reply& reply, const BackOff& back_off);
+
 struct RetryRules {
   unsigned most_tries = 5;
   BackOff back_off{};
@@ -26,6 +29,7 @@ struct RetryRules {
 struct Trial {
   unsigned tries = 1;         // with the one that was answered just now
   bool has_reloaded = false;  // the credentials, because of a 401
+  bool has_read_authority = false;
 };
 
 struct Verdict {

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::size_t kMostOutput = 1 << 20;
 constexpr std::size_t kMostErrors = 64 << 10;
+// In one poll: a program that writes without end must not keep the owner's loop.
+constexpr int kMostReads = 16;
 
 // Owns the two attribute objects of posix_spawn.
 struct SpawnTables {
@@ -147,7 +149,7 @@ void CredentialProgram::stop() {
 
 void CredentialProgram::read_some(os::Fd& fd, std::string& into, std::size_t most) {
   char buffer[16384];
-  while (fd) {
+  for (int reads = 0; fd && reads < kMostReads; ++reads) {
     const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;

@@ -10,8 +10,6 @@ namespace {
 constexpr Duration kTokenFileAge = std::chrono::seconds(60);
 constexpr Duration kProgramTime = std::chrono::seconds(60);
 constexpr Duration kPauseAfterFailure = std::chrono::seconds(5);
-// A login is replaced so much before it expires that a request that is on its way arrives in time.
-constexpr Duration kEarlier = std::chrono::seconds(10);
 
 std::string_view without_space(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -69,7 +67,7 @@ void Credentials::start_program(const ExecPlugin& plugin) {
 }
 
 Credentials::State Credentials::prepare() {
-  if (program_) return State::waiting;
+  if (program_) return has_valid_login() ? State::ready : State::waiting;
   const bool is_pausing = failed_until_ && parts_.boot_now() < *failed_until_;
   if (!is_pausing) {
     if (const auto* token = std::get_if<Token>(&access_.token)) {
@@ -79,18 +77,25 @@ Credentials::State Credentials::prepare() {
     } else if (const auto* plugin = std::get_if<ExecPlugin>(&access_.token)) {
       const bool is_due = renew_at_ && parts_.wall_now() >= *renew_at_;
       if (!has_login_ || is_due) start_program(*plugin);
-      if (program_) return State::waiting;
+      if (program_ && !has_valid_login()) return State::waiting;
     } else if (!has_login_) {
       set(login_of_access(""));
     }
   }
   // A token file that cannot be read for a moment does not make its last token worthless.
-  const bool is_expired = expires_at_ && parts_.wall_now() >= *expires_at_;
-  return has_login_ && !is_expired ? State::ready : State::failed;
+  return has_valid_login() ? State::ready : State::failed;
+}
+
+bool Credentials::has_valid_login() const {
+  return has_login_ && !(expires_at_ && parts_.wall_now() >= *expires_at_);
 }
 
 void Credentials::reload(std::uint64_t refused) {
-  if (refused != generation_ || program_) return;
+  if (refused != generation_) return;
+  if (program_) {  // which renews the login that was refused
+    has_login_ = false;
+    return;
+  }
   // The old login stays in use if the file cannot be read now.
   if (auto access = parts_.load()) {
     access_ = std::move(*access);
@@ -105,6 +110,13 @@ void Credentials::reload(std::uint64_t refused) {
   expires_at_.reset();
   failed_until_.reset();
   (void)prepare();
+}
+
+bool Credentials::reload_authority() {
+  const auto access = parts_.load();
+  if (!access || access->ca_pem == access_.ca_pem) return false;
+  access_.ca_pem = access->ca_pem;
+  return true;
 }
 
 std::optional<BootTime> Credentials::next_deadline() const {
@@ -134,8 +146,7 @@ void Credentials::dispatch() {
                                              " gave a login that has expired already"});
   expires_at_ = credential->expires_at;
   renew_at_.reset();
-  if (expires_at_)
-    renew_at_ = now + kEarlier < *expires_at_ ? *expires_at_ - kEarlier : *expires_at_;
+  if (expires_at_) renew_at_ = now + (*expires_at_ - now) / 5 * 4;
   set(std::move(login));
 }
 

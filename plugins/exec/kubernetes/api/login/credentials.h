@@ -29,7 +29,7 @@ class Credentials {
  public:
   enum class State {
     ready,    // login() may be used
-    waiting,  // for a program; ask again after dispatch()
+    waiting,  // for a program, without a login that is still valid; ask again after dispatch()
     failed,   // problem() says why; it is tried again after a while
   };
 
@@ -46,6 +46,8 @@ class Credentials {
   // Counts the logins. reload() with the number of the one that the server has refused does nothing if there is a newer one.
   std::uint64_t generation() const { return generation_; }
   void reload(std::uint64_t refused);
+  // Reads the authorities again that the server is verified with. Whether they have changed.
+  bool reload_authority();
 
   // -1: nothing to wait for. May change with each call of prepare(), reload() and dispatch().
   int event_fd() const { return program_ ? program_->event_fd() : -1; }
@@ -59,6 +61,7 @@ class Credentials {
   void start_program(const ExecPlugin& plugin);
   void fail_for_now(Error error);
   Login login_of_access(std::string token) const;
+  bool has_valid_login() const;
 
   CredentialParts parts_;
   ServerAccess access_;
@@ -68,7 +71,7 @@ class Credentials {
   bool has_login_ = false;
   std::optional<BootTime> read_again_at_;  // the token file
   std::optional<Time> expires_at_;         // the login of the program
-  std::optional<Time> renew_at_;           // a little earlier
+  std::optional<Time> renew_at_;           // after four fifths of its time
   std::optional<BootTime> failed_until_;
   std::unique_ptr<CredentialProgram> program_;
 };

@@ -117,7 +117,11 @@ Result<std::string> Reader::pem(const Value& map, const std::string& key) const 
   }
   const auto file = text(map, key);
   if (!file || file->empty()) return file;
-  return read_(absolute(*file));
+  auto content = read_(absolute(*file));
+  // An empty authority would mean that of the system.
+  if (content && content->find_first_not_of(" \t\r\n") == std::string::npos)
+    return wrong(find(map, key)->line, quote(absolute(*file)) + " is empty");
+  return content;
 }
 
 Result<ServerAccess> Reader::read_context(const Value& file, std::string context) {
@@ -165,7 +169,9 @@ Status Reader::read_cluster(const Value& cluster, ServerAccess& access) const {
   if (!server->starts_with("https://") || server->size() == 8 || has_control(*server) ||
       server->find_first_of(" ?#@\\") != std::string::npos)
     return wrong(find(cluster, "server")->line,
-                 "\"server\" must be https://HOST[:PORT], not " + quote(*server));
+                 "\"server\" must be https://HOST[:PORT]" + (server->find('@') == std::string::npos
+                                                                 ? ", not " + quote(*server)
+                                                                 : ", without a user or password"));
   while (server->ends_with('/')) server->pop_back();
   access.server = *server;
   const auto name = text(cluster, "tls-server-name");
@@ -247,7 +253,10 @@ Result<ExecPlugin> Reader::read_exec(const Value& exec) const {
   plugin.command = command->find('/') == std::string::npos ? *command : absolute(*command);
   plugin.install_hint = *hint;
   plugin.provide_cluster_info = *cluster_info;
-  if (const Entry* const arguments = find(exec, "args"))
+  const Entry* const arguments = find(exec, "args");
+  if (arguments && arguments->value.kind != Value::Kind::list)
+    return wrong(arguments->line, "\"args\" of the exec plugin must be a list");
+  if (arguments)
     for (const Value& argument : arguments->value.items) {
       if (argument.kind != Value::Kind::scalar || argument.text.find('\0') != std::string::npos)
         return wrong(argument.line, "an argument of the exec plugin must be a text");
@@ -260,6 +269,8 @@ Result<ExecPlugin> Reader::read_exec(const Value& exec) const {
 Status Reader::read_environment(const Value& exec, ExecPlugin& plugin) const {
   const Entry* const environment = find(exec, "env");
   if (!environment) return {};
+  if (environment->value.kind != Value::Kind::list)
+    return wrong(environment->line, "\"env\" of the exec plugin must be a list");
   for (const Value& variable : environment->value.items) {
     const auto name = text(variable, "name");
     if (!name) return fail(name.error());
@@ -297,6 +308,7 @@ Result<ServerAccess> in_cluster_access(const std::string& host, const std::strin
       "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
   auto authority = read(folder + "/ca.crt");
   if (!authority) return fail(authority.error());
+  if (authority->empty()) return fail(ErrorCode::failed_precondition, folder + "/ca.crt is empty");
   access.ca_pem = std::move(*authority);
   const auto space = read(folder + "/namespace");
   if (!space) return fail(space.error());
