@@ -30,7 +30,7 @@ void try_error(std::string_view input) {
   const auto error = s3::parse_error(input);
   if (!error) return;
   require_fit_to_show(error->code);
-  require_fit_to_show(error->message);
+  if (!error->message.empty()) require_fit_to_show(error->message);  // the server may give none
 }
 
 void try_credentials(std::string_view input) {

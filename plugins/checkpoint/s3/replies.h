@@ -23,7 +23,7 @@ Result<std::string> parse_upload_id(std::string_view xml);
 
 struct ErrorReply {
   std::string code;     // as "NoSuchKey"; letters and digits
-  std::string message;  // fit for a terminal, short
+  std::string message;  // fit for a terminal, short; the server may give none
 };
 // None: it is not the XML of an error. Other elements of it may repeat what was signed, and are never used.
 std::optional<ErrorReply> parse_error(std::string_view xml);
