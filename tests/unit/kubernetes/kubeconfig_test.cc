@@ -14,12 +14,9 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::StartsWith;
 
-const std::map<std::string, std::string> kFiles{{"/etc/kube/ca.crt", "CA"},
-                                                {"/etc/kube/empty.crt", "\n"},
-                                                {"/etc/kube/me.crt", "CERT"},
-                                                {"/keys/me.key", "KEY"},
-                                                {"/sa/ca.crt", "SA-CA"},
-                                                {"/sa/namespace", "ares\n"}};
+const std::map<std::string, std::string> kFiles{
+    {"/etc/kube/ca.crt", "CA"}, {"/etc/kube/empty.crt", "\n"}, {"/etc/kube/me.crt", "CERT"},
+    {"/keys/me.key", "KEY"},    {"/sa/ca.crt", "SA-CA"},       {"/sa/namespace", "ares\n"}};
 
 Result<std::string> read_file(const std::string& path) {
   const auto found = kFiles.find(path);
