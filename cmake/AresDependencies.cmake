@@ -31,12 +31,15 @@ ares_external(ares_spdlog spdlog) # shared only on Debian: daemons, never static
 ares_external(ares_curl libcurl) # with ares_crypto only in the plugin for S3
 ares_external(ares_crypto libcrypto)
 ares_archive(ares_munge munge)
-# Debian's archive is not position-independent: what is loaded at run time uses the shared library.
-ares_find_archive(ARES_LIB_sodium sodium)
-add_library(ares_sodium INTERFACE)
-target_link_libraries(ares_sodium INTERFACE
-  "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>,sodium,${ARES_LIB_sodium}>")
-ares_archive(ares_yaml yaml-cpp)
+# Debian's archive of these is not position-independent: what is loaded at run time uses the shared library.
+function(ares_archive_or_shared target name)
+  ares_find_archive(ARES_LIB_${name} ${name})
+  add_library(${target} INTERFACE)
+  target_link_libraries(${target} INTERFACE
+    "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>,${name},${ARES_LIB_${name}}>")
+endfunction()
+ares_archive_or_shared(ares_sodium sodium)
+ares_archive_or_shared(ares_yaml yaml-cpp)
 ares_archive(ares_zlib z)
 
 # readline as an archive, so that the interactive commands too can be static.

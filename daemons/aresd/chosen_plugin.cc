@@ -31,9 +31,39 @@ os::JobSlice prepare_slice() {
   return slice;
 }
 
+// Beside the programs where they were built, and where they are installed.
+constexpr const char* kFolders[] = {"../plugins/exec", "../" ARES_LIBDIR "/ares/plugins/exec"};
+
+Result<std::string> plugin_file(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (const char* folder : kFolders)
+    if (const fs::path path = program.parent_path() / folder / (name + ".so");
+        fs::exists(path, error))
+      return path.string();
+  return fail(ErrorCode::not_found,
+              "the exec plugin " + name + ".so is not installed beside " + program.string());
+}
+
+// As exec/kubernetes/agent/settings.h reads them.
+void put_kubernetes(const config::KubernetesConfig& kubernetes, node::FieldWriter& options) {
+  options.put("kubeconfig", kubernetes.kubeconfig)
+      .put("context", kubernetes.context)
+      .put("namespace", kubernetes.space)
+      .put("image", kubernetes.image)
+      .put("gate_image", kubernetes.gate_image)
+      .put("node_prefix", kubernetes.node_prefix)
+      .put("node_selector", kubernetes.node_selector)
+      .put("allow_root", kubernetes.allow_root);
+  for (const std::string& folder : kubernetes.mounts) options.put("mount", folder);
+  for (const std::string& label : kubernetes.features) options.put("feature", label);
+}
+
 }  // namespace
 
-Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& config) {
+Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& config,
+                             const std::string& cluster) {
   Plugin plugin;
   node::FieldWriter options;
   if (node.exec == "baremetal") {
@@ -71,7 +101,15 @@ Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& 
     if (!node.mock.nodes_file.empty()) options.put("nodes_file", node.mock.nodes_file);
     plugin.loss_rate = node.mock.loss_rate;
   } else {
-    auto loaded = plugin::load_exec_plugin(node.exec);
+    if (node.exec == "kubernetes") {
+      plugin.in_memory = true;
+      options.put("cluster", cluster);
+      put_kubernetes(node.kubernetes, options);
+    }
+    const Result<std::string> file =
+        node.exec == "kubernetes" ? plugin_file(node.exec) : Result<std::string>(node.exec);
+    if (!file) return fail(file.error());
+    auto loaded = plugin::load_exec_plugin(*file);
     if (!loaded) return fail(loaded.error());
     plugin.table = loaded->plugin;
     plugin.can_freeze = plugin.table->can_freeze() != 0;
@@ -82,7 +120,7 @@ Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& 
 }
 
 bool finds_nodes(const config::NodeConfig& node) {
-  return node.exec == "mock" && !node.mock.nodes_file.empty();
+  return node.exec == "kubernetes" || (node.exec == "mock" && !node.mock.nodes_file.empty());
 }
 
 Status can_hide_tmp(const config::Config& config, const Plugin& plugin, const std::string& spool) {

@@ -28,7 +28,9 @@ struct Plugin {
 
 // `config`: for --config of a command that this process advises; empty = the
 // default file.
-Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& config);
+// `cluster`: the name of the cluster.
+Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& config,
+                             const std::string& cluster);
 
 // Whether the plugin itself tells which nodes it serves.
 bool finds_nodes(const config::NodeConfig& node);

@@ -325,7 +325,8 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
                                       arguments.confirm_ended);
   const bool default_config = arguments.config.empty() && !std::getenv("ARES_CONF");
   Result<Plugin> plugin = ares::aresd::choose_plugin(
-      config->node, default_config ? "" : std::filesystem::absolute(config->path).string());
+      config->node, default_config ? "" : std::filesystem::absolute(config->path).string(),
+      config->policy.cluster_name);
   if (!plugin) return fail(plugin.error());
   if (names->size() != 1 && !plugin->in_memory)
     return fail(ErrorCode::invalid_argument,

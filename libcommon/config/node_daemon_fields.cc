@@ -8,13 +8,15 @@ namespace {
 
 Type<std::string> exec_type() {
   const auto text = text_type();
-  return {"baremetal | mock | FILE",
+  return {"baremetal | kubernetes | mock | FILE",
           [text](const Value& value) -> Result<std::string> {
             auto exec = text.parse(value);
-            if (exec && *exec != "baremetal" && *exec != "mock" && !exec->starts_with('/'))
+            if (exec && *exec != "baremetal" && *exec != "kubernetes" && *exec != "mock" &&
+                !exec->starts_with('/'))
               return fail(ErrorCode::invalid_argument,
                           quote(*exec) +
-                              " is neither baremetal nor mock nor the absolute path of a plugin");
+                              " is neither baremetal nor kubernetes nor mock nor the absolute path "
+                              "of a plugin");
             return exec;
           },
           text.print};
@@ -210,6 +212,8 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "a shell, such as /sbin/reboot. Empty: nodes cannot be rebooted by Ares."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
                         "How simulated nodes behave, with exec: mock."),
+      field<NodeConfig>("kubernetes", &NodeConfig::kubernetes, map_type(kubernetes_fields()),
+                        "Which Kubernetes cluster it serves, with exec: kubernetes."),
   };
 }
 

@@ -61,7 +61,8 @@ std::string describe_section(const std::string& name) {
     return describe(scheduler_fields()) + ".PP\nKeys of an item of plugins:\n" +
            describe(plugin_fields());
   if (name == "node")
-    return describe(node_daemon_fields()) + ".PP\nKeys of mock:\n" + describe(mock_fields());
+    return describe(node_daemon_fields()) + ".PP\nKeys of mock:\n" + describe(mock_fields()) +
+           ".PP\nKeys of kubernetes:\n" + describe(kubernetes_fields());
   return describe(log_fields());
 }
 

@@ -62,6 +62,7 @@ std::vector<Field<SchedulerConfig>> scheduler_fields();
 std::vector<Field<PluginConfig>> plugin_fields();  // an item of `scheduler.plugins`
 std::vector<Field<NodeConfig>> node_daemon_fields();
 std::vector<Field<MockConfig>> mock_fields();
+std::vector<Field<KubernetesConfig>> kubernetes_fields();
 std::vector<Field<LogConfig>> log_fields();
 
 // The rules in force; the defaults if the configuration has no such section.

@@ -103,12 +103,27 @@ struct MockConfig {
   std::string nodes_file{};  // of nodes that the plugin finds; empty = none
 };
 
+// Of an aresd whose nodes are those of a Kubernetes cluster (ares-kubernetes(7)).
+struct KubernetesConfig {
+  std::string kubeconfig;  // absolute; empty = the service account of the pod that it runs in
+  std::string context;     // of the kubeconfig; empty = its current one
+  std::string space = "default";    // namespace of the pods
+  std::string image;                // of jobs; empty = there is none
+  std::string gate_image;           // with /ares-gate
+  std::string node_prefix;          // before the names of nodes
+  std::string node_selector;        // labels of the nodes to serve; empty = all
+  std::vector<std::string> mounts;  // absolute paths on the nodes, the same in jobs
+  std::vector<std::string> features{"topology.kubernetes.io/zone", "kubernetes.io/arch",
+                                    "node.kubernetes.io/instance-type", "nvidia.com/gpu.product"};
+  bool allow_root = false;
+};
+
 struct NodeConfig {
-  std::string spool = "/var/spool/ares/%n";    // may contain %n; see spool_of
-  std::string exec = "baremetal";              // "baremetal", "mock" or the path of a plugin
-  std::string stepd;                           // path of aresstepd; empty = beside aresd
-  bool user_namespaces = true;                 // without root, jobs run in a user namespace
-  bool private_ipc = true;                     // jobs have a /dev/shm of their own
+  std::string spool = "/var/spool/ares/%n";  // may contain %n; see spool_of
+  std::string exec = "baremetal";  // "baremetal", "kubernetes", "mock" or the path of a plugin
+  std::string stepd;               // path of aresstepd; empty = beside aresd
+  bool user_namespaces = true;     // without root, jobs run in a user namespace
+  bool private_ipc = true;         // jobs have a /dev/shm of their own
   std::uint32_t max_processes_per_cpu = 4096;  // of a job; 0 = no limit
   std::uint16_t step_port = 0;                 // TCP, for steps of other nodes; 0 = any
   // How long an allocation of aalloc or arun lasts without a connection of that command.
@@ -126,6 +141,7 @@ struct NodeConfig {
   Seconds prolog_timeout{120}, epilog_timeout{120}, task_epilog_timeout{60};
   Seconds health_check_interval{60}, health_check_timeout{60};
   MockConfig mock;
+  KubernetesConfig kubernetes;
 
   // The spool directory of one node: %n is its name, %% a percent sign.
   std::string spool_of(std::string_view node) const;

@@ -442,6 +442,7 @@ void add_configuration(Lines& out) {
   add_yaml("scheduler.plugins.", config::plugin_fields(), out);
   add_yaml("node.", config::node_daemon_fields(), out);
   add_yaml("node.mock.", config::mock_fields(), out);
+  add_yaml("node.kubernetes.", config::kubernetes_fields(), out);
   add_yaml("log.", config::log_fields(), out);
   add_yaml("topologies.", config::network_fields(), out);
   add_yaml("topologies.tree.", config::switch_fields(), out);

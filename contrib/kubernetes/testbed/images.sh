@@ -12,11 +12,12 @@ add_blob() {
   printf '"sha256:%s","size":%s' "$digest" "$size"
 }
 
-make_image() { # NAME:TAG ENTRYPOINT, a JSON list or null
+make_image() { # NAME:TAG ENTRYPOINT, a JSON list or null; more files stand in the image's root folder
   local work=$run/image.$$ program layer layer_digest configuration manifest
   rm -rf "$work"
   mkdir -p "$work"/fs/{bin,tmp,etc} "$work/image/blobs/sha256"
   cp -L "$dir/bin/busybox" "$work/fs/bin/busybox"
+  [ $# -le 2 ] || cp "${@:3}" "$work/fs/"
   for program in sh echo sleep cat true false env id ls date hostname kill seq test printf expr wc head tail trap yes dd nproc; do
     ln -s busybox "$work/fs/bin/$program"
   done

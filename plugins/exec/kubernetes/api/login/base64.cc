@@ -19,6 +19,21 @@ bool is_space(char c) {
 
 }  // namespace
 
+std::string encode_base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j)
+      text += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
+  }
+  return text;
+}
+
 std::optional<std::string> decode_base64(std::string_view text) {
   std::string out;
   std::uint32_t bits = 0;

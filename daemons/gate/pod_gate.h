@@ -1,0 +1,30 @@
+// The first process of the main container of a job's pod: waits for the go of the agent, runs the job's script once, passes signals on,
+// and leaves the result as the container's termination message. A container that is started again runs nothing.
+// Used by main() and tests; one thread.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace ares::gate {
+
+// The folders that gate_text.h names; another root and another file in tests.
+struct Places {
+  std::string state = "/ares/state";
+  std::string job = "/ares/job";
+  std::string pod = "/ares/pod";
+  std::string result = "/dev/termination-log";
+  std::string boot_id = "/proc/sys/kernel/random/boot_id";
+};
+
+// Returns the exit code of the process: that of the script, 128 and its signal, or one of these.
+inline constexpr int kNotStarted = 127;
+inline constexpr int kNeverRan = 143;
+inline constexpr int kRanBefore = 125;
+int run(const Places& places);
+
+// Puts this program into `folder`, where the main container finds it.
+Status install(const std::string& folder);
+
+}  // namespace ares::gate

@@ -1,0 +1,67 @@
+// The section `node.kubernetes` of ares.yaml: the Kubernetes cluster whose nodes an aresd serves.
+#include "base/printable.h"
+#include "config/tables.h"
+#include "config/types.h"
+
+namespace ares::config {
+namespace {
+
+Type<std::string> file_type() {
+  const auto text = text_type();
+  return {"FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto path = text.parse(value);
+            if (path && !path->empty() && !path->starts_with('/'))
+              return fail(ErrorCode::invalid_argument, quote(*path) + " is not an absolute path");
+            return path;
+          },
+          text.print};
+}
+
+Type<std::vector<std::string>> folders_type() {
+  const auto list = text_list_type();
+  return {"[DIR, ...]",
+          [list](const Value& value) -> Result<std::vector<std::string>> {
+            auto folders = list.parse(value);
+            if (!folders) return folders;
+            for (const std::string& folder : *folders)
+              if (!folder.starts_with('/') || folder.size() < 2 || folder.ends_with('/') ||
+                  folder.find("/..") != std::string::npos)
+                return fail(ErrorCode::invalid_argument,
+                            quote(folder) + " is not the absolute path of a folder below /");
+            return folders;
+          },
+          list.print};
+}
+
+}  // namespace
+
+std::vector<Field<KubernetesConfig>> kubernetes_fields() {
+  using K = KubernetesConfig;
+  return {
+      field<K>("kubeconfig", &K::kubeconfig, file_type(),
+               "How the API server is reached. Empty: by the service account of the pod in which "
+               "aresd runs."),
+      field<K>("context", &K::context, text_type(),
+               "The context of the kubeconfig. Empty: its current one."),
+      field<K>("namespace", &K::space, text_type(),
+               "The namespace in which pods of jobs are made."),
+      field<K>("image", &K::image, text_type(), "The container image in which jobs run."),
+      field<K>("gate_image", &K::gate_image, text_type(),
+               "An image with the program /ares-gate, which each pod starts with."),
+      field<K>("node_prefix", &K::node_prefix, text_type(),
+               "Stands before the names that nodes have in Kubernetes."),
+      field<K>("node_selector", &K::node_selector, text_type(),
+               "A label selector, such as pool=batch: only these nodes are served. Empty: all."),
+      field<K>("mounts", &K::mounts, folders_type(),
+               "Folders of the nodes that jobs see under the same paths, such as a shared /home. "
+               "Output files below them are written by the job; other output stays in the log of "
+               "the pod."),
+      field<K>("features", &K::features, text_list_type(),
+               "Labels of nodes that become features LABEL=VALUE, for asub -C."),
+      field<K>("allow_root", &K::allow_root, boolean_type(),
+               "Whether jobs of root run; they are root in their container."),
+  };
+}
+
+}  // namespace ares::config

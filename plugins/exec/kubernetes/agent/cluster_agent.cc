@@ -1,0 +1,411 @@
+#include "exec/kubernetes/agent/cluster_agent.h"
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "exec/kubernetes/agent/connect.h"
+#include "exec/kubernetes/agent/pods/pod_call.h"
+#include "exec/kubernetes/agent/pods/pod_names.h"
+#include "os/clock.h"
+
+namespace ares::kubernetes {
+namespace {
+
+std::uint64_t seed() {
+  return static_cast<std::uint64_t>(os::boot_now().time_since_epoch().count());
+}
+
+std::optional<PodObject> pod_in(const std::string& body, const std::string& cluster) {
+  const Result<Json> object = parse_object(body, "the answer");
+  return object ? read_pod(*object, cluster) : std::nullopt;
+}
+
+}  // namespace
+
+// --- a node of the host ---------------------------------------------------------------------------
+
+class ClusterAgent::Node final : public node::Executor {
+ public:
+  Node(ClusterAgent& agent, std::string name, node::ExecutorEvents& events,
+       const exec::LaunchTexts& texts)
+      : agent_(agent), name_(std::move(name)), events_(events), texts_(texts) {
+    agent_.nodes_[name_] = this;
+  }
+  ~Node() override { agent_.nodes_.erase(name_); }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  node::ExecutorEvents& events() { return events_; }
+
+  Status launch(const node::StepSpec& spec, node::Moment now) override {
+    return agent_.launch(name_, {spec, std::string(texts_.script), std::string(texts_.environment)},
+                         now);
+  }
+  void go(const Go& go, std::optional<BootTime>, node::Moment now) override {
+    change(go.attempt, now, [](PodAttempt& attempt) { attempt.go(); });
+  }
+  void kill(const Kill& kill, node::Moment now) override {
+    change(kill.attempt, now,
+           [&](PodAttempt& attempt) { attempt.kill(kill.immediately, kill.grace); });
+  }
+  void signal(const Signal& signal, node::Moment now) override {
+    change(signal.attempt, now, [&](PodAttempt& attempt) {
+      attempt.signal(signal.lsn.value(), signal.signal, signal.batch_only);
+    });
+  }
+  void set_limit(const SetLimit& limit, node::Moment now) override {
+    change(limit.attempt, now, [&](PodAttempt& attempt) { attempt.set_limit(limit.time_limit); });
+  }
+  // A pod cannot be suspended; the controller refuses it for these nodes.
+  void set_suspended(const SetSuspended&, node::Moment) override {}
+  void renew_lease(const AttemptKey&, BootTime, node::Moment) override {}
+  void release(const AttemptKey& key, node::Moment now) override {
+    change(key, now, [](PodAttempt& attempt) { attempt.release(); });
+    agent_.names_.erase({name_, key});
+  }
+  std::vector<AttemptReport> list(node::Moment) override {
+    std::vector<AttemptReport> reports;
+    for (auto& [name, entry] : agent_.attempts_) {
+      if (entry.node != name_ || entry.attempt.is_released()) continue;
+      entry.told = entry.attempt.report();
+      reports.push_back(*entry.told);
+    }
+    return reports;
+  }
+
+ private:
+  template <class Change>
+  void change(const AttemptKey& key, node::Moment now, Change&& make) {
+    const auto name = agent_.names_.find({name_, key});
+    if (name == agent_.names_.end()) return;
+    const std::string pod = name->second;
+    make(agent_.attempts_.at(pod).attempt);
+    // The host is told in dispatch(), not from within its call.
+    agent_.touched_.insert(pod);
+    agent_.proceed(pod, now);
+  }
+
+  ClusterAgent& agent_;
+  std::string name_;
+  node::ExecutorEvents& events_;
+  const exec::LaunchTexts& texts_;
+};
+
+// --- start ----------------------------------------------------------------------------------------
+
+ClusterAgent::ClusterAgent(Settings settings, std::unique_ptr<ApiClient> client,
+                           exec::NodeEvents& nodes)
+    : settings_(std::move(settings)), client_(std::move(client)), events_(nodes) {}
+
+ClusterAgent::~ClusterAgent() = default;
+
+Result<std::unique_ptr<exec::Backend>> ClusterAgent::open(std::string options,
+                                                          exec::NodeEvents& nodes) {
+  Result<Settings> settings = decode_plugin_settings(options);
+  if (!settings) return fail(settings.error());
+  auto client = open_client(*settings);
+  if (!client) return fail(client.error());
+  auto agent = std::make_unique<ClusterAgent>(std::move(*settings), std::move(*client), nodes);
+  if (Status started = agent->start(); !started) return fail(started.error());
+  return agent;
+}
+
+Status ClusterAgent::start() {
+  const Result<std::string> cluster_id = connect(*client_, settings_);
+  if (!cluster_id) return fail(cluster_id.error());
+  table_ = std::make_unique<NodeTable>(
+      NodeTableSettings{settings_.node_prefix, settings_.features, *cluster_id},
+      [this](const std::string& node, const std::string& uid) {
+        return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto& of) {
+          const PodAttempt& attempt = of.second.attempt;
+          return of.second.node == settings_.node_prefix + node && attempt.node_uid() == uid &&
+                 attempt.may_run();
+        });
+      });
+  node_watch_ = std::make_unique<ObjectWatch>(
+      *client_,
+      WatchScope{.list = Call::list_nodes,
+                 .watch = Call::watch_nodes,
+                 .label_selector = settings_.node_selector},
+      WatchSettings{}, seed(), [this](const Change& change) { node_changed(change); },
+      os::boot_now);
+  pod_watch_ = std::make_unique<ObjectWatch>(
+      *client_, WatchScope{.list = Call::list_pods, .watch = Call::watch_pods}, WatchSettings{},
+      seed() + 1, [this](const Change& change) { pod_changed(change); }, os::boot_now);
+  if (Status done = run_until(
+          *client_, {node_watch_.get(), pod_watch_.get()},
+          [&] { return node_watch_->is_synced() && pod_watch_->is_synced(); }, "nodes and pods");
+      !done)
+    return done;
+  adopt_found();
+  is_started_ = true;
+  for (const auto& [name, entry] : attempts_) touched_.insert(name);
+  return {};
+}
+
+// Pods of an earlier agent. One that it had not bound is begun anew, if it is still wanted.
+void ClusterAgent::adopt_found() {
+  for (auto& [name, pod] : std::exchange(found_, {})) {
+    Result<node::StepSpec> spec = node::decode_step_spec(pod.spec);
+    if (!spec) {
+      // Not by a release that this one knows. The job is told of by its labels alone.
+      spec = node::StepSpec{};
+      spec->launch.attempt = pod.attempt;
+      spec->launch.fence = pod.fence;
+      spec->launch.rank = pod.rank;
+      spec->launch.spec = std::make_shared<const JobSpec>();
+      spec->launch.node_name = settings_.node_prefix + pod.node;
+    }
+    const std::string node = spec->launch.node_name;
+    PodAttempt attempt(pod, std::move(*spec));
+    if (pod.node.empty())
+      attempt.release();
+    else
+      names_.insert_or_assign({node, pod.attempt}, name);
+    attempts_.emplace(name, Entry{std::move(attempt), node});
+  }
+}
+
+Result<std::unique_ptr<node::Executor>> ClusterAgent::add_node(exec::AddedNode node,
+                                                               node::ExecutorEvents& events,
+                                                               const exec::LaunchTexts& texts) {
+  return std::make_unique<Node>(*this, std::move(node.name), events, texts);
+}
+
+// --- the loop -------------------------------------------------------------------------------------
+
+std::optional<BootTime> ClusterAgent::next_deadline() const {
+  if (!touched_.empty() || table_->has_news()) return BootTime{};
+  std::optional<BootTime> next = client_->next_deadline();
+  for (const std::optional<BootTime>& at :
+       {node_watch_->next_deadline(), pod_watch_->next_deadline(),
+        due_.empty() ? std::nullopt : std::optional(due_.begin()->first)})
+    if (at && (!next || *at < *next)) next = at;
+  return next;
+}
+
+void ClusterAgent::dispatch(node::Moment now) {
+  client_->dispatch();
+  for (const auto& watch : {node_watch_.get(), pod_watch_.get()})
+    if (watch->next_deadline() && *watch->next_deadline() <= now.boot) watch->dispatch();
+  while (!due_.empty() && due_.begin()->first <= now.boot) {
+    const std::string name = due_.begin()->second;
+    Entry& entry = attempts_.at(name);
+    due_.erase(due_.begin());
+    entry.scheduled.reset();
+    entry.attempt.tick(now);
+    touched_.insert(name);
+  }
+  for (const std::string& name : std::exchange(touched_, {})) {
+    const auto it = attempts_.find(name);
+    if (it == attempts_.end()) continue;
+    tell(name, it->second, now);
+    proceed(name, now);
+  }
+  const std::string& problem =
+      node_watch_->problem().empty() ? pod_watch_->problem() : node_watch_->problem();
+  table_->set_problem(problem.empty() ? "" : "Kubernetes cannot be followed: " + problem);
+  table_->tell(events_);
+}
+
+void ClusterAgent::node_changed(const Change& change) {
+  if (change.kind == Change::Kind::deleted) return table_->remove_node(change.name);
+  NodeObject node = read_node(*change.object);
+  for (auto& [name, entry] : attempts_)
+    if (entry.attempt.node_uid() == node.uid) {
+      entry.attempt.node_booted(node.boot_id);
+      touched_.insert(name);
+    }
+  table_->set_node(std::move(node));
+}
+
+void ClusterAgent::pod_changed(const Change& change) {
+  const std::optional<PodObject> own =
+      change.object ? read_pod(*change.object, settings_.cluster) : std::nullopt;
+  if (own) return own_pod_changed(change, *own);
+  if (change.kind == Change::Kind::deleted) {
+    // Without its last state only the name says whose it was.
+    if (const auto it = attempts_.find(change.name); change.space == settings_.space &&
+                                                     it != attempts_.end() &&
+                                                     it->second.attempt.uid() == change.uid) {
+      it->second.attempt.vanish();
+      touched_.insert(change.name);
+    }
+    found_.erase(change.name);
+    return table_->remove_pod(change.uid);
+  }
+  if (is_reserving(*change.object))
+    table_->set_pod(change.uid, text_at(*change.object, {"spec", "nodeName"}),
+                    requests_of(*change.object));
+  else
+    table_->remove_pod(change.uid);
+}
+
+void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
+  if (pod.space != settings_.space) return;
+  if (!is_started_) {
+    if (change.kind == Change::Kind::deleted)
+      found_.erase(pod.name);
+    else
+      found_.insert_or_assign(pod.name, pod);
+    return;
+  }
+  const auto it = attempts_.find(pod.name);
+  if (it == attempts_.end()) return;
+  it->second.attempt.observe(pod);
+  if (change.kind == Change::Kind::deleted && it->second.attempt.uid() == pod.uid)
+    it->second.attempt.vanish();
+  touched_.insert(pod.name);
+}
+
+// --- attempts -------------------------------------------------------------------------------------
+
+Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment now) {
+  const LaunchSpec& spec = launch.spec.launch;
+  const std::string name = pod_name(settings_.cluster, spec.fence, spec.rank);
+  if (attempts_.contains(name)) return {};
+  const NodeObject* object = table_->find(node);
+  if (!object) return fail(ErrorCode::unavailable, "Kubernetes has no node of that name now");
+  if (Status possible = check_launch(launch, settings_, *object); !possible) return possible;
+  names_.insert_or_assign({node, spec.attempt}, name);
+  attempts_.emplace(name, Entry{PodAttempt(std::move(launch), object->uid), node});
+  proceed(name, now);
+  return {};
+}
+
+// Makes the next call. An attempt that is done with is forgotten.
+void ClusterAgent::proceed(const std::string& name, node::Moment now) {
+  const auto it = attempts_.find(name);
+  if (it == attempts_.end()) return;
+  Entry& entry = it->second;
+  if (std::optional<PodAction> action = entry.attempt.next(now.boot))
+    perform(name, entry, std::move(*action));
+  if (!entry.attempt.is_forgotten()) return schedule(name, entry, now);
+  if (entry.scheduled) due_.erase({*entry.scheduled, name});
+  attempts_.erase(it);
+}
+
+void ClusterAgent::schedule(const std::string& name, Entry& entry, node::Moment now) {
+  std::optional<BootTime> next = entry.attempt.retry_at();
+  if (const std::optional<Time> at = entry.attempt.next_deadline()) {
+    const BootTime boot = now.boot + std::max(Duration::zero(), Duration(*at - now.wall));
+    if (!next || boot < *next) next = boot;
+  }
+  if (next == entry.scheduled) return;
+  if (entry.scheduled) due_.erase({*entry.scheduled, name});
+  entry.scheduled = next;
+  if (next) due_.emplace(*next, name);
+}
+
+void ClusterAgent::tell(const std::string& name, Entry& entry, node::Moment now) {
+  const AttemptReport report = entry.attempt.report();
+  if (entry.attempt.has_ended() && table_)
+    if (const std::string& node = entry.node; node.starts_with(settings_.node_prefix))
+      table_->look_again(node.substr(settings_.node_prefix.size()));
+  const auto node = nodes_.find(entry.node);
+  if (entry.attempt.is_released() || node == nodes_.end()) return;
+  if (entry.told && *entry.told == report) return;
+  const bool was_accepted = !entry.told || entry.told->phase == AttemptPhase::accepted;
+  entry.told = report;
+  node::ExecutorEvents& events = node->second->events();
+  const std::optional<NeverRan> never_ran = entry.attempt.never_ran();
+  if (report.phase == AttemptPhase::never_ran && was_accepted && !entry.attempt.was_killed())
+    events.launch_failed(report.attempt, report.fence, never_ran->is_nodes_fault, never_ran->cause,
+                         now);  // releases it
+  else
+    events.attempt_changed(report, now);
+  (void)name;
+}
+
+std::vector<std::string> ClusterAgent::hosts_of(const node::StepSpec& spec) const {
+  std::vector<std::string> hosts;
+  const std::size_t count = spec.launch.layout->names.size();
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    const auto it = attempts_.find(pod_name(settings_.cluster, spec.launch.fence, rank));
+    if (it == attempts_.end() || it->second.attempt.address().empty()) return {};
+    hosts.push_back(it->second.attempt.address());
+  }
+  return hosts;
+}
+
+// --- calls ----------------------------------------------------------------------------------------
+
+void ClusterAgent::perform(const std::string& name, Entry& entry, PodAction action) {
+  const NodeObject* node = table_->find(entry.node);
+  NodeObject gone;  // its pod can still be deleted
+  gone.name = entry.node.substr(settings_.node_prefix.size());
+  GateGo go;
+  ApiRequest request = pod_call(action, entry.attempt,
+                                {.settings = settings_,
+                                 .pod = name,
+                                 .node = node ? *node : gone,
+                                 .hosts = hosts_of(entry.attempt.launch().spec),
+                                 .now = os::wall_now()},
+                                go);
+  client_->call(std::move(request),
+                [this, name, action = std::move(action), go = std::move(go)](ApiResult result) {
+                  answered(name, action, go, std::move(result));
+                });
+}
+
+void ClusterAgent::answered(const std::string& name, const PodAction& action, GateGo go,
+                            ApiResult result) {
+  PodAttempt& attempt = attempts_.at(name).attempt;
+  touched_.insert(name);
+  if (!result) {
+    const Failure failure = result.error().failure;
+    if (failure == Failure::already_exists && std::holds_alternative<CreatePod>(action))
+      return look_at_existing(name, action);
+    if (failure == Failure::already_exists && std::holds_alternative<CreateSecret>(action))
+      return replace_secret(name, action);
+    if (failure == Failure::conflict && std::holds_alternative<BindPod>(action))
+      return look_at_existing(name, action);
+    return attempt.failed(action, failure, result.error().error.message, os::boot_now());
+  }
+  const std::optional<PodObject> pod = pod_in(result->body, settings_.cluster);
+  if (std::holds_alternative<CreatePod>(action) && !pod)
+    return attempt.failed(action, Failure::unusable, "the API server did not return the pod",
+                          os::boot_now());
+  if (std::holds_alternative<WriteGo>(action))
+    attempt.wrote_go(std::move(go));
+  else
+    attempt.succeeded(action, pod ? pod->uid : "");
+  if (pod) attempt.observe(*pod);
+}
+
+// Whether an earlier try, or an earlier agent, has made or bound the very pod.
+void ClusterAgent::look_at_existing(const std::string& name, const PodAction& action) {
+  client_->call({.call = Call::get_pod, .target = {settings_.space, name}}, [this, name, action](
+                                                                                ApiResult result) {
+    Entry& entry = attempts_.at(name);
+    touched_.insert(name);
+    const std::optional<PodObject> pod =
+        result ? pod_in(result->body, settings_.cluster) : std::nullopt;
+    const bool is_bind = std::holds_alternative<BindPod>(action);
+    const LaunchSpec& wanted = entry.attempt.launch().spec.launch;
+    if (!pod || pod->is_deleted)
+      return entry.attempt.failed(action, Failure::unavailable, "", os::boot_now());
+    const bool is_ours =
+        pod->fence == wanted.fence && pod->attempt == wanted.attempt &&
+        pod->node_uid == entry.attempt.node_uid() &&
+        (pod->node.empty() ? !is_bind : settings_.node_prefix + pod->node == entry.node);
+    if (!is_ours)
+      return entry.attempt.failed(action, Failure::conflict, "another pod has the name " + name,
+                                  os::boot_now());
+    entry.attempt.succeeded(action, pod->uid);
+    entry.attempt.observe(*pod);
+  });
+}
+
+// It belongs to an earlier pod of the name, or was made by a call that was not answered. The pod is not bound yet: nothing reads it.
+void ClusterAgent::replace_secret(const std::string& name, const PodAction& action) {
+  client_->call({.call = Call::delete_secret, .target = {settings_.space, name}},
+                [this, name, action](const ApiResult&) {
+                  touched_.insert(name);
+                  attempts_.at(name).attempt.failed(action, Failure::unavailable, "",
+                                                    os::boot_now());
+                });
+}
+
+}  // namespace ares::kubernetes

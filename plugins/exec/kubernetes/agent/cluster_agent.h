@@ -1,0 +1,78 @@
+// The backend of the exec plugin `kubernetes`: one agent for all nodes of a Kubernetes cluster, and the pods of Ares' jobs there.
+// It keeps nothing on disk: what it must know after a restart is in the pods. Owned by the plugin's instance; one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/adapter/backend.h"
+#include "exec/kubernetes/agent/nodes/node_table.h"
+#include "exec/kubernetes/agent/pods/pod_attempt.h"
+#include "exec/kubernetes/agent/settings.h"
+#include "exec/kubernetes/api/client.h"
+#include "exec/kubernetes/api/object_watch.h"
+
+namespace ares::kubernetes {
+
+class ClusterAgent final : public exec::Backend {
+ public:
+  // Waits until it knows all nodes and pods. The error says what is missing, such as a permission.
+  static Result<std::unique_ptr<exec::Backend>> open(std::string options, exec::NodeEvents& nodes);
+
+  ClusterAgent(Settings settings, std::unique_ptr<ApiClient> client, exec::NodeEvents& nodes);
+  ~ClusterAgent() override;
+
+  Result<std::unique_ptr<node::Executor>> add_node(exec::AddedNode node,
+                                                   node::ExecutorEvents& events,
+                                                   const exec::LaunchTexts& texts) override;
+  int event_fd() const override { return client_->event_fd(); }
+  std::optional<BootTime> next_deadline() const override;
+  void dispatch(node::Moment now) override;
+
+ private:
+  class Node;
+  struct Entry {
+    PodAttempt attempt;
+    std::string node;  // as the host knows it
+    std::optional<AttemptReport> told{};
+    std::optional<BootTime> scheduled{};
+  };
+  using Key = std::pair<std::string, AttemptKey>;  // node and attempt
+
+  Status start();
+  void pod_changed(const Change& change);
+  void node_changed(const Change& change);
+  void own_pod_changed(const Change& change, const PodObject& pod);
+  void adopt_found();
+
+  Status launch(const std::string& node, Launch launch, node::Moment now);
+  Entry* find(const std::string& node, const AttemptKey& key);
+  void proceed(const std::string& name, node::Moment now);
+  void perform(const std::string& name, Entry& entry, PodAction action);
+  void answered(const std::string& name, const PodAction& action, GateGo go, ApiResult result);
+  void look_at_existing(const std::string& name, const PodAction& action);
+  void replace_secret(const std::string& name, const PodAction& action);
+  void tell(const std::string& name, Entry& entry, node::Moment now);
+  void schedule(const std::string& name, Entry& entry, node::Moment now);
+  std::vector<std::string> hosts_of(const node::StepSpec& spec) const;
+
+  Settings settings_;
+  std::unique_ptr<ApiClient> client_;
+  exec::NodeEvents& events_;
+  std::unique_ptr<NodeTable> table_;
+  std::map<std::string, Node*> nodes_;
+  std::map<std::string, Entry> attempts_;  // by the names of their pods
+  std::map<Key, std::string> names_;
+  std::map<std::string, PodObject> found_;  // until all pods are known
+  std::set<std::string> touched_;           // attempts with news
+  std::set<std::pair<BootTime, std::string>> due_;
+  bool is_started_ = false;
+  std::unique_ptr<ObjectWatch> node_watch_, pod_watch_;  // destroyed first
+};
+
+}  // namespace ares::kubernetes

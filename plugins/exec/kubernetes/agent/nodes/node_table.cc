@@ -1,0 +1,112 @@
+#include "exec/kubernetes/agent/nodes/node_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ares::kubernetes {
+namespace {
+
+bool is_same(const exec::FoundNode& a, const exec::FoundNode& b) {
+  return a.name == b.name && a.identity == b.identity && a.incarnation == b.incarnation &&
+         a.inventory == b.inventory && a.problem == b.problem;
+}
+
+}  // namespace
+
+void NodeTable::set_node(NodeObject node) {
+  if (node.name.empty()) return;
+  changed_.insert(node.name);
+  Entry& entry = nodes_[node.name];
+  // Two nodes of a name may have been made within a second.
+  if (!entry.node.uid.empty() && entry.node.uid != node.uid)
+    node.incarnation = std::max(node.incarnation, entry.node.incarnation + 1);
+  else
+    node.incarnation = std::max(node.incarnation, entry.node.incarnation);
+  entry.node = std::move(node);
+  entry.exists = true;
+}
+
+void NodeTable::remove_node(const std::string& name) {
+  const auto it = nodes_.find(name);
+  if (it == nodes_.end()) return;
+  it->second.exists = false;
+  changed_.insert(name);
+}
+
+void NodeTable::set_pod(const std::string& uid, const std::string& node, Amounts amounts) {
+  const auto it = pods_.find(uid);
+  if (it != pods_.end() && it->second.node == node && it->second.amounts == amounts) return;
+  remove_pod(uid);
+  add(taken_[node], amounts);
+  pods_[uid] = {node, std::move(amounts)};
+  changed_.insert(node);
+}
+
+void NodeTable::remove_pod(const std::string& uid) {
+  const auto it = pods_.find(uid);
+  if (it == pods_.end()) return;
+  take(taken_[it->second.node], it->second.amounts);
+  changed_.insert(it->second.node);
+  pods_.erase(it);
+}
+
+void NodeTable::set_problem(std::string problem) {
+  if (problem == problem_) return;
+  problem_ = std::move(problem);
+  for (const auto& [name, entry] : nodes_) changed_.insert(name);
+}
+
+void NodeTable::tell(exec::NodeEvents& events) {
+  for (const std::string& name : std::exchange(changed_, {})) tell_one(name, events);
+}
+
+void NodeTable::tell_one(const std::string& name, exec::NodeEvents& events) {
+  const auto it = nodes_.find(name);
+  if (it == nodes_.end()) return;
+  Entry& entry = it->second;
+  const bool is_told = !entry.told.name.empty();
+  const bool is_held = is_told && holds_(name, entry.told_uid);
+  if (is_held && (!entry.exists || entry.told_uid != entry.node.uid)) {
+    exec::FoundNode told = entry.told;
+    told.problem =
+        entry.exists ? "another node has this name now; what runs on the earlier one is not known "
+                       "to have ended"
+                     : "removed from Kubernetes; what runs there is not known to have ended";
+    if (is_same(told, entry.told)) return;
+    entry.told = told;
+    return events.node_changed(told);
+  }
+  if (!entry.exists) {
+    if (is_told) events.node_removed(entry.told.name, "removed from Kubernetes");
+    nodes_.erase(it);
+    return;
+  }
+  exec::FoundNode told = found(entry, name);
+  if (is_same(told, entry.told)) return;
+  entry.told = told;
+  entry.told_uid = entry.node.uid;
+  events.node_changed(told);
+}
+
+exec::FoundNode NodeTable::found(const Entry& entry, const std::string& name) const {
+  exec::FoundNode node;
+  node.name = settings_.prefix + name;
+  node.identity = settings_.cluster_id + "/" + entry.node.uid;
+  node.incarnation = entry.node.incarnation;
+  const auto taken = taken_.find(name);
+  bool is_full = false;
+  node.inventory = inventory_of(entry.node, taken == taken_.end() ? Amounts() : taken->second,
+                                settings_.features, is_full);
+  node.problem = !problem_.empty() ? problem_ : entry.node.problem;
+  if (node.problem.empty() && is_full)
+    node.problem = "other pods in Kubernetes have reserved all of it";
+  return node;
+}
+
+const NodeObject* NodeTable::find(const std::string& host_name) const {
+  if (!host_name.starts_with(settings_.prefix)) return nullptr;
+  const auto it = nodes_.find(host_name.substr(settings_.prefix.size()));
+  return it == nodes_.end() || !it->second.exists ? nullptr : &it->second.node;
+}
+
+}  // namespace ares::kubernetes

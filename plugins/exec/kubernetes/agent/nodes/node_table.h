@@ -1,0 +1,71 @@
+// The nodes of Kubernetes and what pods that are not Ares' reserve on them: decides what the host is told of each node.
+// Owned by the backend; one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/adapter/found_node.h"
+#include "exec/kubernetes/agent/nodes/node_object.h"
+
+namespace ares::kubernetes {
+
+struct NodeTableSettings {
+  std::string prefix{};
+  std::vector<std::string> features{};
+  std::string cluster_id{};  // of Kubernetes
+};
+
+class NodeTable {
+ public:
+  // `holds`: whether attempts of this incarnation of a node may still run. As long as they may, another machine of the name is not
+  // told: that would say that they have ended.
+  using Holds = std::function<bool(const std::string& node, const std::string& uid)>;
+  NodeTable(NodeTableSettings settings, Holds holds)
+      : settings_(std::move(settings)), holds_(std::move(holds)) {}
+
+  void set_node(NodeObject node);
+  void remove_node(const std::string& name);
+  void set_pod(const std::string& uid, const std::string& node, Amounts amounts);
+  void remove_pod(const std::string& uid);
+  // Of all nodes, such as a server that does not answer; empty: none.
+  void set_problem(std::string problem);
+  // Whether attempts may still run on the node may have changed.
+  void look_again(const std::string& node) { changed_.insert(node); }
+
+  bool has_news() const { return !changed_.empty(); }
+  // Tells what has changed since the last call.
+  void tell(exec::NodeEvents& events);
+
+  // By the name that the host knows; null: there is none.
+  const NodeObject* find(const std::string& host_name) const;
+
+ private:
+  struct Entry {
+    NodeObject node;
+    bool exists = false;
+    exec::FoundNode told{};  // with an empty name: nothing
+    std::string told_uid{};
+  };
+  struct Pod {
+    std::string node;
+    Amounts amounts;
+  };
+  void tell_one(const std::string& name, exec::NodeEvents& events);
+  exec::FoundNode found(const Entry& entry, const std::string& name) const;
+
+  NodeTableSettings settings_;
+  Holds holds_;
+  std::string problem_;
+  std::map<std::string, Entry> nodes_;  // by their names in Kubernetes
+  std::unordered_map<std::string, Pod> pods_;
+  std::unordered_map<std::string, Amounts> taken_;  // by node
+  std::set<std::string> changed_;
+};
+
+}  // namespace ares::kubernetes

@@ -1,0 +1,293 @@
+#include "exec/kubernetes/agent/pods/manifest.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/printable.h"
+#include "exec/kubernetes/agent/pods/pod_names.h"
+#include "exec/kubernetes/api/login/base64.h"
+#include "node/environment.h"
+#include "node/file_pattern.h"
+
+namespace ares::kubernetes {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kGateVolume = "ares-gate";
+constexpr const char* kStateVolume = "ares-state";
+constexpr const char* kJobVolume = "ares-job";
+constexpr const char* kPodVolume = "ares-pod";
+
+// Programs of Ares that no image has, and where variables point to them.
+bool is_for_nodes_of_ares(std::string_view item) {
+  constexpr std::string_view kNames[] = {"HYDRA_LAUNCHER=", "HYDRA_LAUNCHER_EXEC=", "OMPI_MCA_plm=",
+                                         "OMPI_MCA_plm_rsh_agent=", "PRTE_MCA_plm_ssh_agent="};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return item.starts_with(name); });
+}
+
+std::string resource_of(const NodeObject& node, const std::string& type) {
+  for (const GpuResource& resource : gpu_resources(node))
+    if (resource.type == type) return resource.name;
+  return {};
+}
+
+json resources_of(const node::StepSpec& spec, const NodeObject& node) {
+  json amounts = json::object();
+  if (spec.launch.share.cpus > 0) amounts["cpu"] = std::to_string(spec.launch.share.cpus);
+  if (spec.launch.share.memory.value() > 0)
+    amounts["memory"] = std::to_string(spec.launch.share.memory.value());
+  std::map<std::string, int> devices;
+  for (const std::string& type : spec.launch.gpu_types) ++devices[resource_of(node, type)];
+  for (const auto& [name, count] : devices) amounts[name] = std::to_string(count);
+  return {{"requests", amounts}, {"limits", amounts}};
+}
+
+std::string image_of(const Settings& settings) {
+  return settings.image;
+}
+
+std::string volume_name(std::size_t index) {
+  return "mount-" + std::to_string(index);
+}
+
+json volumes_of(const std::string& name, const Settings& settings) {
+  const auto annotation = [](const char* of) {
+    return json{{"fieldPath", "metadata.annotations['" + std::string(of) + "']"}};
+  };
+  json volumes = json::array({
+      {{"name", kGateVolume}, {"emptyDir", json::object()}},
+      {{"name", kStateVolume}, {"emptyDir", json::object()}},
+      {{"name", kJobVolume}, {"secret", {{"secretName", name}, {"defaultMode", 0555}}}},
+      {{"name", kPodVolume},
+       {"downwardAPI",
+        {{"items",
+          json::array({{{"path", "go"}, {"fieldRef", annotation(kGoAnnotation)}},
+                       {{"path", "signal"}, {"fieldRef", annotation(kSignalAnnotation)}},
+                       {{"path", "warning"}, {"fieldRef", annotation(kWarningAnnotation)}}})}}}},
+  });
+  for (std::size_t i = 0; i < settings.mounts.size(); ++i)
+    volumes.push_back({{"name", volume_name(i)},
+                       {"hostPath", {{"path", settings.mounts[i]}, {"type", "Directory"}}}});
+  return volumes;
+}
+
+json mounts_of(const Settings& settings) {
+  json mounts = json::array({
+      {{"name", kGateVolume}, {"mountPath", kGateFolder}, {"readOnly", true}},
+      {{"name", kStateVolume}, {"mountPath", kStateFolder}},
+      {{"name", kJobVolume}, {"mountPath", kJobFolder}, {"readOnly", true}},
+      {{"name", kPodVolume}, {"mountPath", kPodFolder}, {"readOnly", true}},
+  });
+  for (std::size_t i = 0; i < settings.mounts.size(); ++i)
+    mounts.push_back({{"name", volume_name(i)}, {"mountPath", settings.mounts[i]}});
+  return mounts;
+}
+
+json without_privilege() {
+  return {{"allowPrivilegeEscalation", false},
+          {"privileged", false},
+          {"capabilities", {{"drop", json::array({"ALL"})}}}};
+}
+
+// Whether the file lies on a file system that the job sees.
+bool is_mounted(const std::string& path, const Settings& settings) {
+  return path.find("/../") == std::string::npos &&
+         std::any_of(settings.mounts.begin(), settings.mounts.end(),
+                     [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+}
+
+std::string absolute(const std::string& path, const std::string& directory) {
+  return path.empty() || path.starts_with('/') ? path : directory + "/" + path;
+}
+
+std::string directory_of(const JobSpec& job) {
+  return job.work_dir.empty() ? job.submit_dir : job.work_dir;
+}
+
+GateSettings gate_settings(const node::StepSpec& spec, const Settings& settings) {
+  const JobSpec& job = *spec.launch.spec;
+  GateSettings gate;
+  gate.fence = spec.launch.fence;
+  gate.runs_script = spec.launch.rank == 0;
+  gate.arguments = job.arguments;
+  gate.directory = directory_of(job);
+  gate.appends = job.open_mode == OpenMode::append;
+  gate.umask = job.umask;
+  gate.tasks = spec.launch.layout->tasks;
+  const auto file = [&](std::string_view pattern) {
+    const std::string path = absolute(node::expand_pattern(pattern, spec), gate.directory);
+    return is_mounted(path, settings) ? path : std::string();
+  };
+  if (!job.std_in.empty()) gate.input = file(job.std_in);
+  gate.output = file(job.std_out.empty() ? node::default_output(spec) : job.std_out);
+  if (!job.std_err.empty()) gate.error = file(job.std_err);
+  if (gate.error == gate.output) gate.error.clear();
+  return gate;
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += item + '\0';
+  return text;
+}
+
+std::string environment_of(const Launch& launch, Time at) {
+  node::StepSpec spec = launch.spec;
+  if (spec.user.name.empty()) spec.user.name = spec.launch.spec->user;
+  std::vector<std::string> items =
+      node::job_environment(spec, launch.environment, kStateFolder, at);
+  std::erase_if(items, is_for_nodes_of_ares);
+  items.push_back("RANK=" + std::to_string(spec.launch.rank));
+  items.push_back("LOCAL_RANK=0");
+  items.push_back("WORLD_SIZE=" + std::to_string(spec.launch.layout->names.size()));
+  return joined(items);
+}
+
+}  // namespace
+
+Status check_launch(const Launch& launch, const Settings& settings, const NodeObject& node) {
+  const auto refuse = [](const std::string& why) { return fail(ErrorCode::invalid_argument, why); };
+  const JobSpec& job = *launch.spec.launch.spec;
+  if (image_of(settings).empty())
+    return refuse("no container image: ares.yaml has no node.kubernetes.image");
+  if (job.uid.value() == 0 && !settings.allow_root)
+    return refuse("jobs of root do not run in Kubernetes; see node.kubernetes.allow_root");
+  if (launch.spec.launch.share.gpu_part > 0) return refuse("a pod cannot have a part of a GPU");
+  for (const std::string& type : launch.spec.launch.gpu_types)
+    if (resource_of(node, type).empty())
+      return fail(ErrorCode::failed_precondition,
+                  "the node has no GPUs of type " + quote(type) + " any more");
+  const std::size_t size = launch.script.size() + launch.environment.size();
+  if (size > kMostOfSecret)
+    return refuse("script and environment have " + std::to_string(size) +
+                  " bytes; a pod gets at most " + std::to_string(kMostOfSecret));
+  return {};
+}
+
+std::string pod_manifest(const Launch& launch, const Settings& settings, const NodeObject& node) {
+  const LaunchSpec& spec = launch.spec.launch;
+  const std::string name = pod_name(settings.cluster, spec.fence, spec.rank);
+  const TaskIndex task = spec.attempt.job.task;
+  const json install = {
+      {"name", kGateContainer},
+      {"image", settings.gate_image},
+      {"command", json::array({"/" + std::string(kGateProgram), "install", kGateFolder})},
+      {"securityContext", without_privilege()},
+      {"volumeMounts", json::array({{{"name", kGateVolume}, {"mountPath", kGateFolder}}})},
+      {"resources", resources_of(launch.spec, node)}};
+  const json main = {
+      {"name", kMainContainer},
+      {"image", image_of(settings)},
+      {"command", json::array({std::string(kGateFolder) + "/" + kGateProgram, "run"})},
+      {"resources", resources_of(launch.spec, node)},
+      {"securityContext", without_privilege()},
+      {"terminationMessagePath", "/dev/termination-log"},
+      {"volumeMounts", mounts_of(settings)}};
+  const json pod = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", name},
+        {"namespace", settings.space},
+        {"labels",
+         {{"app.kubernetes.io/managed-by", "ares"},
+          {kClusterLabel, settings.cluster},
+          {kJobLabel, std::to_string(spec.attempt.job.job.value())},
+          {kTaskLabel, task.is_none() ? "none" : std::to_string(task.value)},
+          {kAttemptLabel, std::to_string(spec.attempt.attempt.value())},
+          {kFenceLabel, std::to_string(spec.fence.value())},
+          {kRankLabel, std::to_string(spec.rank)}}},
+        {"annotations",
+         {{kSpecAnnotation, node::encode(launch.spec)}, {kNodeAnnotation, node.uid}}},
+        {"finalizers", json::array({kFinalizer})}}},
+      {"spec",
+       {{"schedulerName", "ares"},
+        {"restartPolicy", "Never"},
+        {"automountServiceAccountToken", false},
+        {"enableServiceLinks", false},
+        {"terminationGracePeriodSeconds", std::max<std::int64_t>(1, spec.kill_wait.count())},
+        {"securityContext",
+         {{"runAsUser", spec.spec->uid.value()}, {"runAsGroup", spec.spec->gid.value()}}},
+        {"initContainers", json::array({install})},
+        {"containers", json::array({main})},
+        {"volumes", volumes_of(name, settings)}}}};
+  return pod.dump();
+}
+
+std::string secret_manifest(const Launch& launch, const Settings& settings,
+                            const std::string& pod_uid, Time at) {
+  const LaunchSpec& spec = launch.spec.launch;
+  const std::string name = pod_name(settings.cluster, spec.fence, spec.rank);
+  json data = {{"settings", encode_base64(encode(gate_settings(launch.spec, settings)))},
+               {"environment", encode_base64(environment_of(launch, at))}};
+  if (spec.rank == 0) data["script"] = encode_base64(launch.script);
+  const json secret = {
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"type", "Opaque"},
+      {"immutable", true},
+      {"metadata",
+       {{"name", name},
+        {"namespace", settings.space},
+        {"labels", {{"app.kubernetes.io/managed-by", "ares"}, {kClusterLabel, settings.cluster}}},
+        {"ownerReferences",
+         json::array(
+             {{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", name}, {"uid", pod_uid}}})}}},
+      {"data", std::move(data)}};
+  return secret.dump();
+}
+
+std::string binding_manifest(const std::string& pod, const std::string& uid,
+                             const std::string& node) {
+  return json{{"apiVersion", "v1"},
+              {"kind", "Binding"},
+              {"metadata", {{"name", pod}, {"uid", uid}}},
+              {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}}
+      .dump();
+}
+
+std::string annotation_patch(const std::string& uid,
+                             const std::vector<std::pair<std::string, std::string>>& annotations) {
+  json values = json::object();
+  for (const auto& [name, value] : annotations) values[name] = value;
+  return json{{"metadata", {{"uid", uid}, {"annotations", std::move(values)}}}}.dump();
+}
+
+std::string finalizer_patch(const std::string& uid) {
+  return json{{"metadata",
+               {{"uid", uid}, {"$deleteFromPrimitiveList/finalizers", json::array({kFinalizer})}}}}
+      .dump();
+}
+
+std::string delete_options(const std::string& uid, std::int64_t grace_s) {
+  return json{{"apiVersion", "v1"},
+              {"kind", "DeleteOptions"},
+              {"gracePeriodSeconds", grace_s},
+              {"preconditions", {{"uid", uid}}}}
+      .dump();
+}
+
+GateGo go_of(const node::StepSpec& spec, Time at, const std::string& boot_id,
+             std::vector<std::string> hosts) {
+  GateGo go;
+  go.fence = spec.launch.fence;
+  go.at = at;
+  go.boot_id = boot_id;
+  for (std::string& item : node::job_environment(spec, "", kStateFolder, at))
+    if (const std::string_view name = std::string_view(item).substr(0, item.find('='));
+        name.ends_with("_JOB_START_TIME") || name.ends_with("_JOB_END_TIME"))
+      go.variables.push_back(std::move(item));
+  if (!hosts.empty()) {
+    go.variables.push_back("MASTER_ADDR=" + hosts.front());
+    if (spec.launch.master_port != 0)
+      go.variables.push_back("MASTER_PORT=" + std::to_string(spec.launch.master_port));
+  }
+  go.hosts = std::move(hosts);
+  return go;
+}
+
+}  // namespace ares::kubernetes

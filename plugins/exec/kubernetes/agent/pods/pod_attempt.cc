@@ -1,0 +1,323 @@
+#include "exec/kubernetes/agent/pods/pod_attempt.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "exec/kubernetes/agent/pods/pod_names.h"
+
+namespace ares::kubernetes {
+namespace {
+
+constexpr std::chrono::seconds kTryAgain{2};
+constexpr const char* kPastLimit = "time limit";
+constexpr const char* kUnlimited = "unlimited";
+// A deletion at once would remove the pod while its processes may live.
+constexpr std::int64_t kAtOnce = 1;
+
+// Reasons of a waiting container that another try on another node would not change.
+bool is_final_reason(const std::string& reason) {
+  constexpr std::string_view kReasons[] = {"InvalidImageName",     "ErrImageNeverPull",
+                                           "ImagePullBackOff",     "CreateContainerConfigError",
+                                           "CreateContainerError", "RunContainerError"};
+  return std::find(std::begin(kReasons), std::end(kReasons), reason) != std::end(kReasons);
+}
+
+std::string explained(const std::string& what, const std::string& reason,
+                      const std::string& message) {
+  std::string text = what;
+  if (!reason.empty()) text += ": " + reason;
+  if (!message.empty()) text += (reason.empty() ? ": " : ", ") + message;
+  return text;
+}
+
+std::optional<Seconds> limit_of(const std::string& text) {
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return Seconds(seconds);
+}
+
+}  // namespace
+
+PodAttempt::PodAttempt(Launch launch, std::string node_uid)
+    : launch_(std::move(launch)), node_uid_(std::move(node_uid)) {
+  limit_ = launch_.spec.launch.time_limit;
+}
+
+PodAttempt::PodAttempt(const PodObject& pod, node::StepSpec spec)
+    : launch_{std::move(spec), {}, {}}, node_uid_(pod.node_uid), uid_(pod.uid) {
+  is_created_ = has_secret_ = is_bound_ = true;
+  limit_ = pod.time_limit.empty() ? launch_.spec.launch.time_limit : limit_of(pod.time_limit);
+  is_past_limit_ = pod.end == kPastLimit;
+  has_warned_ = pod.warned > 0;
+  if (is_past_limit_) kill_grace_ = launch_.spec.launch.kill_wait.count();
+  if (pod.is_deleted) deleted_grace_ = INT64_MAX;  // by an earlier agent
+  observe(pod);
+}
+
+// --- commands -----------------------------------------------------------------------------------
+
+void PodAttempt::kill(bool immediately, std::optional<Seconds> grace) {
+  const std::int64_t wanted =
+      immediately ? kAtOnce
+                  : std::max(kAtOnce, grace.value_or(launch_.spec.launch.kill_wait).count());
+  kill_grace_ = std::min(kill_grace_.value_or(wanted), wanted);
+  retry_at_.reset();
+  look_for_end();
+}
+
+void PodAttempt::signal(std::uint64_t number, std::int32_t signal, bool script_only) {
+  annotations_.emplace_back(kSignalAnnotation, encode(GateSignal{number, signal, script_only}));
+}
+
+void PodAttempt::set_limit(std::optional<Seconds> limit) {
+  limit_ = limit;
+  annotations_.emplace_back(kLimitAnnotation, limit ? std::to_string(limit->count()) : kUnlimited);
+}
+
+void PodAttempt::release() {
+  is_released_ = true;
+  retry_at_.reset();
+}
+
+// --- what happens to the pod ----------------------------------------------------------------------
+
+void PodAttempt::observe(const PodObject& pod) {
+  if (!uid_.empty() && pod.uid != uid_) return;
+  pod_ = pod;
+  if (!pod.address.empty()) address_ = pod.address;
+  if (!pod.node.empty()) is_bound_ = true;
+  if (pod.is_going && !go_) {
+    go_ = pod.go.value_or(GateGo{});
+    is_go_sent_ = true;
+  }
+  if (pod.main == PodObject::Main::running) is_ready_ = true;
+  if (has_ended()) return;
+  if (!go_ && !is_go_sent_) look_for_failure(pod);
+  look_for_end();
+}
+
+// The first reason why it cannot begin.
+void PodAttempt::look_for_failure(const PodObject& pod) {
+  if (must_end()) return;
+  if (pod.main == PodObject::Main::ended)
+    return fail_before_go(
+        pod.main_reason != "StartError" && pod.main_reason != "ContainerCannotRun",
+        explained("the container ended before its go", pod.main_reason, pod.main_message));
+  if (pod.phase == "Failed")
+    return fail_before_go(true, explained("Kubernetes refused the pod", pod.reason, pod.message));
+  if (pod.is_deleted)
+    return fail_before_go(true, "the pod was deleted in Kubernetes before its go");
+  if (pod.gate_failed || is_final_reason(pod.gate_reason))
+    return fail_before_go(true, explained("the container with ares-gate cannot be run; see "
+                                          "node.kubernetes.gate_image",
+                                          pod.gate_reason, pod.gate_message));
+  if (pod.main == PodObject::Main::waiting && is_final_reason(pod.main_reason))
+    return fail_before_go(
+        false, explained("the container cannot be started", pod.main_reason, pod.main_message));
+}
+
+void PodAttempt::fail_before_go(bool is_nodes_fault, std::string cause) {
+  if (!never_ran_) never_ran_ = NeverRan{is_nodes_fault, std::move(cause)};
+}
+
+void PodAttempt::vanish() {
+  has_vanished_ = true;
+  if (has_ended()) return;
+  if (!go_ && !is_go_sent_) {
+    fail_before_go(true, "the pod has disappeared before its go");
+    return look_for_end();
+  }
+  detail_ = "its pod has disappeared from Kubernetes; whether it still runs is not known";
+}
+
+void PodAttempt::node_booted(const std::string& boot) {
+  if (has_ended() || !go_ || go_->boot_id.empty() || boot.empty() || boot == go_->boot_id) return;
+  AttemptReport lost = report();
+  lost.phase = AttemptPhase::lost;
+  lost.detail = "the node has booted since the job started";
+  end_ = std::move(lost);
+}
+
+// Whether it has ended, as far as is proven.
+void PodAttempt::look_for_end() {
+  if (has_ended()) return;
+  const bool has_main_ended = pod_ && pod_->main == PodObject::Main::ended;
+  if (go_ || is_go_sent_) {
+    // Whether a go was written whose call was not answered, the gate knows.
+    if (has_main_ended && (go_ || !in_flight_)) end_with(*pod_);
+    return;
+  }
+  if (in_flight_ || !must_end()) return;
+  const bool was_refused = has_main_ended || (pod_ && pod_->phase == "Failed");
+  // A go is never written into a pod that is being deleted.
+  if (!is_created_ || has_vanished_ || was_refused || deleted_grace_) end_as_never_ran();
+}
+
+void PodAttempt::end_as_never_ran() {
+  AttemptReport report = this->report();
+  report.phase = AttemptPhase::never_ran;
+  report.detail = never_ran_ ? never_ran_->cause : "ended before its go";
+  if (!never_ran_) never_ran_ = NeverRan{false, report.detail};
+  end_ = std::move(report);
+}
+
+void PodAttempt::end_with(const PodObject& pod) {
+  AttemptReport report = this->report();
+  report.phase = AttemptPhase::done;
+  report.detail.clear();
+  report.ended_at = pod.ended_at;
+  report.exit.out_of_memory = pod.main_reason == "OOMKilled";
+  report.exit.timed_out = is_past_limit_;
+  const bool was_evicted = pod.reason == "Evicted";
+  const Result<GateResult> result = decode_result(pod.main_message);
+  if (pod.main_message.empty() || !result) {
+    // The gate itself was killed. Above 128 the code says by which signal.
+    report.exit.signal = pod.exit_code > 128 ? pod.exit_code - 128 : 0;
+    report.exit.code = pod.exit_code > 128 ? 0 : pod.exit_code;
+    if (pod.main_reason == "ContainerStatusUnknown") {
+      report.phase = AttemptPhase::lost;
+      report.detail = explained("the kubelet does not know how it ended", "", pod.message);
+    }
+  } else {
+    report.usage.user_cpu = result->user_cpu;
+    report.usage.system_cpu = result->system_cpu;
+    report.usage.max_rss = result->max_rss;
+    report.exit.code = result->code;
+    report.exit.signal = result->signal;
+    if (result->end == GateResult::End::not_started) {
+      report.exit.code = 127;
+      report.detail = "cannot start the script: " + result->why;
+    }
+    if (result->end == GateResult::End::never_ran && !go_) return end_as_never_ran();
+    if (result->end == GateResult::End::ran_before || result->end == GateResult::End::never_ran) {
+      report.phase = AttemptPhase::lost;
+      report.detail = "lost, not run again: " + result->why;
+    }
+  }
+  if (was_evicted && !kill_grace_) {
+    report.phase = AttemptPhase::lost;
+    report.detail = explained("Kubernetes evicted the pod", "", pod.message);
+  } else if (pod.is_deleted && !deleted_grace_ && report.exit.signal != 0) {
+    report.phase = AttemptPhase::lost;
+    report.detail = "the pod was deleted in Kubernetes";
+  }
+  end_ = std::move(report);
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+std::optional<Time> PodAttempt::next_deadline() const {
+  if (!go_ || has_ended() || !limit_ || is_past_limit_) return std::nullopt;
+  const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
+  const Time end = go_->at + *limit_;
+  return warning && !has_warned_ ? std::optional(end - warning->before) : std::optional(end);
+}
+
+void PodAttempt::tick(node::Moment now) {
+  if (!go_ || has_ended() || !limit_) return;
+  const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
+  const Time end = go_->at + *limit_;
+  if (warning && !has_warned_ && now.wall >= end - warning->before) {
+    has_warned_ = true;
+    annotations_.emplace_back(kWarningAnnotation,
+                              encode(GateSignal{1, warning->signal, warning->batch_only}));
+  }
+  if (is_past_limit_ || now.wall < end) return;
+  is_past_limit_ = true;
+  annotations_.emplace_back(kEndAnnotation, kPastLimit);
+  kill(false, std::nullopt);
+}
+
+// --- calls --------------------------------------------------------------------------------------
+
+std::optional<PodAction> PodAttempt::ending() const {
+  const std::int64_t grace =
+      has_ended() || never_ran_ || is_released_ ? kAtOnce : kill_grace_.value_or(kAtOnce);
+  if (!deleted_grace_ || *deleted_grace_ > grace) return DeletePod{grace};
+  if (is_released_ && !is_finalizer_removed_) return RemoveFinalizer{};
+  return std::nullopt;
+}
+
+std::optional<PodAction> PodAttempt::next(BootTime now) {
+  if (in_flight_ || has_vanished_ || (retry_at_ && now < *retry_at_)) return std::nullopt;
+  std::optional<PodAction> action;
+  const bool is_end_wanted = must_end() && (is_released_ || !has_ended());
+  if (!is_created_) {
+    if (!must_end()) action = CreatePod{};
+  } else if (!annotations_.empty() && go_ && !has_ended()) {
+    action = Annotate{{annotations_.front()}};  // one at a time: each signal counts
+  } else if (is_end_wanted) {
+    action = ending();
+  } else if (!has_secret_) {
+    action = CreateSecret{};
+  } else if (!is_bound_) {
+    action = BindPod{};
+  } else if (is_go_wanted_ && is_ready_ && !go_ && !has_ended()) {
+    action = WriteGo{};
+  }
+  if (!action) return std::nullopt;
+  retry_at_.reset();
+  in_flight_ = true;
+  if (std::holds_alternative<WriteGo>(*action)) is_go_sent_ = true;
+  return action;
+}
+
+void PodAttempt::succeeded(const PodAction& action, const std::string& uid) {
+  in_flight_ = false;
+  if (std::holds_alternative<CreatePod>(action)) {
+    is_created_ = true;
+    uid_ = uid;
+  } else if (std::holds_alternative<CreateSecret>(action)) {
+    has_secret_ = true;
+  } else if (std::holds_alternative<BindPod>(action)) {
+    is_bound_ = true;
+  } else if (const auto* written = std::get_if<Annotate>(&action)) {
+    if (!annotations_.empty() && !written->values.empty()) annotations_.erase(annotations_.begin());
+  } else if (const auto* deleted = std::get_if<DeletePod>(&action)) {
+    deleted_grace_ = deleted->grace_s;
+  } else if (std::holds_alternative<RemoveFinalizer>(action)) {
+    is_finalizer_removed_ = true;
+  }
+  look_for_end();
+}
+
+void PodAttempt::wrote_go(GateGo go) {
+  in_flight_ = false;
+  if (!go_) go_ = std::move(go);
+  look_for_end();
+}
+
+void PodAttempt::failed(const PodAction& action, Failure failure, const std::string& why,
+                        BootTime now) {
+  in_flight_ = false;
+  retry_at_ = now + kTryAgain;
+  const bool is_creating = std::holds_alternative<CreatePod>(action);
+  const bool is_starting = is_creating || std::holds_alternative<CreateSecret>(action) ||
+                           std::holds_alternative<BindPod>(action);
+  if (failure == Failure::not_found && !is_creating &&
+      !std::holds_alternative<CreateSecret>(action))
+    return vanish();
+  if (failure == Failure::conflict && std::holds_alternative<DeletePod>(action))
+    return vanish();  // another pod has the name
+  if (is_starting && (failure == Failure::invalid || failure == Failure::forbidden ||
+                      failure == Failure::conflict || failure == Failure::terminating ||
+                      failure == Failure::unusable))
+    fail_before_go(failure != Failure::invalid && failure != Failure::forbidden, why);
+  look_for_end();
+}
+
+AttemptReport PodAttempt::report() const {
+  if (end_) return *end_;
+  AttemptReport report;
+  report.attempt = launch_.spec.launch.attempt;
+  report.fence = launch_.spec.launch.fence;
+  report.phase = go_         ? AttemptPhase::running
+                 : is_ready_ ? AttemptPhase::ready
+                             : AttemptPhase::accepted;
+  if (go_) report.ran_since = go_->at;
+  report.detail = detail_;
+  return report;
+}
+
+}  // namespace ares::kubernetes

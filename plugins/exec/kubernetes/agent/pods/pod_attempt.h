@@ -1,0 +1,124 @@
+// PodAttempt: what one attempt on one node needs from the API server, and what is known of it. It decides; the backend makes the calls,
+// one at a time. It has no connection and no clock. Owned by the backend; one thread.
+//
+// User code may run from the moment at which the go is written into the pod, and never before. That it has ended is known only if the
+// kubelet has reported the end of the container, or if the node has booted since: a pod that disappears proves nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+#include "exec/kubernetes/agent/pods/manifest.h"
+#include "exec/kubernetes/agent/pods/pod_object.h"
+#include "exec/kubernetes/api/reply.h"
+#include "model/engine/node_message.h"
+#include "node/moment.h"
+
+namespace ares::kubernetes {
+
+struct CreatePod {};
+struct CreateSecret {};
+struct BindPod {};
+struct WriteGo {};  // the caller adds what it knows: the time, the hosts and the boot of the node
+struct Annotate {
+  std::vector<std::pair<std::string, std::string>> values;
+};
+struct DeletePod {
+  std::int64_t grace_s;
+};
+struct RemoveFinalizer {};
+using PodAction =
+    std::variant<CreatePod, CreateSecret, BindPod, WriteGo, Annotate, DeletePod, RemoveFinalizer>;
+
+// Why no user code has run and none will.
+struct NeverRan {
+  bool is_nodes_fault = true;
+  std::string cause;
+};
+
+class PodAttempt {
+ public:
+  explicit PodAttempt(Launch launch, std::string node_uid);
+  // A pod that an earlier agent has bound.
+  PodAttempt(const PodObject& pod, node::StepSpec spec);
+
+  const Launch& launch() const { return launch_; }
+  const std::string& uid() const { return uid_; }
+  const std::string& node_uid() const { return node_uid_; }
+  const std::string& address() const { return address_; }
+
+  // Commands of the host.
+  void go() { is_go_wanted_ = true; }
+  void kill(bool immediately, std::optional<Seconds> grace);
+  void signal(std::uint64_t number, std::int32_t signal, bool script_only);
+  void set_limit(std::optional<Seconds> limit);
+  // The end is recorded, or nothing waits for it: the pod is removed.
+  void release();
+
+  // News of the pod.
+  void observe(const PodObject& pod);
+  void vanish();                              // there is no such pod any more
+  void node_booted(const std::string& boot);  // the boot of its node, now
+  void tick(node::Moment now);
+  std::optional<Time> next_deadline() const;
+
+  // The next call to make; none: nothing, or one is in flight, or the last one failed and it is too early.
+  std::optional<PodAction> next(BootTime now);
+  std::optional<BootTime> retry_at() const { return retry_at_; }
+  void succeeded(const PodAction& action, const std::string& uid);
+  void wrote_go(GateGo go);
+  void failed(const PodAction& action, Failure failure, const std::string& why, BootTime now);
+
+  // What is known. `never_ran` is set with the phase never_ran.
+  AttemptReport report() const;
+  const std::optional<NeverRan>& never_ran() const { return never_ran_; }
+  // Whether user code may run on the node.
+  bool may_run() const { return (go_ || is_go_sent_) && !has_ended(); }
+  bool has_ended() const { return end_.has_value(); }
+  bool was_killed() const { return kill_grace_.has_value(); }
+  bool is_released() const { return is_released_; }
+  bool is_forgotten() const {
+    return is_released_ && (has_vanished_ || !is_created_) && !in_flight_;
+  }
+
+ private:
+  void fail_before_go(bool is_nodes_fault, std::string cause);
+  void look_for_failure(const PodObject& pod);
+  void look_for_end();
+  void end_as_never_ran();
+  void end_with(const PodObject& pod);
+  bool must_end() const {
+    return kill_grace_.has_value() || is_released_ || never_ran_.has_value();
+  }
+  std::optional<PodAction> ending() const;
+
+  Launch launch_;
+  std::string node_uid_;
+  std::string uid_;
+  std::string address_;
+  std::optional<PodObject> pod_;  // as last seen
+
+  bool is_created_ = false, has_secret_ = false, is_bound_ = false;
+  bool is_ready_ = false, has_vanished_ = false, is_released_ = false;
+  bool is_go_wanted_ = false, is_go_sent_ = false;  // sent: perhaps written
+  std::optional<GateGo> go_;
+  std::optional<Seconds> limit_;
+  bool is_past_limit_ = false, has_warned_ = false;
+  std::optional<std::int64_t> kill_grace_;     // asked for
+  std::optional<std::int64_t> deleted_grace_;  // sent
+  bool is_finalizer_removed_ = false;
+  std::vector<std::pair<std::string, std::string>> annotations_;  // to be written
+
+  bool in_flight_ = false;
+  std::optional<BootTime> retry_at_;
+  std::optional<NeverRan> never_ran_;
+  std::optional<AttemptReport> end_;
+  std::string detail_;
+};
+
+}  // namespace ares::kubernetes

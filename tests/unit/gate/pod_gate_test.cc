@@ -1,0 +1,220 @@
+// Tests: pod_gate, gate/script
+#include "gate/pod_gate.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "exec/kubernetes/gate/gate_text.h"
+#include "os/file.h"
+
+namespace ares::gate {
+namespace {
+
+using kubernetes::GateGo;
+using kubernetes::GateResult;
+using kubernetes::GateSettings;
+using kubernetes::GateSignal;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+// A folder with what a pod has, and the gate in a process of its own.
+class GateTest : public testing::Test {
+ protected:
+  GateTest() {
+    char name[] = "/tmp/ares-gate-XXXXXX";
+    folder = ::mkdtemp(name);
+    for (const char* part : {"state", "job", "pod"}) fs::create_directory(folder + "/" + part);
+    places.state = folder + "/state";
+    places.job = folder + "/job";
+    places.pod = folder + "/pod";
+    places.result = folder + "/result";
+    places.boot_id = folder + "/boot_id";
+    write("boot_id", "boot-1\n");
+    write("pod/go", "");
+    write("job/environment", std::string("FOO=bar\0PATH=/usr/bin:/bin\0", 27));
+    settings.fence = Fence(70);
+    settings.directory = folder;
+    settings.output = folder + "/out";
+  }
+  ~GateTest() override {
+    if (process > 0) ::kill(process, SIGKILL), ::waitpid(process, nullptr, 0);
+    fs::remove_all(folder);
+  }
+
+  void write(const std::string& name, const std::string& text, unsigned mode = 0644) {
+    ASSERT_TRUE(os::publish_file(folder + "/" + name, text, mode));
+  }
+  std::string read(const std::string& name) {
+    return os::read_file(folder + "/" + name).value_or("");
+  }
+  void start(const std::string& script) {
+    write("job/script", script, 0755);
+    write("job/settings", kubernetes::encode(settings));
+    // A signal that comes before the gate waits for it is not lost.
+    sigset_t term, before;
+    ::sigemptyset(&term);
+    ::sigaddset(&term, SIGTERM);
+    ::sigprocmask(SIG_BLOCK, &term, &before);
+    process = ::fork();
+    if (process == 0) ::_exit(run(places));
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  void go(std::uint64_t fence = 70, const std::string& boot = "boot-1") {
+    write("pod/go",
+          kubernetes::encode(GateGo{
+              Fence(fence), Time{}, boot, {"10.0.0.1", "10.0.0.2"}, {"MASTER_ADDR=10.0.0.1"}}));
+  }
+  int wait() {
+    int status = 0;
+    ::waitpid(process, &status, 0);
+    process = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  void await_file(const std::string& name) {
+    for (int i = 0; i < 2000 && !fs::exists(folder + "/" + name); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(fs::exists(folder + "/" + name)) << name;
+  }
+  GateResult result() {
+    const auto got = kubernetes::decode_result(read("result"));
+    EXPECT_TRUE(got) << read("result");
+    return got.value_or(GateResult{});
+  }
+
+  std::string folder;
+  Places places;
+  GateSettings settings;
+  pid_t process = -1;
+};
+
+TEST_F(GateTest, RunsTheScriptWithItsEnvironmentAfterTheGo) {
+  settings.arguments = {"a b"};
+  settings.tasks = {2, 1};
+  start(
+      "#!/bin/sh\necho \"$FOO $MASTER_ADDR $1 $PWD\"; cat \"$ARES_HOSTFILE\"; echo oops >&2; exit "
+      "3\n");
+  go();
+  EXPECT_EQ(wait(), 3);
+  EXPECT_EQ(read("out"),
+            "bar 10.0.0.1 a b " + folder + "\n10.0.0.1 slots=2\n10.0.0.2 slots=1\noops\n");
+  EXPECT_EQ(result().end, GateResult::End::exited);
+  EXPECT_EQ(result().code, 3);
+  EXPECT_GT(result().max_rss, Bytes{});
+}
+
+TEST_F(GateTest, AContainerThatIsStartedAgainRunsNothing) {
+  go();
+  start("#!/bin/sh\necho ran >> " + folder + "/runs\n");
+  EXPECT_EQ(wait(), 0);
+  start("#!/bin/sh\necho ran >> " + folder + "/runs\n");
+  EXPECT_EQ(wait(), kRanBefore);
+  EXPECT_EQ(read("runs"), "ran\n");
+  EXPECT_EQ(result().end, GateResult::End::ran_before);
+}
+
+TEST_F(GateTest, AGoOfAnotherAttemptIsNone) {
+  go(71);
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  ::kill(process, SIGTERM);  // it looks for the go before it looks for signals
+  EXPECT_EQ(wait(), kNeverRan);
+  EXPECT_EQ(read("runs"), "");
+}
+
+TEST_F(GateTest, AGoForAnotherBootRunsNothing) {
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  go(70, "boot-2");
+  EXPECT_EQ(wait(), kRanBefore);
+  EXPECT_EQ(read("runs"), "");
+  EXPECT_THAT(result().why, HasSubstr("another boot"));
+}
+
+TEST_F(GateTest, TermBeforeTheGoEndsIt) {
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  ::kill(process, SIGTERM);
+  EXPECT_EQ(wait(), kNeverRan);
+  EXPECT_EQ(result().end, GateResult::End::never_ran);
+  EXPECT_FALSE(fs::exists(places.state + "/started"));
+}
+
+TEST_F(GateTest, TermGoesToTheScript) {
+  start("#!/bin/sh\ntrap 'echo told; exit 4' TERM\n: > " + folder +
+        "/up\nwhile :; do sleep 0.02; done\n");
+  go();
+  await_file("up");
+  ::kill(process, SIGTERM);
+  EXPECT_EQ(wait(), 4);
+  EXPECT_THAT(read("out"), HasSubstr("told\n"));  // the shell may say that its sleep was ended
+}
+
+TEST_F(GateTest, SignalsArePassedOnOnce) {
+  start("#!/bin/sh\ntrap 'echo usr1' USR1\ntrap 'exit 5' USR2\n: > " + folder +
+        "/up\nwhile :; do sleep 0.02; done\n");
+  go();
+  await_file("up");
+  write("pod/signal", kubernetes::encode(GateSignal{7, SIGUSR1, true}));
+  for (int i = 0; i < 500 && read("out").empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  write("pod/signal", kubernetes::encode(GateSignal{7, SIGUSR1, true}));  // the same again
+  write("pod/warning", kubernetes::encode(GateSignal{1, SIGUSR2, true}));
+  EXPECT_EQ(wait(), 5);
+  EXPECT_EQ(read("out"), "usr1\n");
+}
+
+TEST_F(GateTest, WhatTheScriptLeavesEndsWithIt) {
+  start("#!/bin/sh\nsleep 1000 &\necho $! > " + folder + "/child\nkill -9 $$\n");
+  go();
+  EXPECT_EQ(wait(), 137);
+  EXPECT_EQ(result().end, GateResult::End::signalled);
+  EXPECT_EQ(result().signal, SIGKILL);
+  EXPECT_NE(::kill(static_cast<pid_t>(std::stol(read("child"))), 0), 0);
+}
+
+TEST_F(GateTest, NoInterpreterIsSaid) {
+  start("#!/nonexistent/python3\n");
+  go();
+  EXPECT_EQ(wait(), kNotStarted);
+  EXPECT_EQ(result().end, GateResult::End::not_started);
+  EXPECT_THAT(result().why, HasSubstr("no interpreter"));
+}
+
+TEST_F(GateTest, OutputThatCannotBeOpenedIsSaid) {
+  settings.output = folder + "/absent/out";
+  start("#!/bin/sh\n");
+  go();
+  EXPECT_EQ(wait(), kNotStarted);
+  EXPECT_THAT(result().why, HasSubstr("standard output"));
+}
+
+TEST_F(GateTest, OutputIsAppendedOnRequest) {
+  write("out", "before\n");
+  settings.appends = true;
+  start("#!/bin/sh\necho after\n");
+  go();
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(read("out"), "before\nafter\n");
+}
+
+TEST_F(GateTest, OtherRanksHoldTheAllocation) {
+  settings.runs_script = false;
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  go();
+  await_file("state/started");
+  ::kill(process, SIGTERM);
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(read("runs"), "");
+}
+
+TEST_F(GateTest, ItInstallsItself) {
+  ASSERT_TRUE(install(places.state));
+  EXPECT_EQ(::access((places.state + "/ares-gate").c_str(), X_OK), 0);
+  EXPECT_EQ(fs::file_size(places.state + "/ares-gate"), fs::file_size("/proc/self/exe"));
+}
+
+}  // namespace
+}  // namespace ares::gate

@@ -1,0 +1,270 @@
+// Tests: kubernetes/manifest, kubernetes/pod_object, agent/settings, gate/gate_text
+#include "exec/kubernetes/agent/pods/manifest.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "exec/kubernetes/agent/pods/pod_names.h"
+#include "exec/kubernetes/agent/pods/pod_object.h"
+#include "exec/kubernetes/api/json.h"
+#include "exec/kubernetes/api/login/base64.h"
+
+namespace ares::kubernetes {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class ManifestTest : public testing::Test {
+ protected:
+  ManifestTest() {
+    settings.cluster = "c";
+    settings.space = "jobs";
+    settings.image = "job:1";
+    settings.gate_image = "gate:1";
+    settings.mounts = {"/home"};
+    node.name = "n1";
+    node.uid = "node-uid";
+    node.allocatable.devices["nvidia.com/gpu"] = 4;
+    node.labels["nvidia.com/gpu.product"] = "NVIDIA-A100-SXM4-80GB";
+    job->name = "train";
+    job->uid = UserId(1000);
+    job->gid = GroupId(100);
+    job->user = "alice";
+    job->work_dir = "/home/alice/run";
+    job->arguments = {"a b", ""};
+    job->umask = 027;
+    LaunchSpec& spec = launch.spec.launch;
+    spec.attempt = {{JobId(7), TaskIndex{3}}, AttemptNo(2)};
+    spec.fence = Fence(70);
+    spec.own_id = JobId(10);
+    spec.cluster_name = "c";
+    spec.node_name = "n1";
+    spec.layout = std::make_shared<const NodeLayout>(std::vector<std::string>{"n1", "n2"},
+                                                     std::vector<std::uint32_t>{2, 2},
+                                                     std::vector<std::uint32_t>{2, 1});
+    spec.share.cpus = 2;
+    spec.share.memory = Bytes::mib(512);
+    spec.gpu_types = {"a100", "a100"};
+    spec.kill_wait = Seconds(45);
+    spec.spec = job;
+    launch.script = "#!/bin/sh\necho";
+    launch.environment = std::string("PATH=/bin\0FOO=a\nb\0", 18);
+  }
+  Json pod() const { return Json::parse(pod_manifest(launch, settings, node)); }
+  std::string secret(const char* key) const {
+    const Json object = Json::parse(secret_manifest(launch, settings, "pod-uid", Time{}));
+    return decode_base64(object.at("data").value(key, "")).value_or("?");
+  }
+  std::string refusal() const {
+    const Status possible = check_launch(launch, settings, node);
+    return possible ? "" : possible.error().message;
+  }
+
+  Settings settings;
+  NodeObject node;
+  std::shared_ptr<JobSpec> job = std::make_shared<JobSpec>();
+  Launch launch;
+};
+
+TEST_F(ManifestTest, ThePodIsTheUsersAndHasNoPrivilege) {
+  const Json object = pod();
+  EXPECT_EQ(object["metadata"]["name"], "ares-c-70-0");
+  const Json& spec = object["spec"];
+  EXPECT_EQ(spec["schedulerName"], "ares");
+  EXPECT_EQ(spec["restartPolicy"], "Never");
+  EXPECT_EQ(spec["automountServiceAccountToken"], false);
+  EXPECT_EQ(spec["terminationGracePeriodSeconds"], 45);
+  EXPECT_EQ(spec["securityContext"]["runAsUser"], 1000);
+  EXPECT_EQ(spec["securityContext"]["runAsGroup"], 100);
+  EXPECT_FALSE(spec.contains("nodeName")) << "it is bound when its Secret exists";
+  for (const char* field : {"hostNetwork", "hostPID", "hostIPC"})
+    EXPECT_FALSE(spec.contains(field));
+  for (const char* list : {"initContainers", "containers"}) {
+    const Json& security = spec[list][0]["securityContext"];
+    EXPECT_EQ(security["allowPrivilegeEscalation"], false);
+    EXPECT_EQ(security["privileged"], false);
+    EXPECT_EQ(security["capabilities"]["drop"], Json::array({"ALL"}));
+  }
+}
+
+TEST_F(ManifestTest, RequestsAreLimits) {
+  const Json resources = pod()["spec"]["containers"][0]["resources"];
+  EXPECT_EQ(resources["requests"], resources["limits"]);
+  EXPECT_EQ(resources["limits"],
+            Json::parse(R"({"cpu": "2", "memory": "536870912", "nvidia.com/gpu": "2"})"));
+}
+
+TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
+  Json object = pod();
+  object["metadata"]["uid"] = "pod-uid";
+  object["spec"]["nodeName"] = "n1";
+  object["metadata"]["annotations"][kGoAnnotation] =
+      encode(GateGo{Fence(70), Time(Seconds(9)), "b", {"h"}, {"A=1"}});
+  const std::optional<PodObject> read = read_pod(object, "c");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->attempt, launch.spec.launch.attempt);
+  EXPECT_EQ(read->fence, Fence(70));
+  EXPECT_EQ(read->node_uid, "node-uid");
+  EXPECT_TRUE(read->has_finalizer && read->is_going);
+  EXPECT_EQ(read->go->at, Time(Seconds(9)));
+  const auto spec = node::decode_step_spec(read->spec);
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->launch.spec->name, "train");
+  EXPECT_FALSE(read_pod(object, "other"));
+}
+
+TEST_F(ManifestTest, LabelsAloneDoNotMakeAPodOurs) {
+  Json object = pod();
+  object["metadata"]["name"] = "mine";
+  EXPECT_FALSE(read_pod(object, "c"));
+  object = pod();
+  object["metadata"]["labels"][kFenceLabel] = "x";
+  EXPECT_FALSE(read_pod(object, "c"));
+  EXPECT_FALSE(read_pod(Json::parse("{}"), "c"));
+}
+
+TEST_F(ManifestTest, StatesOfContainers) {
+  Json object = pod();
+  object["status"] = Json::parse(R"({"phase": "Failed", "reason": "Evicted", "podIP": "10.0.0.1",
+    "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled",
+      "message": "m", "finishedAt": "2026-01-02T03:04:05Z"}}}],
+    "initContainerStatuses": [{"name": "gate", "state": {"terminated": {"exitCode": 2, "reason": "Error"}}}]})");
+  const PodObject ended = *read_pod(object, "c");
+  EXPECT_EQ(ended.main, PodObject::Main::ended);
+  EXPECT_EQ(ended.exit_code, 137);
+  EXPECT_TRUE(ended.gate_failed && ended.ended_at);
+  EXPECT_EQ(ended.address, "10.0.0.1");
+  object["status"] = Json::parse(R"({"phase": "Pending",
+    "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ErrImagePull"}}}]})");
+  EXPECT_EQ(read_pod(object, "c")->main_reason, "ErrImagePull");
+  object["status"] =
+      Json::parse(R"({"containerStatuses": [{"name": "main", "state": {"running": {}}}]})");
+  EXPECT_EQ(read_pod(object, "c")->main, PodObject::Main::running);
+}
+
+TEST_F(ManifestTest, TheSecretGoesWithItsPod) {
+  const Json object = Json::parse(secret_manifest(launch, settings, "pod-uid", Time{}));
+  EXPECT_EQ(object["immutable"], true);
+  EXPECT_EQ(object["metadata"]["ownerReferences"][0]["uid"], "pod-uid");
+  EXPECT_EQ(secret("script"), launch.script);
+  const std::string environment = secret("environment");
+  EXPECT_THAT(environment, HasSubstr(std::string("FOO=a\nb\0", 8)));
+  EXPECT_THAT(environment, HasSubstr("ARES_JOB_ID=10"));
+  EXPECT_THAT(environment, HasSubstr("WORLD_SIZE=2"));
+  EXPECT_THAT(environment, HasSubstr("USER=alice"));
+  EXPECT_THAT(environment, Not(HasSubstr("ares-rsh")));
+}
+
+TEST_F(ManifestTest, OnlyTheFirstRankRunsTheScript) {
+  EXPECT_TRUE(decode_settings(secret("settings"))->runs_script);
+  launch.spec.launch.rank = 1;
+  EXPECT_EQ(pod()["metadata"]["name"], "ares-c-70-1");
+  EXPECT_FALSE(decode_settings(secret("settings"))->runs_script);
+  EXPECT_THAT(secret("script"), IsEmpty());
+}
+
+TEST_F(ManifestTest, OutputIsWrittenOnlyToWhatIsMounted) {
+  const auto output = [&](const char* pattern) {
+    job->std_out = pattern;
+    return decode_settings(secret("settings"))->output;
+  };
+  EXPECT_EQ(output(""), "/home/alice/run/ares-7_3.out");
+  EXPECT_EQ(output("%x.txt"), "/home/alice/run/train.txt");
+  EXPECT_EQ(output("/home/x"), "/home/x");
+  EXPECT_THAT(output("/homes/x"), IsEmpty());
+  EXPECT_THAT(output("/home/../etc/x"), IsEmpty());
+  const GateSettings gate = *decode_settings(secret("settings"));
+  EXPECT_THAT(gate.arguments, ElementsAre("a b", ""));
+  EXPECT_EQ(gate.umask, 027U);
+  EXPECT_EQ(gate.fence, Fence(70));
+  EXPECT_THAT(gate.tasks, ElementsAre(2, 1));
+}
+
+TEST_F(ManifestTest, TheGoNamesTheFirstPodAndTheTime) {
+  launch.spec.launch.master_port = 4711;
+  const GateGo go = go_of(launch.spec, Time(Seconds(99)), "boot", {"10.0.0.1", "10.0.0.2"});
+  EXPECT_THAT(go.variables, Contains("MASTER_ADDR=10.0.0.1"));
+  EXPECT_THAT(go.variables, Contains("MASTER_PORT=4711"));
+  EXPECT_THAT(go.variables, Contains("ARES_JOB_START_TIME=99"));
+  EXPECT_THAT(go_of(launch.spec, Time{}, "", {}).variables,
+              Not(Contains(HasSubstr("MASTER_ADDR"))));
+}
+
+TEST_F(ManifestTest, WhatCannotRunIsRefusedByName) {
+  EXPECT_THAT(refusal(), IsEmpty());
+  job->uid = UserId(0);
+  EXPECT_THAT(refusal(), HasSubstr("allow_root"));
+  settings.allow_root = true;
+  EXPECT_THAT(refusal(), IsEmpty());
+  launch.spec.launch.share.gpu_part = 500;
+  EXPECT_THAT(refusal(), HasSubstr("part of a GPU"));
+  launch.spec.launch.share.gpu_part = 0;
+  launch.spec.launch.gpu_types = {"h100"};
+  EXPECT_THAT(refusal(), HasSubstr("h100"));
+  launch.spec.launch.gpu_types.clear();
+  settings.image.clear();
+  EXPECT_THAT(refusal(), HasSubstr("image"));
+  settings.image = "i";
+  launch.script.resize(kMostOfSecret + 1);
+  EXPECT_THAT(refusal(), HasSubstr("at most"));
+}
+
+TEST_F(ManifestTest, PatchesAndDeletionsAreForThisPodOnly) {
+  const Json patch = Json::parse(annotation_patch("u", {{"a", "1"}}));
+  EXPECT_EQ(patch["metadata"]["uid"], "u");
+  EXPECT_EQ(patch["metadata"]["annotations"]["a"], "1");
+  EXPECT_EQ(Json::parse(finalizer_patch("u"))["metadata"]["uid"], "u");
+  const Json options = Json::parse(delete_options("u", 30));
+  EXPECT_EQ(options["preconditions"]["uid"], "u");
+  EXPECT_EQ(options["gracePeriodSeconds"], 30);
+  EXPECT_EQ(Json::parse(binding_manifest("p", "u", "n"))["metadata"]["uid"], "u");
+}
+
+TEST(PluginSettingsTest, RoundTripAndRefusals) {
+  Settings settings;
+  settings.cluster = "c";
+  settings.space = "jobs";
+  settings.gate_image = "g";
+  settings.mounts = {"/a", "/b"};
+  settings.features = {"zone"};
+  settings.allow_root = true;
+  const auto read = decode_plugin_settings(encode(settings));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(read->mounts, ElementsAre("/a", "/b"));
+  EXPECT_TRUE(read->allow_root);
+  const auto refusal = [&](auto change) {
+    Settings other = settings;
+    change(other);
+    const auto got = decode_plugin_settings(encode(other));
+    return got ? std::string() : got.error().message;
+  };
+  EXPECT_THAT(refusal([](Settings& s) { s.gate_image.clear(); }), HasSubstr("gate_image"));
+  EXPECT_THAT(refusal([](Settings& s) { s.space = "A b"; }), HasSubstr("namespace"));
+  EXPECT_THAT(refusal([](Settings& s) { s.cluster = "Big"; }), HasSubstr("cluster"));
+  EXPECT_THAT(refusal([](Settings& s) { s.mounts = {"/"}; }), HasSubstr("mounts"));
+}
+
+TEST(GateTextTest, RoundTrips) {
+  const GateGo go =
+      *decode_go(encode(GateGo{Fence(1), Time(Seconds(2)), "b", {"h1", "h2"}, {"A=x\ny"}}));
+  EXPECT_THAT(go.hosts, ElementsAre("h1", "h2"));
+  EXPECT_THAT(go.variables, ElementsAre("A=x\ny"));
+  GateResult result;
+  result.end = GateResult::End::not_started;
+  result.why = std::string(5000, 'x');
+  const std::string text = encode(result);
+  EXPECT_LT(text.size(), 4096U) << "the most that a termination message has";
+  EXPECT_EQ(decode_result(text)->end, GateResult::End::not_started);
+  EXPECT_FALSE(decode_result("end nonsense\n"));
+  EXPECT_FALSE(decode_go("garbage"));
+  EXPECT_FALSE(decode_signal(""));
+  EXPECT_FALSE(decode_settings("fence x\n"));
+}
+
+}  // namespace
+}  // namespace ares::kubernetes

@@ -1,0 +1,249 @@
+// Tests: kubernetes/pod_requests, kubernetes/node_object, kubernetes/node_table
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "exec/kubernetes/agent/nodes/node_object.h"
+#include "exec/kubernetes/agent/nodes/node_table.h"
+#include "exec/kubernetes/agent/nodes/pod_requests.h"
+
+namespace ares::kubernetes {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Json json(const char* text) {
+  return Json::parse(text);
+}
+
+// --- requests -------------------------------------------------------------------------------------
+
+TEST(PodRequestsTest, ContainersAddUpAndInitContainersComeBefore) {
+  const Amounts amounts = requests_of(json(R"({"spec": {
+    "containers": [{"resources": {"requests": {"cpu": "250m", "memory": "64Mi"}}},
+                   {"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "2"}}}, {}],
+    "initContainers": [{"resources": {"requests": {"cpu": "1100m", "memory": "1Gi"}}},
+                       {"resources": {"requests": {"cpu": "100m"}}}],
+    "overhead": {"cpu": "10m"}}})"));
+  EXPECT_EQ(amounts.cpu, 1260);
+  EXPECT_EQ(amounts.memory, Bytes::gib(1));
+  EXPECT_EQ(amounts.devices.at("nvidia.com/gpu"), 2);
+}
+
+TEST(PodRequestsTest, InitContainersThatStayCountWithTheContainers) {
+  const Amounts amounts = requests_of(json(R"({"spec": {
+    "containers": [{"resources": {"requests": {"cpu": "1"}}}],
+    "initContainers": [{"restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+                       {"resources": {"requests": {"cpu": "2"}}}]}})"));
+  EXPECT_EQ(amounts.cpu, 2500) << "the last init container runs beside the one that stays";
+}
+
+TEST(PodRequestsTest, OnlyBoundPodsThatHaveNotEndedReserve) {
+  EXPECT_TRUE(is_reserving(json(R"({"spec": {"nodeName": "n"}, "status": {"phase": "Running"}})")));
+  EXPECT_TRUE(is_reserving(json(R"({"spec": {"nodeName": "n"}, "status": {"phase": "Pending"}})")));
+  EXPECT_FALSE(is_reserving(json(R"({"spec": {}, "status": {"phase": "Pending"}})")));
+  EXPECT_FALSE(
+      is_reserving(json(R"({"spec": {"nodeName": "n"}, "status": {"phase": "Succeeded"}})")));
+  EXPECT_FALSE(is_reserving(json(R"({"spec": {"nodeName": "n"}, "status": {"phase": "Failed"}})")));
+}
+
+TEST(PodRequestsTest, OddObjectsReserveNothing) {
+  for (const char* text :
+       {R"({})", R"({"spec": 1})", R"({"spec": {"containers": "none"}})",
+        R"({"spec": {"containers": [{"resources": {"requests": {"cpu": 3}}}]}})",
+        R"({"spec": {"containers": [{"resources": {"requests": {"cpu": "x"}}}]}})"})
+    EXPECT_EQ(requests_of(json(text)), Amounts{}) << text;
+}
+
+// --- a node ---------------------------------------------------------------------------------------
+
+Json node_json(const std::string& more = "") {
+  Json node = json(R"({
+    "metadata": {"name": "n1", "uid": "u1", "creationTimestamp": "2026-01-02T03:04:05Z",
+                 "labels": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB", "zone": "a"}},
+    "spec": {},
+    "status": {"allocatable": {"cpu": "3920m", "memory": "8Gi", "nvidia.com/gpu": "2",
+                               "nvidia.com/mig-1g.5gb": "1", "pods": "110"},
+               "nodeInfo": {"bootID": "boot"},
+               "conditions": [{"type": "MemoryPressure", "status": "False"},
+                              {"type": "Ready", "status": "True"}]}})");
+  if (!more.empty()) node.merge_patch(json(more.c_str()));
+  return node;
+}
+
+TEST(NodeObjectTest, InventoryIsWhatOtherPodsLeave) {
+  const NodeObject node = read_node(node_json());
+  EXPECT_EQ(node.name, "n1");
+  EXPECT_EQ(node.boot_id, "boot");
+  EXPECT_THAT(node.problem, IsEmpty());
+  Amounts taken;
+  taken.cpu = 900;
+  taken.memory = Bytes::gib(1);
+  taken.devices["nvidia.com/gpu"] = 1;
+  bool is_full = true;
+  const Inventory inventory = inventory_of(node, taken, {"zone", "absent"}, is_full);
+  EXPECT_FALSE(is_full);
+  EXPECT_EQ(inventory.cpus, 3U);
+  EXPECT_EQ(inventory.memory, Bytes::gib(7));
+  EXPECT_THAT(inventory.features, ElementsAre("zone=a"));
+  std::vector<std::string> types;
+  for (const Gpu& gpu : inventory.gpus) types.push_back(gpu.type);
+  EXPECT_THAT(types, ElementsAre("a100", "1g.5gb"));
+}
+
+TEST(NodeObjectTest, AFullNodeStillHasAnInventory) {
+  Amounts taken;
+  taken.cpu = 5000;
+  taken.devices["nvidia.com/gpu"] = 7;
+  bool is_full = false;
+  const Inventory inventory = inventory_of(read_node(node_json()), taken, {}, is_full);
+  EXPECT_TRUE(is_full);
+  EXPECT_EQ(inventory.cpus, 1U);
+  EXPECT_EQ(inventory.gpus.size(), 1U);
+}
+
+TEST(NodeObjectTest, TypesOfGpus) {
+  const std::pair<const char*, const char*> kTypes[] = {{"Tesla-V100-PCIE-16GB", "v100"},
+                                                        {"NVIDIA-H100-80GB-HBM3", "h100"},
+                                                        {"NVIDIA-L40S", "l40s"},
+                                                        {"NVIDIA-GeForce-RTX-4090", "rtx-4090"},
+                                                        {"", "gpu"},
+                                                        {"NVIDIA", "gpu"}};
+  for (const auto& [product, type] : kTypes) {
+    Json node = node_json();
+    node["metadata"]["labels"]["nvidia.com/gpu.product"] = product;
+    EXPECT_EQ(gpu_resources(read_node(node)).front().type, type) << product;
+  }
+}
+
+TEST(NodeObjectTest, WhyNoPodShouldStartThere) {
+  const std::pair<const char*, const char*> kProblems[] = {
+      {R"({"spec": {"unschedulable": true}})", "cordoned"},
+      {R"({"spec": {"taints": [{"key": "k", "value": "v", "effect": "NoExecute"}]}})",
+       "k=v:NoExecute"},
+      {R"({"status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "silent"}]}})",
+       "silent"},
+      {R"({"status": {"conditions": []}})", "not ready"},
+      {R"({"metadata": {"deletionTimestamp": "2026-01-02T03:04:05Z"}})", "deleted"}};
+  for (const auto& [patch, problem] : kProblems)
+    EXPECT_THAT(read_node(node_json(patch)).problem, HasSubstr(problem)) << patch;
+  EXPECT_THAT(
+      read_node(node_json(R"({"spec": {"taints": [{"key": "k", "effect": "PreferNoSchedule"}]}})"))
+          .problem,
+      IsEmpty());
+}
+
+TEST(NodeObjectTest, WhatIsNoNode) {
+  EXPECT_THAT(read_node(json("{}")).name, IsEmpty());
+  EXPECT_THAT(read_node(node_json(R"({"metadata": {"uid": null}})")).name, IsEmpty());
+  EXPECT_THAT(read_node(node_json(R"({"metadata": {"creationTimestamp": "x"}})")).name, IsEmpty());
+}
+
+// --- all nodes ------------------------------------------------------------------------------------
+
+class NodeTableTest : public testing::Test, private exec::NodeEvents {
+ protected:
+  void node_changed(const exec::FoundNode& node) override {
+    told.push_back(node.name + " " + node.identity + " " + std::to_string(node.inventory.cpus) +
+                   (node.problem.empty() ? "" : " " + node.problem));
+    incarnations.push_back(node.incarnation);
+  }
+  void node_removed(const std::string& name, const std::string&) override {
+    told.push_back("-" + name);
+  }
+  std::vector<std::string> look() {
+    told.clear();
+    table.tell(*this);
+    return told;
+  }
+  void set(const char* more = "") { table.set_node(read_node(node_json(more))); }
+
+  std::set<std::string> held;  // uids
+  NodeTable table{
+      NodeTableSettings{.prefix = "k-", .cluster_id = "id"},
+      [this](const std::string&, const std::string& uid) { return held.contains(uid); }};
+  std::vector<std::string> told;
+  std::vector<std::uint64_t> incarnations;
+};
+
+constexpr const char* kOther = R"({"metadata": {"uid": "u2"}})";
+
+TEST_F(NodeTableTest, TellsOnlyChanges) {
+  set();
+  EXPECT_TRUE(table.has_news());
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 3"));
+  EXPECT_FALSE(table.has_news());
+  set();
+  EXPECT_THAT(look(), IsEmpty());
+  table.set_pod("p", "n1", {.cpu = 1500});
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 2"));
+  table.set_pod("p", "n1", {.cpu = 1500});
+  EXPECT_THAT(look(), IsEmpty());
+  table.remove_pod("p");
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 3"));
+  EXPECT_TRUE(table.find("k-n1"));
+  EXPECT_FALSE(table.find("n1"));
+}
+
+TEST_F(NodeTableTest, PodsMayBeKnownBeforeTheirNode) {
+  table.set_pod("p", "n1", {.cpu = 2500});
+  EXPECT_THAT(look(), IsEmpty());
+  set();
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 1"));
+}
+
+TEST_F(NodeTableTest, AFullNodeTakesNoJobs) {
+  table.set_pod("p", "n1", {.cpu = 3500});
+  set();
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("other pods")));
+}
+
+TEST_F(NodeTableTest, AServerThatDoesNotAnswerIsAProblemOfEachNode) {
+  set();
+  (void)look();
+  table.set_problem("no answer");
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 3 no answer"));
+  table.set_problem("");
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 3"));
+}
+
+TEST_F(NodeTableTest, AnotherNodeOfTheNameIsAnotherIncarnation) {
+  set();
+  (void)look();
+  table.remove_node("n1");
+  set(kOther);
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u2 3"));
+  EXPECT_GT(incarnations[1], incarnations[0]) << "although made within the same second";
+}
+
+TEST_F(NodeTableTest, ItIsNotToldWhileSomethingMayRunOnTheFirst) {
+  set();
+  (void)look();
+  held = {"u1"};
+  table.remove_node("n1");
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 removed from Kubernetes")));
+  set(kOther);
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 another node")));
+  table.look_again("n1");
+  EXPECT_THAT(look(), IsEmpty());
+  held.clear();
+  table.look_again("n1");
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u2 3"));
+}
+
+TEST_F(NodeTableTest, ARemovedNodeGoesWhenNothingRunsThere) {
+  set();
+  (void)look();
+  held = {"u1"};
+  table.remove_node("n1");
+  (void)look();
+  held.clear();
+  table.look_again("n1");
+  EXPECT_THAT(look(), ElementsAre("-k-n1"));
+  EXPECT_FALSE(table.find("k-n1"));
+}
+
+}  // namespace
+}  // namespace ares::kubernetes

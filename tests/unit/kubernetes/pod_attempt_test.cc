@@ -1,0 +1,373 @@
+// Tests: kubernetes/pod_attempt, kubernetes/pod_names
+#include "exec/kubernetes/agent/pods/pod_attempt.h"
+
+#include <gmock/gmock.h>
+
+#include "exec/kubernetes/agent/pods/pod_names.h"
+
+namespace ares::kubernetes {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr BootTime kBoot{std::chrono::hours(1)};
+const Time kWall{std::chrono::hours(480'000)};
+
+node::Moment at(Duration since = {}) {
+  return {kWall + since, kBoot + since};
+}
+
+Launch launch_of(std::optional<Seconds> limit = std::nullopt) {
+  auto job = std::make_shared<JobSpec>();
+  job->name = "job";
+  Launch launch;
+  launch.spec.launch.attempt = {{JobId(7), TaskIndex{}}, AttemptNo(2)};
+  launch.spec.launch.fence = Fence(70);
+  launch.spec.launch.time_limit = limit;
+  launch.spec.launch.kill_wait = Seconds(30);
+  launch.spec.launch.spec = job;
+  launch.script = "#!/bin/sh\n";
+  return launch;
+}
+
+PodObject pod_of(PodObject::Main main = PodObject::Main::waiting) {
+  PodObject pod;
+  pod.name = "ares-c-70-0";
+  pod.uid = "pod-uid";
+  pod.node_uid = "node-uid";
+  pod.node = "node1";
+  pod.attempt = {{JobId(7), TaskIndex{}}, AttemptNo(2)};
+  pod.fence = Fence(70);
+  pod.phase = "Pending";
+  pod.main = main;
+  pod.has_finalizer = true;
+  return pod;
+}
+
+PodObject going(PodObject pod) {
+  pod.is_going = true;
+  pod.go = GateGo{Fence(70), kWall, "boot-1", {}, {}};
+  return pod;
+}
+
+PodObject ended(PodObject pod, const GateResult& result, int code) {
+  pod.main = PodObject::Main::ended;
+  pod.main_reason = code == 0 ? "Completed" : "Error";
+  pod.main_message = encode(result);
+  pod.exit_code = code;
+  pod.ended_at = kWall + Seconds(5);
+  return pod;
+}
+
+GateResult exited(int code) {
+  GateResult result;
+  result.end = GateResult::End::exited;
+  result.code = code;
+  result.user_cpu = Seconds(2);
+  return result;
+}
+
+// The next call must be of that kind, and succeeds.
+template <class Action>
+Action take(PodAttempt& attempt) {
+  std::optional<PodAction> action = attempt.next(kBoot);
+  if (!action || !std::holds_alternative<Action>(*action)) {
+    ADD_FAILURE() << "another call, or none: " << (action ? static_cast<int>(action->index()) : -1);
+    return {};
+  }
+  attempt.succeeded(*action, "pod-uid");
+  return std::get<Action>(*action);
+}
+
+PodAttempt bound() {
+  PodAttempt attempt(launch_of(), "node-uid");
+  take<CreatePod>(attempt);
+  take<CreateSecret>(attempt);
+  take<BindPod>(attempt);
+  return attempt;
+}
+
+PodAttempt ready(std::optional<Seconds> limit = std::nullopt) {
+  PodAttempt attempt(launch_of(limit), "node-uid");
+  take<CreatePod>(attempt);
+  take<CreateSecret>(attempt);
+  take<BindPod>(attempt);
+  attempt.observe(pod_of(PodObject::Main::running));
+  return attempt;
+}
+
+PodAttempt running(std::optional<Seconds> limit = std::nullopt) {
+  PodAttempt attempt = ready(limit);
+  attempt.go();
+  EXPECT_TRUE(std::holds_alternative<WriteGo>(*attempt.next(kBoot)));
+  attempt.wrote_go({Fence(70), kWall, "boot-1", {}, {}});
+  return attempt;
+}
+
+TEST(PodAttemptTest, TheSecretIsThereBeforeThePodIsBound) {
+  PodAttempt attempt = bound();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::accepted);
+  EXPECT_FALSE(attempt.next(kBoot)) << "the go was not given";
+  attempt.observe(pod_of(PodObject::Main::running));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::ready);
+  EXPECT_FALSE(attempt.may_run());
+}
+
+TEST(PodAttemptTest, AGoIsWrittenOnlyWhenTheGateWaits) {
+  PodAttempt attempt = bound();
+  attempt.go();
+  EXPECT_FALSE(attempt.next(kBoot));
+  attempt.observe(pod_of(PodObject::Main::running));
+  EXPECT_TRUE(std::holds_alternative<WriteGo>(*attempt.next(kBoot)));
+  EXPECT_TRUE(attempt.may_run()) << "the call may arrive";
+  attempt.wrote_go({Fence(70), kWall, "boot-1", {}, {}});
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  EXPECT_EQ(attempt.report().ran_since, kWall);
+  EXPECT_FALSE(attempt.next(kBoot)) << "it is given once";
+}
+
+TEST(PodAttemptTest, TheResultIsWhatTheGateSays) {
+  PodAttempt attempt = running();
+  attempt.observe(ended(going(pod_of()), exited(3), 3));
+  const AttemptReport report = attempt.report();
+  EXPECT_EQ(report.phase, AttemptPhase::done);
+  EXPECT_EQ(report.exit.code, 3);
+  EXPECT_EQ(report.usage.user_cpu, Seconds(2));
+  EXPECT_EQ(report.ended_at, kWall + Seconds(5));
+  EXPECT_FALSE(attempt.next(kBoot)) << "it stays until its end is recorded";
+  attempt.release();
+  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 1);
+  take<RemoveFinalizer>(attempt);
+  EXPECT_FALSE(attempt.is_forgotten());
+  attempt.vanish();
+  EXPECT_TRUE(attempt.is_forgotten());
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::done);
+}
+
+TEST(PodAttemptTest, AGateThatWasKilledLeavesItsSignal) {
+  PodAttempt attempt = running();
+  PodObject pod = ended(going(pod_of()), {}, 137);
+  pod.main_message.clear();
+  pod.main_reason = "OOMKilled";
+  attempt.observe(pod);
+  EXPECT_EQ(attempt.report().exit.signal, 9);
+  EXPECT_TRUE(attempt.report().exit.out_of_memory);
+}
+
+TEST(PodAttemptTest, AContainerThatWasStartedAgainIsLost) {
+  PodAttempt attempt = running();
+  GateResult result;
+  result.end = GateResult::End::ran_before;
+  result.why = "started again";
+  attempt.observe(ended(going(pod_of()), result, 125));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
+  EXPECT_THAT(attempt.report().detail, HasSubstr("not run again"));
+}
+
+TEST(PodAttemptTest, EvictionIsNotTheJobsFault) {
+  PodAttempt attempt = running();
+  PodObject pod = ended(going(pod_of()), exited(0), 0);
+  pod.reason = "Evicted";
+  pod.message = "low on memory";
+  attempt.observe(pod);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
+  EXPECT_THAT(attempt.report().detail, HasSubstr("low on memory"));
+}
+
+TEST(PodAttemptTest, APodThatDisappearsAfterItsGoProvesNothing) {
+  PodAttempt attempt = running();
+  attempt.vanish();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  EXPECT_THAT(attempt.report().detail, HasSubstr("not known"));
+  EXPECT_TRUE(attempt.may_run());
+  attempt.node_booted("boot-1");
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  attempt.node_booted("boot-2");
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
+  EXPECT_FALSE(attempt.may_run());
+}
+
+TEST(PodAttemptTest, ADeletionInKubernetesProvesNothing) {
+  PodAttempt attempt = running();
+  PodObject pod = going(pod_of(PodObject::Main::running));
+  pod.is_deleted = true;
+  attempt.observe(pod);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  GateResult result;
+  result.end = GateResult::End::signalled;
+  result.signal = 15;
+  pod = ended(pod, result, 143);
+  attempt.observe(pod);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
+  EXPECT_THAT(attempt.report().detail, HasSubstr("deleted in Kubernetes"));
+}
+
+TEST(PodAttemptTest, APodThatDisappearsBeforeItsGoNeverRan) {
+  PodAttempt attempt = ready();
+  attempt.vanish();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  EXPECT_TRUE(attempt.never_ran()->is_nodes_fault);
+}
+
+TEST(PodAttemptTest, FailuresBeforeTheGoAreTheJobsOrTheNodes) {
+  struct Case {
+    const char *main, *gate, *phase;
+    bool is_nodes_fault;
+  };
+  for (const Case& of :
+       {Case{"ImagePullBackOff", "", "Pending", false},
+        Case{"InvalidImageName", "", "Pending", false},
+        Case{"CreateContainerConfigError", "", "Pending", false},
+        Case{"", "ImagePullBackOff", "Pending", true}, Case{"", "", "Failed", true}}) {
+    PodAttempt attempt = bound();
+    PodObject pod = pod_of();
+    pod.main_reason = of.main;
+    pod.gate_reason = of.gate;
+    pod.phase = of.phase;
+    attempt.observe(pod);
+    ASSERT_TRUE(attempt.never_ran()) << of.main << of.gate << of.phase;
+    EXPECT_EQ(attempt.never_ran()->is_nodes_fault, of.is_nodes_fault) << of.main << of.gate;
+    attempt.go();
+    EXPECT_FALSE(attempt.may_run()) << "no go after a failure";
+  }
+  PodAttempt attempt = bound();
+  PodObject pulling = pod_of();
+  pulling.main_reason = "ContainerCreating";
+  attempt.observe(pulling);
+  EXPECT_FALSE(attempt.never_ran());
+}
+
+TEST(PodAttemptTest, ARefusedPodIsTheJobsFault) {
+  PodAttempt attempt(launch_of(), "node-uid");
+  const PodAction action = *attempt.next(kBoot);
+  attempt.failed(action, Failure::invalid, "spec.containers: no", kBoot);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  EXPECT_FALSE(attempt.never_ran()->is_nodes_fault);
+  EXPECT_EQ(attempt.never_ran()->cause, "spec.containers: no");
+  attempt.release();
+  EXPECT_TRUE(attempt.is_forgotten());
+}
+
+TEST(PodAttemptTest, ACallThatIsNotAnsweredIsRepeatedLater) {
+  PodAttempt attempt(launch_of(), "node-uid");
+  attempt.failed(*attempt.next(kBoot), Failure::unavailable, "", kBoot);
+  EXPECT_FALSE(attempt.next(kBoot));
+  EXPECT_TRUE(std::holds_alternative<CreatePod>(*attempt.next(*attempt.retry_at())));
+  EXPECT_FALSE(attempt.next(kBoot + Seconds(99))) << "one call at a time";
+}
+
+TEST(PodAttemptTest, KillBeforeTheGoLeavesNothing) {
+  PodAttempt attempt = ready();
+  attempt.kill(false, std::nullopt);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::ready) << "a go may not follow: not yet certain";
+  take<DeletePod>(attempt);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  attempt.go();
+  EXPECT_FALSE(attempt.next(kBoot));
+  PodAttempt unmade(launch_of(), "node-uid");
+  unmade.kill(true, std::nullopt);
+  EXPECT_EQ(unmade.report().phase, AttemptPhase::never_ran);
+}
+
+TEST(PodAttemptTest, KillWhileAGoIsUnderWayWaitsForWhatTheGateSays) {
+  PodAttempt attempt = ready();
+  attempt.go();
+  const PodAction go = *attempt.next(kBoot);
+  attempt.kill(false, std::nullopt);
+  attempt.failed(go, Failure::unavailable, "timed out", kBoot);
+  EXPECT_NE(attempt.report().phase, AttemptPhase::never_ran);
+  const std::optional<PodAction> removal = attempt.next(kBoot + Seconds(10));
+  ASSERT_TRUE(removal && std::holds_alternative<DeletePod>(*removal));
+  attempt.succeeded(*removal, "");
+  EXPECT_NE(attempt.report().phase, AttemptPhase::never_ran);
+  PodAttempt other = attempt;
+  GateResult never;
+  never.end = GateResult::End::never_ran;
+  attempt.observe(ended(pod_of(), never, 143));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  other.observe(ended(going(pod_of()), exited(0), 0));
+  EXPECT_EQ(other.report().phase, AttemptPhase::done);
+}
+
+TEST(PodAttemptTest, AKillGivesTheScriptItsGraceAndALaterOneLess) {
+  PodAttempt attempt = running();
+  attempt.kill(false, std::nullopt);
+  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 30);
+  attempt.kill(false, Seconds(60));
+  EXPECT_FALSE(attempt.next(kBoot));
+  attempt.kill(true, std::nullopt);
+  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 1);
+  attempt.observe(ended(going(pod_of()), exited(0), 0));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::done) << "we deleted it";
+}
+
+TEST(PodAttemptTest, TheTimeLimitCountsFromTheGo) {
+  PodAttempt attempt = running(Seconds(100));
+  EXPECT_EQ(attempt.next_deadline(), kWall + Seconds(100));
+  attempt.tick(at(Seconds(99)));
+  EXPECT_FALSE(attempt.next(kBoot));
+  attempt.tick(at(Seconds(100)));
+  const Annotate reason = take<Annotate>(attempt);
+  EXPECT_EQ(reason.values.front().first, kEndAnnotation);
+  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 30);
+  attempt.observe(ended(going(pod_of()), exited(0), 0));
+  EXPECT_TRUE(attempt.report().exit.timed_out);
+}
+
+TEST(PodAttemptTest, ANewLimitIsRecordedInThePod) {
+  PodAttempt attempt = running(Seconds(100));
+  attempt.set_limit(Seconds(50));
+  EXPECT_EQ(attempt.next_deadline(), kWall + Seconds(50));
+  EXPECT_EQ(take<Annotate>(attempt).values.front().second, "50");
+  attempt.set_limit(std::nullopt);
+  EXPECT_FALSE(attempt.next_deadline());
+  EXPECT_EQ(take<Annotate>(attempt).values.front().second, "unlimited");
+}
+
+TEST(PodAttemptTest, SignalsAreWrittenOneAfterTheOther) {
+  PodAttempt attempt = running();
+  attempt.signal(11, 10, true);
+  attempt.signal(12, 12, false);
+  const Annotate first = take<Annotate>(attempt);
+  ASSERT_EQ(first.values.size(), 1U);
+  EXPECT_EQ(decode_signal(first.values[0].second)->number, 11U);
+  EXPECT_EQ(decode_signal(take<Annotate>(attempt).values[0].second)->signal, 12);
+  EXPECT_FALSE(attempt.next(kBoot));
+}
+
+TEST(PodAttemptTest, ALaterAgentKnowsAllFromThePod) {
+  PodObject pod = going(pod_of(PodObject::Main::running));
+  pod.time_limit = "50";
+  PodAttempt attempt(pod, launch_of(Seconds(100)).spec);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  EXPECT_EQ(attempt.report().ran_since, kWall);
+  EXPECT_EQ(attempt.next_deadline(), kWall + Seconds(50));
+  EXPECT_FALSE(attempt.next(kBoot));
+
+  PodAttempt waiting(pod_of(PodObject::Main::running), launch_of().spec);
+  EXPECT_EQ(waiting.report().phase, AttemptPhase::ready);
+  waiting.go();
+  EXPECT_TRUE(std::holds_alternative<WriteGo>(*waiting.next(kBoot)));
+
+  PodObject late = ended(going(pod_of()), exited(0), 0);
+  late.end = "time limit";
+  late.is_deleted = true;
+  PodAttempt over(late, launch_of(Seconds(1)).spec);
+  EXPECT_EQ(over.report().phase, AttemptPhase::done);
+  EXPECT_TRUE(over.report().exit.timed_out);
+}
+
+TEST(PodAttemptTest, AnotherPodOfTheNameSaysNothing) {
+  PodAttempt attempt = running();
+  PodObject other = ended(pod_of(), exited(0), 0);
+  other.uid = "other";
+  attempt.observe(other);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+}
+
+TEST(PodNamesTest, AFenceIsUsedOnce) {
+  EXPECT_EQ(pod_name("c", Fence(70), 3), "ares-c-70-3");
+}
+
+}  // namespace
+}  // namespace ares::kubernetes
