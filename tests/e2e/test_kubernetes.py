@@ -149,6 +149,22 @@ def test_signals_reach_the_script(cluster, api, space, agent):
     assert (cluster.work / "got").read_text() == "usr2\n"
 
 
+def test_suspend_stops_the_processes(cluster, api, space, agent):
+    job = submit(cluster, api, "i=0; until [ -e release ]; do i=$((i+1)); echo $i > count; sleep 0.1; done")
+    until(lambda: (cluster.work / "count").exists())
+    cluster.run("actl", "suspend", job)
+
+    def stands_still():
+        before = (cluster.work / "count").read_text()
+        time.sleep(1)  # ten times as long as the script takes for the next one
+        return (cluster.work / "count").read_text() == before
+
+    until(stands_still)
+    cluster.run("actl", "resume", job)
+    (cluster.work / "release").touch()
+    assert ends(cluster, job, "COMPLETED") == "COMPLETED|0:0"
+
+
 def test_out_of_memory(cluster, api, space, agent):
     job = submit(cluster, api, "head -c 200000000 /dev/zero | tail > /dev/null", "--mem=30M")
     ends(cluster, job, "OUT_OF_MEMORY")

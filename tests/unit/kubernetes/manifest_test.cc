@@ -81,6 +81,7 @@ TEST_F(ManifestTest, ThePodIsTheUsersAndHasNoPrivilege) {
   EXPECT_EQ(spec["terminationGracePeriodSeconds"], 45);
   EXPECT_EQ(spec["securityContext"]["runAsUser"], 1000);
   EXPECT_EQ(spec["securityContext"]["runAsGroup"], 100);
+  EXPECT_FALSE(spec["securityContext"].contains("supplementalGroups"));
   EXPECT_FALSE(spec.contains("nodeName")) << "it is bound when its Secret exists";
   for (const char* field : {"hostNetwork", "hostPID", "hostIPC"})
     EXPECT_FALSE(spec.contains(field));
@@ -90,6 +91,11 @@ TEST_F(ManifestTest, ThePodIsTheUsersAndHasNoPrivilege) {
     EXPECT_EQ(security["privileged"], false);
     EXPECT_EQ(security["capabilities"]["drop"], Json::array({"ALL"}));
   }
+}
+
+TEST_F(ManifestTest, TheUsersGroupsComeAlong) {
+  launch.spec.user.groups = {GroupId(100), GroupId(27)};
+  EXPECT_EQ(pod()["spec"]["securityContext"]["supplementalGroups"], Json::array({100, 27}));
 }
 
 TEST_F(ManifestTest, RequestsAreLimits) {
@@ -103,6 +109,8 @@ TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   Json object = pod();
   object["metadata"]["uid"] = "pod-uid";
   object["spec"]["nodeName"] = "n1";
+  object["metadata"]["annotations"][kSuspensionAnnotation] =
+      encode(PodSuspension{Seconds(3), Time(Seconds(8))});
   object["metadata"]["annotations"][kGoAnnotation] =
       encode(GateGo{Fence(70), Time(Seconds(9)), "b", {"h"}, {"A=1"}});
   const std::optional<PodObject> read = read_pod(object, "c");
@@ -112,6 +120,8 @@ TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   EXPECT_EQ(read->node_uid, "node-uid");
   EXPECT_TRUE(read->has_finalizer && read->is_going);
   EXPECT_EQ(read->go->at, Time(Seconds(9)));
+  EXPECT_EQ(read->suspension.before, Seconds(3));
+  EXPECT_EQ(read->suspension.since, Time(Seconds(8)));
   const auto spec = node::decode_step_spec(read->spec);
   ASSERT_TRUE(spec) << spec.error().message;
   EXPECT_EQ(spec->launch.spec->name, "train");

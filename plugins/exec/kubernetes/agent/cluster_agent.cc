@@ -8,6 +8,7 @@
 #include "exec/kubernetes/agent/pods/pod_call.h"
 #include "exec/kubernetes/agent/pods/pod_names.h"
 #include "os/clock.h"
+#include "os/users.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -19,6 +20,15 @@ std::uint64_t seed() {
 std::optional<PodObject> pod_in(const std::string& body, const std::string& cluster) {
   const Result<Json> object = parse_object(body, "the answer");
   return object ? read_pod(*object, cluster) : std::nullopt;
+}
+
+// As this machine knows the user. The pods of one that it does not know have no groups but the job's.
+Result<node::UserIdentity> user_of(const JobSpec& job) {
+  Result<os::User> user = os::find_user(job.uid);
+  if (!user) return fail(user.error());
+  Result<std::vector<GroupId>> groups = os::groups_of(*user, job.gid);
+  if (!groups) return fail(groups.error());
+  return node::UserIdentity{user->name, job.gid, std::move(*groups), user->home, user->shell};
 }
 
 }  // namespace
@@ -39,8 +49,10 @@ class ClusterAgent::Node final : public node::Executor {
   node::ExecutorEvents& events() { return events_; }
 
   Status launch(const node::StepSpec& spec, node::Moment now) override {
-    return agent_.launch(name_, {spec, std::string(texts_.script), std::string(texts_.environment)},
-                         now);
+    Launch launch{spec, std::string(texts_.script), std::string(texts_.environment)};
+    if (Result<node::UserIdentity> user = user_of(*spec.launch.spec))
+      launch.spec.user = std::move(*user);
+    return agent_.launch(name_, std::move(launch), now);
   }
   void go(const Go& go, std::optional<BootTime>, node::Moment now) override {
     change(go.attempt, now, [](PodAttempt& attempt) { attempt.go(); });
@@ -57,8 +69,11 @@ class ClusterAgent::Node final : public node::Executor {
   void set_limit(const SetLimit& limit, node::Moment now) override {
     change(limit.attempt, now, [&](PodAttempt& attempt) { attempt.set_limit(limit.time_limit); });
   }
-  // A pod cannot be suspended; the controller refuses it for these nodes.
-  void set_suspended(const SetSuspended&, node::Moment) override {}
+  void set_suspended(const SetSuspended& message, node::Moment now) override {
+    change(message.attempt, now, [&](PodAttempt& attempt) {
+      attempt.suspend(message.lsn.value(), message.suspended, now.wall);
+    });
+  }
   void renew_lease(const AttemptKey&, BootTime, node::Moment) override {}
   void release(const AttemptKey& key, node::Moment now) override {
     change(key, now, [](PodAttempt& attempt) { attempt.release(); });

@@ -17,6 +17,8 @@ namespace ares::kubernetes {
 namespace {
 
 constexpr std::chrono::minutes kMostOfStart{1};
+// A pod takes six calls. Servers have limits of their own, which the client obeys.
+constexpr Rate kRate{.per_second = 300, .burst = 600};
 
 Status check_permissions(ApiClient& client, const Settings& settings) {
   std::optional<Result<std::vector<AccessQuestion>>> missing;
@@ -53,6 +55,7 @@ Result<std::unique_ptr<ApiClient>> open_client(const Settings& settings) {
   if (!engine) return fail(engine.error());
   ClientSettings rules;
   rules.user_agent = "ares/" ARES_VERSION;
+  rules.rate = kRate;
   const auto seed = static_cast<std::uint64_t>(os::boot_now().time_since_epoch().count());
   return std::make_unique<ApiClient>(
       rules, ClientParts{std::move(*engine), std::move(*credentials), os::boot_now, seed});

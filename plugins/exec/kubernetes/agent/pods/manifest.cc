@@ -87,6 +87,14 @@ json mounts_of(const Settings& settings) {
   return mounts;
 }
 
+json identity_of(const node::StepSpec& spec) {
+  json identity = {{"runAsUser", spec.launch.spec->uid.value()},
+                   {"runAsGroup", spec.launch.spec->gid.value()}};
+  for (const GroupId group : spec.user.groups)
+    identity["supplementalGroups"].push_back(group.value());
+  return identity;
+}
+
 json without_privilege() {
   return {{"allowPrivilegeEscalation", false},
           {"privileged", false},
@@ -210,8 +218,7 @@ std::string pod_manifest(const Launch& launch, const Settings& settings, const N
         {"automountServiceAccountToken", false},
         {"enableServiceLinks", false},
         {"terminationGracePeriodSeconds", std::max<std::int64_t>(1, spec.kill_wait.count())},
-        {"securityContext",
-         {{"runAsUser", spec.spec->uid.value()}, {"runAsGroup", spec.spec->gid.value()}}},
+        {"securityContext", identity_of(launch.spec)},
         {"initContainers", json::array({install})},
         {"containers", json::array({main})},
         {"volumes", volumes_of(name, settings)}}}};

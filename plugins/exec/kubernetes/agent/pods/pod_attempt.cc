@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 
 #include "exec/kubernetes/agent/pods/pod_names.h"
 
@@ -50,6 +51,7 @@ PodAttempt::PodAttempt(const PodObject& pod, node::StepSpec spec)
   limit_ = pod.time_limit.empty() ? launch_.spec.launch.time_limit : limit_of(pod.time_limit);
   is_past_limit_ = pod.end == kPastLimit;
   has_warned_ = pod.warned > 0;
+  suspension_ = pod.suspension;
   if (is_past_limit_) kill_grace_ = launch_.spec.launch.kill_wait.count();
   if (pod.is_deleted) deleted_grace_ = INT64_MAX;  // by an earlier agent
   observe(pod);
@@ -61,6 +63,9 @@ void PodAttempt::kill(bool immediately, std::optional<Seconds> grace) {
   const std::int64_t wanted =
       immediately ? kAtOnce
                   : std::max(kAtOnce, grace.value_or(launch_.spec.launch.kill_wait).count());
+  // Stopped processes would not get their SIGTERM.
+  if (suspension_.since && go_)
+    annotations_.emplace_back(kWarningAnnotation, encode(GateSignal{2, SIGCONT, false}));
   kill_grace_ = std::min(kill_grace_.value_or(wanted), wanted);
   retry_at_.reset();
   look_for_end();
@@ -73,6 +78,16 @@ void PodAttempt::signal(std::uint64_t number, std::int32_t signal, bool script_o
 void PodAttempt::set_limit(std::optional<Seconds> limit) {
   limit_ = limit;
   annotations_.emplace_back(kLimitAnnotation, limit ? std::to_string(limit->count()) : kUnlimited);
+}
+
+void PodAttempt::suspend(std::uint64_t number, bool is_suspended, Time now) {
+  if (is_suspended == suspension_.since.has_value()) return;
+  if (is_suspended)
+    suspension_.since = now;
+  else
+    suspension_.before += now - *std::exchange(suspension_.since, std::nullopt);
+  signal(number, is_suspended ? SIGSTOP : SIGCONT, false);
+  annotations_.emplace_back(kSuspensionAnnotation, encode(suspension_));
 }
 
 void PodAttempt::release() {
@@ -207,23 +222,29 @@ void PodAttempt::end_with(const PodObject& pod) {
 
 // --- time ---------------------------------------------------------------------------------------
 
+// None as long as it is suspended.
+std::optional<Time> PodAttempt::limit_at() const {
+  if (!go_ || has_ended() || !limit_ || suspension_.since) return std::nullopt;
+  return go_->at + *limit_ + suspension_.before;
+}
+
 std::optional<Time> PodAttempt::next_deadline() const {
-  if (!go_ || has_ended() || !limit_ || is_past_limit_) return std::nullopt;
+  const std::optional<Time> end = limit_at();
+  if (!end || is_past_limit_) return std::nullopt;
   const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
-  const Time end = go_->at + *limit_;
-  return warning && !has_warned_ ? std::optional(end - warning->before) : std::optional(end);
+  return warning && !has_warned_ ? *end - warning->before : *end;
 }
 
 void PodAttempt::tick(node::Moment now) {
-  if (!go_ || has_ended() || !limit_) return;
+  const std::optional<Time> end = limit_at();
+  if (!end) return;
   const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
-  const Time end = go_->at + *limit_;
-  if (warning && !has_warned_ && now.wall >= end - warning->before) {
+  if (warning && !has_warned_ && now.wall >= *end - warning->before) {
     has_warned_ = true;
     annotations_.emplace_back(kWarningAnnotation,
                               encode(GateSignal{1, warning->signal, warning->batch_only}));
   }
-  if (is_past_limit_ || now.wall < end) return;
+  if (is_past_limit_ || now.wall < *end) return;
   is_past_limit_ = true;
   annotations_.emplace_back(kEndAnnotation, kPastLimit);
   kill(false, std::nullopt);

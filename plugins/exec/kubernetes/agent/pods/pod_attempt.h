@@ -57,6 +57,8 @@ class PodAttempt {
   void kill(bool immediately, std::optional<Seconds> grace);
   void signal(std::uint64_t number, std::int32_t signal, bool script_only);
   void set_limit(std::optional<Seconds> limit);
+  // Stops or continues the processes. The time limit does not count what they are stopped for.
+  void suspend(std::uint64_t number, bool is_suspended, Time now);
   // The end is recorded, or nothing waits for it: the pod is removed.
   void release();
 
@@ -92,6 +94,7 @@ class PodAttempt {
   void look_for_end();
   void end_as_never_ran();
   void end_with(const PodObject& pod);
+  std::optional<Time> limit_at() const;
   bool must_end() const {
     return kill_grace_.has_value() || is_released_ || never_ran_.has_value();
   }
@@ -109,6 +112,7 @@ class PodAttempt {
   std::optional<GateGo> go_;
   std::optional<Seconds> limit_;
   bool is_past_limit_ = false, has_warned_ = false;
+  PodSuspension suspension_;
   std::optional<std::int64_t> kill_grace_;     // asked for
   std::optional<std::int64_t> deleted_grace_;  // sent
   bool is_finalizer_removed_ = false;

@@ -6,6 +6,7 @@
 
 #include "exec/kubernetes/agent/pods/pod_names.h"
 #include "exec/kubernetes/api/rfc3339.h"
+#include "node/text_fields.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -29,6 +30,15 @@ const std::string& annotation(const Json& pod, std::string_view name) {
 std::uint64_t number_of_signal(const std::string& text) {
   const auto signal = decode_signal(text);
   return text.empty() || !signal ? 0 : signal->number;
+}
+
+PodSuspension read_suspension(const std::string& text) {
+  node::FieldReader in("suspension", text);
+  PodSuspension suspension;
+  suspension.before = Duration(in.number_or<std::int64_t>("before_us", 0));
+  if (const auto since = in.optional_number<std::int64_t>("since_us"))
+    suspension.since = Time(Duration(*since));
+  return in.status() ? suspension : PodSuspension{};
 }
 
 // The entry of that name in a list of statuses; null: there is none.
@@ -70,6 +80,13 @@ void read_gate(const Json& status, PodObject& pod) {
 
 }  // namespace
 
+std::string encode(const PodSuspension& suspension) {
+  node::FieldWriter out;
+  out.put("before_us", suspension.before.count());
+  if (suspension.since) out.put("since_us", *suspension.since);
+  return out.take();
+}
+
 std::string pod_name(std::string_view cluster, Fence fence, std::uint32_t rank) {
   return "ares-" + std::string(cluster) + "-" + std::to_string(fence.value()) + "-" +
          std::to_string(rank);
@@ -105,8 +122,8 @@ std::optional<PodObject> read_pod(const Json& pod, std::string_view cluster) {
   }
   read.time_limit = annotation(pod, kLimitAnnotation);
   read.end = annotation(pod, kEndAnnotation);
-  read.signalled = number_of_signal(annotation(pod, kSignalAnnotation));
   read.warned = number_of_signal(annotation(pod, kWarningAnnotation));
+  read.suspension = read_suspension(annotation(pod, kSuspensionAnnotation));
   read.is_deleted = !text_at(pod, {"metadata", "deletionTimestamp"}).empty();
   if (const Json* finalizers = find(pod, {"metadata", "finalizers"});
       finalizers && finalizers->is_array())
