@@ -10,10 +10,11 @@ namespace {
 // A controller that marked the node down ignores its heartbeats, although the session lives.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
-// Unix seconds.
+// Milliseconds of Unix time: a node may get a new spool twice within a second. Earlier releases counted seconds, which is less.
 std::uint64_t incarnation_by_clock(Moment now) {
-  const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, seconds));
+  using std::chrono::milliseconds;
+  const std::int64_t count = std::chrono::floor<milliseconds>(now.wall).time_since_epoch().count();
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, count));
 }
 
 }  // namespace

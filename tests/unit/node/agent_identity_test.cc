@@ -46,6 +46,19 @@ TEST(Agent, ANodeThatStartsWithAFullSpoolSaysSoAndTakesNoJob) {
   EXPECT_EQ(sent<Register>(world).back().incarnation, second.incarnation) << "it was saved";
 }
 
+// Regression: a node whose spool was replaced within a second was refused for ever.
+TEST(Agent, TwoStartsWithinASecondWithoutARecordHaveDifferentIncarnations) {
+  World world;
+  world.welcome();
+  world.advance(std::chrono::seconds(100));
+  world.disk.no_identity = world.disk.full = true;
+  world.lose_power();
+  const std::uint64_t first = sent<Register>(world).back().incarnation;
+  world.now.wall += std::chrono::milliseconds(20);
+  world.lose_power();
+  EXPECT_GT(sent<Register>(world).back().incarnation, first);
+}
+
 // Regression: the boot after it went on from the record, and the controller refused the node for ever.
 TEST(Agent, BootAfterOneThatCouldNotBeWrittenHasAHigherIncarnation) {
   World world;
