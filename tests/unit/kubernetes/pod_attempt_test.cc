@@ -258,6 +258,17 @@ TEST(PodAttemptTest, ACallThatIsNotAnsweredIsRepeatedLater) {
   EXPECT_FALSE(attempt.next(kBoot + Seconds(99))) << "one call at a time";
 }
 
+// Regression: the kubelet had changed the pod meanwhile. The agent took it for another one, and left it with its finalizer.
+TEST(PodAttemptTest, ADeletionThatConflictsIsRepeated) {
+  PodAttempt attempt = running();
+  attempt.observe(ended(going(pod_of()), exited(0), 0));
+  attempt.release();
+  const PodAction removal = *attempt.next(kBoot);
+  attempt.failed(removal, Failure::conflict, "the object has been modified", kBoot);
+  EXPECT_FALSE(attempt.is_forgotten());
+  EXPECT_TRUE(std::holds_alternative<DeletePod>(*attempt.next(*attempt.retry_at())));
+}
+
 TEST(PodAttemptTest, KillBeforeTheGoLeavesNothing) {
   PodAttempt attempt = ready();
   attempt.kill(false, std::nullopt);

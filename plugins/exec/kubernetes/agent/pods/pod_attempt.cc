@@ -319,8 +319,6 @@ void PodAttempt::failed(const PodAction& action, Failure failure, const std::str
   if (failure == Failure::not_found && !is_creating &&
       !std::holds_alternative<CreateSecret>(action))
     return vanish();
-  if (failure == Failure::conflict && std::holds_alternative<DeletePod>(action))
-    return vanish();  // another pod has the name
   if (is_starting && (failure == Failure::invalid || failure == Failure::forbidden ||
                       failure == Failure::conflict || failure == Failure::terminating ||
                       failure == Failure::unusable))
