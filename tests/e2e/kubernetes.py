@@ -109,5 +109,11 @@ class Agent:
         return self.log.read_text()
 
 
+def second_node():
+    """The name of another node with a kubelet (add_node.sh); none if there is none."""
+    nodes = [path.parent.name for path in pathlib.Path(FOLDER).glob("run/nodes/*/kubelet.pid")]
+    return nodes[0] if nodes else None
+
+
 def give_gate_image():
     subprocess.run([str(ROOT / "contrib/kubernetes/testbed/gate_image.sh"), FOLDER, str(BIN / "ares-gate")], check=True)

@@ -17,7 +17,7 @@ policy:
   kill_wait: 2
   heartbeat: 1
   launch_backoff: 1
-  dynamic_nodes: [{{names: "{node}", partitions: [kube]}}]
+  dynamic_nodes: [{{names: "{nodes}", partitions: [kube]}}]
 nodes:
   - {{name: n1, cpus: 4, memory: 4000M}}
 partitions:
@@ -39,7 +39,7 @@ def space(api, request):
 
 @pytest.fixture
 def cluster(api, space):
-    cluster = Cluster(config=CONFIG.format(node=api.node))
+    cluster = Cluster(config=CONFIG.format(nodes=",".join(filter(None, [api.node, kubernetes.second_node()]))))
     yield cluster
     cluster.close()
 
@@ -58,11 +58,11 @@ def is_idle(cluster, node):
     return "idle" in cluster.run("ainfo", "-h", "-N", "-n", node, "-o", "%t", check=False).stdout
 
 
-def submit(cluster, api, script, *options):
-    """Submits the script, to run on the node of Kubernetes."""
+def submit(cluster, api, script, *options, nodes=None):
+    """Submits the script, to run on the first node of Kubernetes or on these nodes."""
     file = cluster.work / "job.sh"
     file.write_text("#!/bin/sh\n" + script + "\n")
-    return cluster.run("asub", "--parsable", "-w", api.node, *options, file).stdout.strip()
+    return cluster.run("asub", "--parsable", "-w", nodes or api.node, *options, file).stdout.strip()
 
 
 def state_of(cluster, job):
@@ -95,7 +95,7 @@ def test_an_array_and_what_kubernetes_shows_of_it(cluster, api, space, agent):
     assert pod["spec"]["nodeName"] == api.node and pod["spec"]["schedulerName"] == "ares"
     amounts = pod["spec"]["containers"][0]["resources"]
     assert amounts["requests"] == amounts["limits"] == {"cpu": "1", "memory": str(20 << 20)}
-    assert pod["spec"]["securityContext"] == {"runAsUser": 0, "runAsGroup": 0}
+    assert pod["spec"]["securityContext"] == {"runAsUser": 0, "runAsGroup": 0, "supplementalGroups": [0]}
     assert not pod["spec"]["automountServiceAccountToken"]
     (cluster.work / "release").touch()
     for task in (1, 2, 3):
@@ -163,6 +163,37 @@ def test_suspend_stops_the_processes(cluster, api, space, agent):
     cluster.run("actl", "resume", job)
     (cluster.work / "release").touch()
     assert ends(cluster, job, "COMPLETED") == "COMPLETED|0:0"
+
+
+def test_two_nodes_know_each_other(cluster, api, space, agent):
+    other = kubernetes.second_node() or pytest.skip("no second node: see add_node.sh")
+    until(lambda: is_idle(cluster, other))
+    job = submit(cluster, api, 'cat "$ARES_HOSTFILE" > hosts; echo "$MASTER_ADDR $WORLD_SIZE $RANK" > me; until [ -e release ]; do sleep 0.1; done',
+                 "-N2", "-n3", "--ntasks-per-node=2", nodes=f"{api.node},{other}")
+    until(lambda: (cluster.work / "me").exists() and (cluster.work / "me").read_text())
+    pods = {pod["metadata"]["labels"]["ares.io/rank"]: pod for pod in api.objects("pods", space)}
+    assert {pod["spec"]["nodeName"] for pod in pods.values()} == {api.node, other}
+    addresses = [pods[rank]["status"]["podIP"] for rank in ("0", "1")]
+    lines = [line.split() for line in (cluster.work / "hosts").read_text().splitlines()]
+    assert [line[0] for line in lines] == addresses
+    assert sorted(line[1] for line in lines) == ["slots=1", "slots=2"]
+    assert (cluster.work / "me").read_text() == f"{addresses[0]} 2 0\n"
+    (cluster.work / "release").touch()
+    assert ends(cluster, job, "COMPLETED") == "COMPLETED|0:0"
+    nothing_is_left(api, space)
+
+
+def test_members_of_a_gang_exchange_data(cluster, api, space, agent):
+    other = kubernetes.second_node() or pytest.skip("no second node: see add_node.sh")
+    until(lambda: is_idle(cluster, other))
+    server = cluster.wrap("hostname -i > address.new; mv address.new address; echo 'from the server' | busybox nc -l -p 7777", "-w", api.node, "--gang=g", "--gang-size=2")
+    until(lambda: cluster.state(server) == "PENDING")
+    assert not api.of_ares("pods", space), "the gang is not complete"
+    client = cluster.wrap("until [ -e address ]; do sleep 0.1; done; until busybox nc $(cat address) 7777 > got && [ -s got ]; do sleep 0.1; done", "-w", other, "--gang=g", "--gang-size=2")
+    for job in (server, client):
+        assert ends(cluster, job, "COMPLETED") == "COMPLETED|0:0"
+    assert (cluster.work / "got").read_text() == "from the server\n"
+    nothing_is_left(api, space)
 
 
 def test_out_of_memory(cluster, api, space, agent):

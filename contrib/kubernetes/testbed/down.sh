@@ -39,18 +39,27 @@ stop_pods() {
   done
 }
 
-stop kube-scheduler
-stop kubelet
-[ ! -e "$run/cgroup" ] || { group=$(cat "$run/cgroup"); stop_pods; }
-for name in containerd kube-controller-manager kube-apiserver etcd; do stop $name; done
-if [ -e "$run/cgroup" ]; then
+# A kubelet with its containerd and its pods, and what they changed; `run` is its folder.
+stop_node() {
+  stop kubelet
+  [ -e "$run/cgroup" ] || return 0
+  group=$(cat "$run/cgroup")
+  stop_pods
+  stop containerd
   for hierarchy in /sys/fs/cgroup/*/; do
     [ ! -d "$hierarchy$group" ] || find "$hierarchy$group" -depth -type d -exec rmdir {} \; 2>/dev/null
   done
-fi
-# What the kubelet changed, and the folders that were made for its mounts.
-[ ! -e "$run/sysctl" ] || while read -r setting; do sysctl -qw "$setting" 2>/dev/null; done <"$run/sysctl"
-[ ! -e "$run/made" ] || while read -r folder; do rmdir "$folder" 2>/dev/null; done <"$run/made"
+  [ ! -e "$run/sysctl" ] || while read -r setting; do sysctl -qw "$setting" 2>/dev/null; done <"$run/sysctl"
+  # The folders that were made for its mounts.
+  [ ! -e "$run/made" ] || while read -r folder; do rmdir "$folder" 2>/dev/null; done <"$run/made"
+}
+
+stop kube-scheduler
+for node in "$run"/nodes/*/; do # by add_node.sh, so before the first one
+  [ ! -d "$node" ] || (run=${node%/}; stop_node)
+done
+stop_node
+for name in kube-controller-manager kube-apiserver etcd; do stop $name; done
 mount | awk -v run="$run/" 'index($3, run) == 1 {print $3}' | sort -r | while read -r place; do umount -l "$place"; done
 rm -rf "$run.last"
 if [ -n "${KUBE_KEEP:-}" ]; then mv "$run" "$run.last"; else rm -rf "$run"; fi

@@ -1,4 +1,4 @@
-# containerd and a kubelet for the test bed. Read by up.sh, with its variables set.
+# containerd and a kubelet for the test bed. Read by up.sh and add_node.sh, with their variables set.
 #
 # Both run in a mount namespace of their own, in which each folder that they have fixed in them is one of ours. Pods are in a
 # control group of version 1 that only this test bed uses.
@@ -8,6 +8,7 @@ state=$run/containerd
 containerd=${KUBE_CONTAINERD_ROOT:-$dir/root}/usr/bin
 runc=$dir/root/usr/sbin
 group=/$(basename "$dir")-$port
+certificate=${certificate:-kubelet}
 
 make_groups() {
   local hierarchy
@@ -73,7 +74,7 @@ END
   cat >"$run/cni/10-lo.conflist" <<END
 {"cniVersion": "0.4.0", "name": "ptp", "plugins": [
   {"type": "ptp", "ipMasq": false,
-   "ipam": {"type": "host-local", "subnet": "10.250.$((port % 250)).0/24", "dataDir": "$run/cni-data"}},
+   "ipam": {"type": "host-local", "subnet": "10.250.$((port % 250)).0/24", "routes": [{"dst": "10.250.0.0/16"}], "dataDir": "$run/cni-data"}},
   {"type": "loopback"}]}
 END
 }
@@ -110,8 +111,8 @@ failSwapOn: false
 makeIPTablesUtilChains: false
 resolvConf: ""
 staticPodPath: $run/manifests
-tlsCertFile: $pki/kubelet.crt
-tlsPrivateKeyFile: $pki/kubelet.key
+tlsCertFile: $pki/$certificate.crt
+tlsPrivateKeyFile: $pki/$certificate.key
 authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: $pki/ca.crt}}
 authorization: {mode: Webhook}
 evictionHard: {memory.available: "50Mi", nodefs.available: "1%", imagefs.available: "1%"}
