@@ -20,18 +20,6 @@ Type<std::string> endpoint_type() {
       text.print};
 }
 
-Type<std::string> file_type() {
-  const auto text = text_type();
-  return {"FILE",
-          [text](const Value& value) -> Result<std::string> {
-            auto path = text.parse(value);
-            if (path && !path->empty() && !path->starts_with('/'))
-              return fail(ErrorCode::invalid_argument, quote(*path) + " is not an absolute path");
-            return path;
-          },
-          text.print};
-}
-
 Type<Bytes> part_size_type() {
   const auto memory = memory_type();
   return {memory.name,

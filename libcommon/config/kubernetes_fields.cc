@@ -6,18 +6,6 @@
 namespace ares::config {
 namespace {
 
-Type<std::string> file_type() {
-  const auto text = text_type();
-  return {"FILE",
-          [text](const Value& value) -> Result<std::string> {
-            auto path = text.parse(value);
-            if (path && !path->empty() && !path->starts_with('/'))
-              return fail(ErrorCode::invalid_argument, quote(*path) + " is not an absolute path");
-            return path;
-          },
-          text.print};
-}
-
 Type<std::vector<std::string>> folders_type() {
   const auto list = text_list_type();
   return {"[DIR, ...]",

@@ -79,18 +79,6 @@ Type<std::string> pam_service_type() {
           text.print};
 }
 
-Type<std::string> nodes_file_type() {
-  const auto text = text_type();
-  return {"FILE",
-          [text](const Value& value) -> Result<std::string> {
-            auto path = text.parse(value);
-            if (path && !path->empty() && !path->starts_with('/'))
-              return fail(ErrorCode::invalid_argument, quote(*path) + " is not an absolute path");
-            return path;
-          },
-          text.print};
-}
-
 }  // namespace
 
 std::vector<Field<MockConfig>> mock_fields() {
@@ -110,7 +98,7 @@ std::vector<Field<MockConfig>> mock_fields() {
       field<MockConfig>("loss_rate", &MockConfig::loss_rate, fraction_type(),
                         "Share of messages between nodes and controller that are lost, each way."),
       field<MockConfig>(
-          "nodes_file", &MockConfig::nodes_file, nodes_file_type(),
+          "nodes_file", &MockConfig::nodes_file, file_type(),
           "A file of nodes that come and go, for aresd --join: a line for each with its name, a "
           "word for the machine, the number of the machine under that name, CPUs, MiB of memory, "
           "features and GPU types (lists with commas, - for none), and why no job should start "

@@ -141,6 +141,18 @@ Type<std::string> choice_type(std::vector<std::string> words) {
           [](const std::string& text) { return text; }};
 }
 
+Type<std::string> file_type() {
+  const auto text = text_type();
+  return {"FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto path = text.parse(value);
+            if (path && !path->empty() && !path->starts_with('/'))
+              return fail(ErrorCode::invalid_argument, quote(*path) + " is not an absolute path");
+            return path;
+          },
+          text.print};
+}
+
 Type<std::string> program_type() {
   const auto text = text_type();
   return {"FILE",

@@ -21,6 +21,7 @@ Type<std::string> text_type();
 Type<std::string> name_type();  // of a cluster, a partition: letters, digits, . _ -
 Type<std::string> choice_type(std::vector<std::string> words);
 Type<std::string> program_type();  // an absolute path, or nothing
+Type<std::string> file_type();     // the same, of a file that is read
 Type<std::vector<std::string>> text_list_type();
 Type<std::vector<std::string>> address_list_type();  // unix:/path, tcp:host:port
 Type<std::vector<std::string>> host_list_type();     // n[1-4]; ALL stays as it is

@@ -137,6 +137,7 @@ void NodeAgent::adopt(const AttemptReport& report, Moment now) {
   entry.intent.fence = report.fence;
   // Not known from the report. A lease that an attempt does not need does no harm.
   entry.intent.leased = setup_.can_freeze;
+  entry.is_adopted = true;
   entry.report = report;
   note_position(Epoch(), Lsn(report.fence.value()));
   attempts_.insert_or_assign(report.attempt, std::move(entry));

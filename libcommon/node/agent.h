@@ -111,6 +111,7 @@ class NodeAgent final : public ExecutorEvents {
     Lsn suspended_by{};         // the last SetSuspended; 0: it was resumed, or never suspended
     BootTime stopping_until{};  // then it has stopped, whatever its supervisor tells
     std::optional<SetSuspended> held_resume{};  // until another attempt has left its CPUs
+    bool is_adopted = false;                    // the executor alone keeps its records
   };
 
   void handle(const Prepare& message, Moment now);

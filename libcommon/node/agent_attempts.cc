@@ -195,6 +195,7 @@ void NodeAgent::resend_answer(Entry& entry, Moment now) {
   if (entry.refusal) return send(*entry.refusal);
   progress(entry.report);
   if (entry.report.phase != AttemptPhase::accepted || entry.kill_requested) return;
+  if (entry.is_adopted) return;  // the executor goes on with it by itself
   std::unique_ptr<AttemptDir> dir = spool_.open(entry.intent.attempt);
   Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
   Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());

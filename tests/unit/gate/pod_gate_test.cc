@@ -123,6 +123,8 @@ TEST_F(GateTest, AGoOfAnotherAttemptIsNone) {
   start("#!/bin/sh\necho ran > " + folder + "/runs\n");
   ::kill(process, SIGTERM);  // it looks for the go before it looks for signals
   EXPECT_EQ(wait(), kNeverRan);
+  EXPECT_EQ(result().end, GateResult::End::never_ran);
+  EXPECT_FALSE(fs::exists(places.state + "/started"));
   EXPECT_EQ(read("runs"), "");
 }
 

@@ -29,6 +29,7 @@ class ManifestTest : public testing::Test {
     settings.mounts = {"/home"};
     node.name = "n1";
     node.uid = "node-uid";
+    node.incarnation = 12;
     node.allocatable.devices["nvidia.com/gpu"] = 4;
     node.labels["nvidia.com/gpu.product"] = "NVIDIA-A100-SXM4-80GB";
     job->name = "train";
@@ -118,6 +119,7 @@ TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   EXPECT_EQ(read->attempt, launch.spec.launch.attempt);
   EXPECT_EQ(read->fence, Fence(70));
   EXPECT_EQ(read->node_uid, "node-uid");
+  EXPECT_EQ(read->node_incarnation, 12U);
   EXPECT_TRUE(read->has_finalizer && read->is_going);
   EXPECT_EQ(read->go->at, Time(Seconds(9)));
   EXPECT_EQ(read->suspension.before, Seconds(3));

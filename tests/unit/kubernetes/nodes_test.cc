@@ -233,6 +233,33 @@ TEST_F(NodeTableTest, ItIsNotToldWhileSomethingMayRunOnTheFirst) {
   EXPECT_THAT(look(), ElementsAre("k-n1 id/u2 3"));
 }
 
+// An agent that was down meanwhile told of the new node at once, and its jobs would have started beside those of the first.
+TEST_F(NodeTableTest, AnAgentThatStartsKeepsAnEarlierNodeOnWhichSomethingMayRun) {
+  held = {"u0"};
+  set();
+  const std::uint64_t created = 1'767'323'045;  // u1 and u0 were made within the same second
+  Inventory used;
+  used.cpus = 2;
+  used.memory = Bytes::gib(1);
+  table.keep_earlier("n1", "u0", created, used);
+  table.keep_earlier("n1", "u0", created, used);
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u0 4 another node")));
+  EXPECT_EQ(incarnations.back(), created);
+  held.clear();
+  table.look_again("n1");
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 3"));
+  EXPECT_GT(incarnations.back(), created);
+
+  held = {"u5"};
+  table.keep_earlier("gone", "u5", 7, used);
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-gone id/u5 2 removed from Kubernetes")));
+  held.clear();
+  table.look_again("gone");
+  EXPECT_THAT(look(), ElementsAre("-k-gone"));
+  table.keep_earlier("n1", "u1", 7, used);
+  EXPECT_THAT(look(), IsEmpty()) << "it is this very node";
+}
+
 TEST_F(NodeTableTest, ARemovedNodeGoesWhenNothingRunsThere) {
   set();
   (void)look();

@@ -128,6 +128,14 @@ TEST(PodAttemptTest, AGoIsWrittenOnlyWhenTheGateWaits) {
   EXPECT_FALSE(attempt.next(kBoot)) << "it is given once";
 }
 
+TEST(PodAttemptTest, NoGoForAnotherNodeOfTheName) {
+  PodAttempt attempt = ready();
+  attempt.go();
+  EXPECT_FALSE(attempt.next(kBoot, false));
+  EXPECT_FALSE(attempt.may_run());
+  EXPECT_TRUE(attempt.next(kBoot, true));
+}
+
 TEST(PodAttemptTest, TheResultIsWhatTheGateSays) {
   PodAttempt attempt = running();
   attempt.observe(ended(going(pod_of()), exited(3), 3));

@@ -74,6 +74,22 @@ class FoundNodeAgent : public ::testing::Test, private Uplink, private Users {
   }
 };
 
+// The launch was refused, because the agent had no record of it.
+TEST_F(FoundNodeAgent, AnAttemptThatTheExecutorHasBegunIsNotLaunchedAgain) {
+  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::accepted)};
+  start();
+  Prepare prepare;
+  prepare.launch.attempt = kKey;
+  prepare.launch.fence = Fence(9);
+  prepare.launch.spec = std::make_shared<const JobSpec>();
+  prepare.launch.share.incarnation = 40;
+  tell(prepare);
+  EXPECT_TRUE(sent<LaunchRefused>().empty());
+  EXPECT_TRUE(records.released.empty());
+  ASSERT_FALSE(sent<Progress>().empty());
+  EXPECT_EQ(sent<Progress>().back().report.phase, AttemptPhase::accepted);
+}
+
 TEST_F(FoundNodeAgent, RegistersAsTheIncarnationThatWasFound) {
   start();
   const Register first = sent<Register>().back();

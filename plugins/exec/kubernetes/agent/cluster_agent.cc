@@ -173,7 +173,13 @@ void ClusterAgent::adopt_found() {
       spec->launch.node_name = settings_.node_prefix + pod.node;
     }
     const std::string node = spec->launch.node_name;
+    Inventory used;
+    used.cpus = std::max(spec->launch.share.cpus, 1u);
+    used.memory = std::max(spec->launch.share.memory, Bytes::mib(1));
     PodAttempt attempt(pod, std::move(*spec));
+    if (attempt.may_run())
+      table_->keep_earlier(pod.node, pod.node_uid, std::max<std::uint64_t>(pod.node_incarnation, 1),
+                           used);
     if (pod.node.empty())
       attempt.release();
     else
@@ -215,7 +221,7 @@ void ClusterAgent::dispatch(node::Moment now) {
   for (const std::string& name : std::exchange(touched_, {})) {
     const auto it = attempts_.find(name);
     if (it == attempts_.end()) continue;
-    tell(name, it->second, now);
+    tell(it->second, now);
     proceed(name, now);
   }
   const std::string& problem =
@@ -294,7 +300,9 @@ void ClusterAgent::proceed(const std::string& name, node::Moment now) {
   const auto it = attempts_.find(name);
   if (it == attempts_.end()) return;
   Entry& entry = it->second;
-  if (std::optional<PodAction> action = entry.attempt.next(now.boot))
+  const NodeObject* node = table_->find(entry.node);
+  const bool may_go = node && node->uid == entry.attempt.node_uid();
+  if (std::optional<PodAction> action = entry.attempt.next(now.boot, may_go))
     perform(name, entry, std::move(*action));
   if (!entry.attempt.is_forgotten()) return schedule(name, entry, now);
   if (entry.scheduled) due_.erase({*entry.scheduled, name});
@@ -313,9 +321,9 @@ void ClusterAgent::schedule(const std::string& name, Entry& entry, node::Moment 
   if (next) due_.emplace(*next, name);
 }
 
-void ClusterAgent::tell(const std::string& name, Entry& entry, node::Moment now) {
+void ClusterAgent::tell(Entry& entry, node::Moment now) {
   const AttemptReport report = entry.attempt.report();
-  if (entry.attempt.has_ended() && table_)
+  if (entry.attempt.has_ended())
     if (const std::string& node = entry.node; node.starts_with(settings_.node_prefix))
       table_->look_again(node.substr(settings_.node_prefix.size()));
   const auto node = nodes_.find(entry.node);
@@ -330,7 +338,6 @@ void ClusterAgent::tell(const std::string& name, Entry& entry, node::Moment now)
                          now);  // releases it
   else
     events.attempt_changed(report, now);
-  (void)name;
 }
 
 std::vector<std::string> ClusterAgent::hosts_of(const node::StepSpec& spec) const {

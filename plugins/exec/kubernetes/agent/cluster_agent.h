@@ -57,7 +57,7 @@ class ClusterAgent final : public exec::Backend {
   void answered(const std::string& name, const PodAction& action, GateGo go, ApiResult result);
   void look_at_existing(const std::string& name, const PodAction& action);
   void replace_secret(const std::string& name, const PodAction& action);
-  void tell(const std::string& name, Entry& entry, node::Moment now);
+  void tell(Entry& entry, node::Moment now);
   void schedule(const std::string& name, Entry& entry, node::Moment now);
   std::vector<std::string> hosts_of(const node::StepSpec& spec) const;
 

@@ -33,6 +33,24 @@ void NodeTable::remove_node(const std::string& name) {
   changed_.insert(name);
 }
 
+void NodeTable::keep_earlier(const std::string& name, const std::string& uid,
+                             std::uint64_t incarnation, const Inventory& used) {
+  Entry& entry = nodes_[name];
+  if (entry.exists && entry.node.uid == uid) return;
+  if (entry.told_uid != uid) {
+    if (incarnation < entry.told.incarnation) return;
+    entry.told = {};
+    entry.told.name = settings_.prefix + name;
+    entry.told.identity = identity_of(uid);
+    entry.told.incarnation = incarnation;
+    entry.told_uid = uid;
+  }
+  entry.told.inventory.cpus += used.cpus;
+  entry.told.inventory.memory += used.memory;
+  entry.node.incarnation = std::max(entry.node.incarnation, incarnation + (entry.exists ? 1 : 0));
+  changed_.insert(name);
+}
+
 void NodeTable::set_pod(const std::string& uid, const std::string& node, Amounts amounts) {
   const auto it = pods_.find(uid);
   if (it != pods_.end() && it->second.node == node && it->second.amounts == amounts) return;
@@ -91,7 +109,7 @@ void NodeTable::tell_one(const std::string& name, exec::NodeEvents& events) {
 exec::FoundNode NodeTable::found(const Entry& entry, const std::string& name) const {
   exec::FoundNode node;
   node.name = settings_.prefix + name;
-  node.identity = settings_.cluster_id + "/" + entry.node.uid;
+  node.identity = identity_of(entry.node.uid);
   node.incarnation = entry.node.incarnation;
   const auto taken = taken_.find(name);
   bool is_full = false;

@@ -31,6 +31,10 @@ class NodeTable {
 
   void set_node(NodeObject node);
   void remove_node(const std::string& name);
+  // Something may run on a node that an earlier agent has told of, with these resources. If that node is gone, or another one has its
+  // name, it is told with its earlier identity as long as `holds` says so.
+  void keep_earlier(const std::string& name, const std::string& uid, std::uint64_t incarnation,
+                    const Inventory& used);
   void set_pod(const std::string& uid, const std::string& node, Amounts amounts);
   void remove_pod(const std::string& uid);
   // Of all nodes, such as a server that does not answer; empty: none.
@@ -57,6 +61,7 @@ class NodeTable {
     Amounts amounts;
   };
   void tell_one(const std::string& name, exec::NodeEvents& events);
+  std::string identity_of(const std::string& uid) const { return settings_.cluster_id + "/" + uid; }
   exec::FoundNode found(const Entry& entry, const std::string& name) const;
 
   NodeTableSettings settings_;

@@ -260,7 +260,7 @@ std::optional<PodAction> PodAttempt::ending() const {
   return std::nullopt;
 }
 
-std::optional<PodAction> PodAttempt::next(BootTime now) {
+std::optional<PodAction> PodAttempt::next(BootTime now, bool may_go) {
   if (in_flight_ || has_vanished_ || (retry_at_ && now < *retry_at_)) return std::nullopt;
   std::optional<PodAction> action;
   const bool is_end_wanted = must_end() && (is_released_ || !has_ended());
@@ -274,7 +274,7 @@ std::optional<PodAction> PodAttempt::next(BootTime now) {
     action = CreateSecret{};
   } else if (!is_bound_) {
     action = BindPod{};
-  } else if (is_go_wanted_ && is_ready_ && !go_ && !has_ended()) {
+  } else if (is_go_wanted_ && may_go && is_ready_ && !go_ && !has_ended()) {
     action = WriteGo{};
   }
   if (!action) return std::nullopt;

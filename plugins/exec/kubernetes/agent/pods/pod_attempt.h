@@ -70,7 +70,8 @@ class PodAttempt {
   std::optional<Time> next_deadline() const;
 
   // The next call to make; none: nothing, or one is in flight, or the last one failed and it is too early.
-  std::optional<PodAction> next(BootTime now);
+  // `may_go`: its node is known to be the one that the pod is for.
+  std::optional<PodAction> next(BootTime now, bool may_go = true);
   std::optional<BootTime> retry_at() const { return retry_at_; }
   void succeeded(const PodAction& action, const std::string& uid);
   void wrote_go(GateGo go);

@@ -16,8 +16,9 @@ inline constexpr const char* kAttemptLabel = "ares.io/attempt";
 inline constexpr const char* kFenceLabel = "ares.io/fence";
 inline constexpr const char* kRankLabel = "ares.io/rank";
 
-inline constexpr const char* kSpecAnnotation = "ares.io/spec";         // the record `spec`
-inline constexpr const char* kNodeAnnotation = "ares.io/node-uid";     // of the node that it is for
+inline constexpr const char* kSpecAnnotation = "ares.io/spec";      // the record `spec`
+inline constexpr const char* kNodeAnnotation = "ares.io/node-uid";  // of the node that it is for
+inline constexpr const char* kIncarnationAnnotation = "ares.io/node-incarnation";
 inline constexpr const char* kGoAnnotation = "ares.io/go";             // GateGo
 inline constexpr const char* kSignalAnnotation = "ares.io/signal";     // GateSignal
 inline constexpr const char* kWarningAnnotation = "ares.io/warning";   // GateSignal

@@ -114,6 +114,8 @@ std::optional<PodObject> read_pod(const Json& pod, std::string_view cluster) {
   if (read.name != pod_name(cluster, read.fence, read.rank)) return std::nullopt;
   read.spec = annotation(pod, kSpecAnnotation);
   read.node_uid = annotation(pod, kNodeAnnotation);
+  read.node_incarnation =
+      number_of<std::uint64_t>(annotation(pod, kIncarnationAnnotation)).value_or(0);
   read.node = text_at(pod, {"spec", "nodeName"});
   read.address = text_at(pod, {"status", "podIP"});
   if (const std::string& go = annotation(pod, kGoAnnotation); !go.empty()) {

@@ -26,8 +26,9 @@ struct PodObject {
   std::uint32_t rank = 0;
   std::string spec;      // the record `spec`
   std::string node_uid;  // of the node that it is for
-  std::string node;      // to which it is bound; empty: to none
-  std::string address;   // its IP; empty: none yet
+  std::uint64_t node_incarnation = 0;
+  std::string node;     // to which it is bound; empty: to none
+  std::string address;  // its IP; empty: none yet
   std::optional<GateGo> go{};
   bool is_going = false;  // it has the annotation, whether or not it can be read
   std::string time_limit, end;
