@@ -123,4 +123,30 @@ Type<Record> map_type(std::vector<Field<Record>> fields) {
           [fields](const Record& record) { return print_flow(record, fields); }};
 }
 
+// A list of such records, which `check` looks at as a whole.
+template <class Record>
+Type<std::vector<Record>> list_of_maps_type(
+    std::string name, std::string example, const std::vector<Field<Record>>& fields,
+    std::function<Status(const std::vector<Record>&)> check) {
+  return {std::move(name),
+          [example = std::move(example), fields,
+           check = std::move(check)](const Value& value) -> Result<std::vector<Record>> {
+            std::vector<Record> records;
+            if (value.kind == Value::Kind::null) return records;
+            if (value.kind != Value::Kind::list)
+              return fail(ErrorCode::invalid_argument, "expected a list of " + example);
+            for (const Value& item : value.items)
+              if (CheckResult done = read_map(item, records.emplace_back(), fields); !done)
+                return fail(ErrorCode::invalid_argument, done.error().message);
+            if (Status good = check(records); !good) return fail(good.error());
+            return records;
+          },
+          [fields](const std::vector<Record>& records) {
+            std::string out;
+            for (const Record& record : records)
+              out += (out.empty() ? "" : ", ") + print_flow(record, fields);
+            return out.empty() ? out : "[" + out + "]";
+          }};
+}
+
 }  // namespace ares::config

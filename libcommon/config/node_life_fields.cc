@@ -10,8 +10,6 @@
 namespace ares::config {
 namespace {
 
-constexpr std::size_t kMostDynamicNodes = 10'000;
-
 std::string print_names(const std::vector<std::string>& names) {
   return names.empty() ? "[]" : quote_yaml(compress_hostlist(names));
 }
@@ -21,14 +19,17 @@ Type<std::vector<std::string>> names_type() {
   return {names.name, names.parse, print_names};
 }
 
-Status check_rule(const DynamicNodes& rule, std::set<std::string>& seen) {
+Status check_rules(const std::vector<DynamicNodes>& rules) {
   const auto bad = [](const std::string& why) { return fail(ErrorCode::invalid_argument, why); };
-  if (rule.names.empty() || rule.partitions.empty())
-    return bad("a rule needs names and at least one partition");
-  for (const std::string& name : rule.names)
-    if (!seen.insert(name).second) return bad("node " + quote(name) + " is in two rules");
-  if (seen.size() > kMostDynamicNodes)
-    return bad("at most " + std::to_string(kMostDynamicNodes) + " names may join");
+  std::set<std::string> seen;
+  for (const DynamicNodes& rule : rules) {
+    if (rule.names.empty() == rule.prefix.empty() || rule.partitions.empty())
+      return bad("a rule needs either names or a prefix, and at least one partition");
+    for (const std::string& name : rule.names)
+      if (!seen.insert(name).second) return bad("node " + quote(name) + " is in two rules");
+    if (seen.size() > kMostDynamicNodes || rule.most > kMostDynamicNodes)
+      return bad("at most " + std::to_string(kMostDynamicNodes) + " names may join");
+  }
   return {};
 }
 
@@ -67,39 +68,25 @@ std::vector<Field<LaunchGuard>> launch_guard_fields() {
 std::vector<Field<DynamicNodes>> dynamic_node_fields() {
   using D = DynamicNodes;
   return {
-      required(field<D>("names", &D::names, names_type(), "A host list: cloud[001-200].")),
+      field<D>("names", &D::names, names_type(), "A host list: cloud[001-200]."),
+      field<D>("prefix", &D::prefix, text_type(),
+               "In place of names: all names that begin with this text, such as those of the nodes "
+               "of a Kubernetes cluster (ares\\-kubernetes(7))."),
+      field<D>("features", &D::features, text_list_type(),
+               "Features that such a node must have. The first rule with its name and its features "
+               "is the one by which it joins. Default: none."),
       required(field<D>("partitions", &D::partitions, text_list_type(),
                         "The partitions that such a node joins.")),
       field<D>("most", &D::most, count_type(),
-               "How many of them may have joined at a time. 0: all of the names."),
+               "How many of them may have joined at a time. 0: all of the names; with a prefix, "
+               "10000."),
   };
 }
 
 Type<std::vector<DynamicNodes>> dynamic_nodes_type() {
-  return {"list of rules",
-          [](const Value& value) -> Result<std::vector<DynamicNodes>> {
-            std::vector<DynamicNodes> rules;
-            if (value.kind == Value::Kind::null) return rules;
-            if (value.kind != Value::Kind::list)
-              return fail(ErrorCode::invalid_argument,
-                          "expected a list of {names: ..., partitions: ...}");
-            const auto fields = dynamic_node_fields();
-            std::set<std::string> seen;
-            for (const Value& item : value.items) {
-              DynamicNodes rule;
-              if (CheckResult done = read_map(item, rule, fields); !done)
-                return fail(ErrorCode::invalid_argument, done.error().message);
-              if (Status done = check_rule(rule, seen); !done) return fail(done.error());
-              rules.push_back(std::move(rule));
-            }
-            return rules;
-          },
-          [](const std::vector<DynamicNodes>& rules) {
-            std::string out;
-            for (const DynamicNodes& rule : rules)
-              out += (out.empty() ? "" : ", ") + print_flow(rule, dynamic_node_fields());
-            return out.empty() ? out : "[" + out + "]";
-          }};
+  return list_of_maps_type<DynamicNodes>(
+      "list of rules", "{names: ..., partitions: ...} or {prefix: ..., partitions: ...}",
+      dynamic_node_fields(), check_rules);
 }
 
 }  // namespace ares::config

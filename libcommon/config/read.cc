@@ -232,6 +232,10 @@ CheckResult check_dynamic_nodes(const Config& config, int line) {
     for (const std::string& name : rule.names)
       if (configured.contains(name))
         return problem(line, "dynamic_nodes: node " + quote(name) + " is in nodes as well");
+    for (const std::string_view name : configured)
+      if (!rule.prefix.empty() && name.starts_with(rule.prefix))
+        return problem(line, "dynamic_nodes: node " + quote(name) +
+                                 " of nodes begins with the prefix " + quote(rule.prefix));
     for (const std::string& name : rule.partitions) {
       const auto found = std::find_if(config.partitions.begin(), config.partitions.end(),
                                       [&](const Partition& p) { return p.name == name; });

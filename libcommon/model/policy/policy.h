@@ -63,11 +63,16 @@ struct Expedite {
   friend bool operator==(const Expedite&, const Expedite&) = default;
 };
 
-// Nodes that no configuration names may join under these names.
+// Nodes that join a cluster by all rules together.
+inline constexpr std::size_t kMostDynamicNodes = 10'000;
+
+// Nodes that no configuration names may join: under these names, or under all that begin with a prefix.
 struct DynamicNodes {
-  std::vector<std::string> names;       // expanded host list
+  std::vector<std::string> names;       // expanded host list; empty if there is a prefix
   std::vector<std::string> partitions;  // that they join
   std::uint32_t most = 0;               // how many of them at a time; 0 = all names
+  std::string prefix{};                 // of names; empty: `names` has them
+  std::vector<std::string> features{};  // that such a node must have
   friend bool operator==(const DynamicNodes&, const DynamicNodes&) = default;
 };
 

@@ -422,6 +422,13 @@ TEST(Config, DynamicNodesNeedNamesThatAreFreeAndPartitionsThatExist) {
   EXPECT_THAT(
       refusal(with("{names: d1, partitions: [main]}, {names: \"d[1-2]\", partitions: [main]}")),
       testing::HasSubstr("node \"d1\" is in two rules"));
+  const Config prefix = good(with("{prefix: k-, features: [gpu], partitions: [main]}"));
+  EXPECT_EQ(prefix.policy.dynamic_nodes[0].prefix, "k-");
+  EXPECT_EQ(good(to_yaml(prefix)).policy.dynamic_nodes, prefix.policy.dynamic_nodes);
+  EXPECT_THAT(refusal(with("{prefix: n, partitions: [main]}")),
+              testing::HasSubstr("begins with the prefix \"n\""));
+  EXPECT_THAT(refusal(with("{names: d1, prefix: k-, partitions: [main]}")),
+              testing::HasSubstr("either names or a prefix"));
   EXPECT_THAT(refusal(with("{names: d1}")), testing::HasSubstr("\"partitions\" is missing"));
 }
 

@@ -144,6 +144,21 @@ TEST(DynamicNode, JoinsByARuleAndRunsJobsOfItsPartitions) {
   EXPECT_EQ(c.job(key).state, JobState::configuring);
 }
 
+TEST(DynamicNode, JoinsByAPrefixAndItsFeatures) {
+  Policy policy = Cluster::default_policy();
+  policy.dynamic_nodes = {
+      {.names = {}, .partitions = {"main"}, .most = 0, .prefix = "k-", .features = {"gpu"}},
+      {.names = {}, .partitions = {"main"}, .most = 1, .prefix = "k-a", .features = {}}};
+  Cluster c(2, policy);
+  ASSERT_FALSE(join(c, "k-a1").failed)
+      << "by the second rule: it has not the features of the first";
+  const Reply full = join(c, "k-a2");
+  EXPECT_EQ(full.error.code, ErrorCode::resource_exhausted);
+  EXPECT_NE(join(c, "k-b").error.message.find("has not the features"), std::string::npos);
+  EXPECT_EQ(join(c, "k-").error.code, ErrorCode::not_found) << "a name is longer than its prefix";
+  EXPECT_EQ(join(c, "x").error.code, ErrorCode::not_found);
+}
+
 TEST(DynamicNode, IsRefusedWithoutARuleWithoutRoomAndUnlessItAsks) {
   Cluster c(2, with_dynamic_nodes(2));
   EXPECT_EQ(join(c, "x1").error.code, ErrorCode::not_found);

@@ -119,7 +119,7 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
 
 Decision decide_join(const DecisionContext& q, const Node* known, const Register& r,
                      const NodeCommand& command) {
-  Result<NodeJoined> joined = may_join(q, command.message.node, known);
+  Result<NodeJoined> joined = may_join(q, command.message.node, r.inventory, known);
   if (!joined) return refuse(joined.error().code, joined.error().message);
   Node node = known ? *known : Node{};
   node.id = joined->id;

@@ -25,16 +25,31 @@ Decision no_such_node(const std::string& name) {
   return refuse(ErrorCode::not_found, "Invalid node name specified: " + name);
 }
 
-const DynamicNodes* rule_for(const Policy& policy, const std::string& name) {
+bool has_name(const DynamicNodes& rule, const std::string& name) {
+  if (!rule.prefix.empty())
+    return name.size() > rule.prefix.size() && name.starts_with(rule.prefix);
+  return std::find(rule.names.begin(), rule.names.end(), name) != rule.names.end();
+}
+
+bool has_features(const DynamicNodes& rule, const Inventory& inventory) {
+  return std::all_of(rule.features.begin(), rule.features.end(), [&](const std::string& feature) {
+    return std::find(inventory.features.begin(), inventory.features.end(), feature) !=
+           inventory.features.end();
+  });
+}
+
+// The first one of these names, with these features if they are given.
+const DynamicNodes* rule_for(const Policy& policy, const std::string& name,
+                             const Inventory* inventory) {
   for (const DynamicNodes& rule : policy.dynamic_nodes)
-    if (std::find(rule.names.begin(), rule.names.end(), name) != rule.names.end()) return &rule;
+    if (has_name(rule, name) && (!inventory || has_features(rule, *inventory))) return &rule;
   return nullptr;
 }
 
 std::size_t joined_by(const ClusterState& state, const Policy& policy, const DynamicNodes& rule) {
   std::size_t count = 0;
   state.nodes.for_each([&](NodeId, const Node& node) {
-    count += !node.joined.empty() && rule_for(policy, node.name) == &rule ? 1 : 0;
+    count += !node.joined.empty() && rule_for(policy, node.name, &node.inventory) == &rule ? 1 : 0;
   });
   return count;
 }
@@ -89,13 +104,21 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Dele
   return d;
 }
 
-Result<NodeJoined> may_join(const DecisionContext& q, const std::string& name, const Node* known) {
-  const DynamicNodes* rule = rule_for(q.policy, name);
+Result<NodeJoined> may_join(const DecisionContext& q, const std::string& name,
+                            const Inventory& inventory, const Node* known) {
+  const DynamicNodes* rule = rule_for(q.policy, name, &inventory);
+  if (!rule && rule_for(q.policy, name, nullptr))
+    return fail(
+        ErrorCode::failed_precondition,
+        "node " + name +
+            " has not the features of any rule of dynamic_nodes in ares.yaml for that name");
   if (!rule)
     return fail(ErrorCode::not_found,
                 "node " + name +
                     " is not configured, and no rule of dynamic_nodes in ares.yaml has that name");
-  const std::size_t most = rule->most == 0 ? rule->names.size() : rule->most;
+  const std::size_t most = rule->most > 0         ? rule->most
+                           : rule->prefix.empty() ? rule->names.size()
+                                                  : kMostDynamicNodes;
   if (!known && joined_by(q.state, q.policy, *rule) >= most)
     return fail(ErrorCode::resource_exhausted,
                 "node " + name + " cannot join: " + std::to_string(most) +

@@ -10,6 +10,7 @@ namespace ares::core {
 
 // By the rules of `dynamic_nodes`. `known`: its record, if it has left but is not gone yet. Errors:
 // not_found: no rule has that name. resource_exhausted: as many nodes as may have joined by the rule.
-Result<NodeJoined> may_join(const DecisionContext& q, const std::string& name, const Node* known);
+Result<NodeJoined> may_join(const DecisionContext& q, const std::string& name,
+                            const Inventory& inventory, const Node* known);
 
 }  // namespace ares::core
