@@ -176,6 +176,8 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
       .add("PlacementGPU", or_null(partition.gpu_placement()))
       .add("Topology", or_null(partition.topology()))
       .end_line();
+  if (!partition.container_image().empty())
+    lines.add("ContainerImage", partition.container_image()).end_line();
   lines.add("TRES", tres_text(cpus, memory, nodes, gpus)).end_line();
   return lines.text(one_line);
 }

@@ -274,6 +274,29 @@ void describe_expedite(const api::Job& job, Lines& lines) {
   lines.end_line();
 }
 
+std::string mounts_text(const api::ContainerRequest& request) {
+  std::string text;
+  for (const api::ContainerMount& mount : request.mounts())
+    text += (text.empty() ? "" : ",") + mount.source() + ":" + mount.target() +
+            (mount.read_only() ? ":ro" : "");
+  return text;
+}
+
+void describe_container(const api::ContainerRequest& request, Lines& lines) {
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) lines.add(key, value);
+  };
+  add("ContainerImage", request.image());
+  add("ContainerMounts", mounts_text(request));
+  add("ContainerWorkDir", request.work_dir());
+  if (request.per_rank()) lines.count("ContainerPerRank", 1);
+  if (!request.pod_template().empty())
+    lines.add("PodTemplate", std::to_string(request.pod_template().size()) + "B");
+  add("Namespace", request.namespace_name());
+  add("ServiceAccount", request.service_account());
+  lines.end_line();
+}
+
 // What it has committed, newest first.
 void describe_checkpoints(const api::Job& job, Lines& lines) {
   if (!job.spec().has_checkpoint()) return;
@@ -346,6 +369,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   lines.end_line();
   describe_expedite(job, lines);
   describe_checkpoints(job, lines);
+  if (spec.has_container()) describe_container(spec.container(), lines);
   describe_preemption(job, lines);
   describe_suspension(job, lines);
   describe_silence(job, lines);

@@ -115,6 +115,12 @@ Status set_qos(Update& update, const std::string& value, Time) {
   return {};
 }
 
+Status set_image(Update& update, const std::string& value, Time) {
+  update.add_fields("container_image");
+  update.mutable_values()->set_container_image(cli::lower(value) == "none" ? "" : value);
+  return {};
+}
+
 using SetWord = void (api::Partition::*)(const std::string&);
 
 // The controller checks the name of the strategy.
@@ -170,6 +176,10 @@ const Keys<api::UpdatePartition>& partition_keys() {
         "Its limits apply to all jobs of the partition, in addition to those of their own QOS; "
         "empty for none.",
         set_qos},
+       {"ContainerImage", "IMAGE",
+        "Image of its jobs that name none, on nodes that run jobs in containers; none for that of "
+        "the nodes.",
+        set_image},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
       {"allocnodes",
        "allowaccounts",

@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "base/printable.h"
 #include "core/job/request_defaults.h"
+#include "model/job/image_name.h"
 #include "model/policy/request_limits.h"
 #include "proto/convert.h"
 
@@ -160,6 +161,9 @@ Result<UserBody> to_update_job(const api::JobAction& from, JobSelector jobs) {
   UpdateJob update;
   update.jobs = std::move(jobs);
   if (from.has_priority()) update.priority = from.priority();
+  if (from.has_time_limit_change())
+    return fail(ErrorCode::invalid_argument,
+                "this controller cannot change a time limit by so much; give it the new limit");
   if (from.has_time_limit()) {
     if (from.time_limit() < 0)
       return fail(ErrorCode::invalid_argument, "a time limit cannot be negative");
@@ -291,6 +295,10 @@ Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
   if (Status s = read_preempt_mode(values.preempt_mode(), to.preempt_mode); !s)
     return fail(s.error());
   to.qos = values.qos();
+  if (!values.container_image().empty() && !is_image_name(values.container_image()))
+    return fail(ErrorCode::invalid_argument,
+                quote(values.container_image()) + " is not the name of a container image");
+  to.container_image = values.container_image();
   return update;
 }
 

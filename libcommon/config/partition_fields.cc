@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
+#include "model/job/image_name.h"
 
 namespace ares::config {
 namespace {
@@ -77,6 +78,19 @@ Type<std::string> qos_name_type() {
   return {"name of a QOS", name.parse, name.print};
 }
 
+Type<std::string> image_type() {
+  const auto text = text_type();
+  return {"name of a container image",
+          [text](const Value& value) -> Result<std::string> {
+            auto image = text.parse(value);
+            if (image && !image->empty() && !is_image_name(*image))
+              return fail(ErrorCode::invalid_argument,
+                          quote(*image) + " is not the name of an image");
+            return image;
+          },
+          text.print};
+}
+
 Type<std::string> network_name_type() {
   const auto name = name_type();
   return {"name of a topology", name.parse, name.print};
@@ -124,6 +138,9 @@ std::vector<Field<Partition>> partition_fields() {
                        "their own QOS (except for a QOS with the flag OverPartQOS). It does not "
                        "restrict which QOS they may ask for. If no QOS of that name exists and "
                        "limits are enforced, no job starts in the partition."),
+      field<Partition>("image", &Partition::container_image, image_type(),
+                       "Container image of its jobs that name none, on nodes that run jobs in "
+                       "containers (ares\\-kubernetes(7)). When not given: that of the nodes."),
       partition_billing_field(),
       field<Partition>(
           "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),

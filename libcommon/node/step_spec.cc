@@ -77,6 +77,41 @@ std::optional<SiteProgram> get_program(FieldReader& in, std::string_view path,
   return program;
 }
 
+void put_container(FieldWriter& out, const ContainerRequest& request) {
+  out.put("in_container", true);
+  put_text(out, "own_image", request.image);
+  for (const ContainerMount& mount : request.mounts)
+    out.put("mount_source", mount.source)
+        .put("mount_target", mount.target)
+        .put("mount_read_only", static_cast<std::uint32_t>(mount.is_read_only));
+  put_text(out, "container_work_dir", request.work_dir);
+  put_texts(out, "container_variable", request.variables);
+  if (request.is_per_rank) out.put("per_rank", true);
+  put_text(out, "pod_template", request.pod_template);
+  put_text(out, "namespace", request.space);
+  put_text(out, "service_account", request.service_account);
+}
+
+ContainerRequest get_container(FieldReader& in) {
+  ContainerRequest request;
+  request.image = in.text_or_empty("own_image");
+  const std::vector<std::string> sources = in.all("mount_source");
+  const std::vector<std::string> targets = in.all("mount_target");
+  const auto read_only = in.numbers<std::uint32_t>("mount_read_only");
+  if (targets.size() != sources.size() || read_only.size() != sources.size())
+    in.wrong("mount_target", "does not pair with mount_source");
+  else
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      request.mounts.push_back({sources[i], targets[i], read_only[i] != 0});
+  request.work_dir = in.text_or_empty("container_work_dir");
+  request.variables = in.all("container_variable");
+  request.is_per_rank = in.flag("per_rank");
+  request.pod_template = in.text_or_empty("pod_template");
+  request.space = in.text_or_empty("namespace");
+  request.service_account = in.text_or_empty("service_account");
+  return request;
+}
+
 // Only the fields that a supervisor reads: the job's demands, dependencies and priority stay in the
 // controller.
 void put_job(FieldWriter& out, const JobSpec& job) {
@@ -112,6 +147,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
   if (job.checkpoint)
     out.put("checkpoint_place", job.checkpoint->place)
         .put("checkpoints_kept", job.checkpoint->keep);
+  if (job.container) put_container(out, *job.container);
   for (const ResourceLimit& limit : job.limits)
     out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
 }
@@ -153,6 +189,7 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
                   in.text_or_empty("gpu_bind"), in.text_or_empty("distribution")};
   if (const std::string place = in.text_or_empty("checkpoint_place"); !place.empty())
     job->checkpoint = CheckpointRequest{place, in.number_or<std::uint32_t>("checkpoints_kept", 2)};
+  if (in.flag("in_container")) job->container = get_container(in);
   const auto resources = in.numbers<std::int32_t>("rlimit_resource");
   const auto softs = in.numbers<std::uint64_t>("rlimit_soft");
   if (resources.size() != softs.size())
@@ -218,6 +255,7 @@ std::string encode(const StepSpec& spec) {
   if (!launch.step_key.empty()) out.put("step_key", launch.step_key);
   if (launch.master_port != 0) out.put("master_port", launch.master_port);
   put_checkpoints(out, launch.checkpoints);
+  put_text(out, "container_image", launch.container_image);
   return out.take();
 }
 
@@ -279,6 +317,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   launch.step_key = in.text_or_empty("step_key");
   launch.master_port = in.number_or<std::uint16_t>("master_port", 0);
   launch.checkpoints = get_checkpoints(in);
+  launch.container_image = in.text_or_empty("container_image");
   if (Status status = in.status(); !status) return fail(status.error());
   return spec;
 }

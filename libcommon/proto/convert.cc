@@ -8,6 +8,7 @@
 #include "model/job/mail.h"
 #include "model/policy/request_limits.h"
 #include "proto/api_reader.h"
+#include "proto/convert_container.h"
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"
 
@@ -201,6 +202,7 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
   out.expedite = in.expedite();
   out.spare_nodes = in.spare_nodes();
   if (in.has_checkpoint()) read_checkpoint(read, in.checkpoint(), out.checkpoint.emplace());
+  if (in.has_container()) read_container(read, in.container(), out.container.emplace());
 }
 
 void read_gang(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -232,6 +234,7 @@ void read_process_context(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.text("submit_host", in.submit_host(), TextKind::name, out.submit_host);
   read.text("submit_zone", in.submit_zone(), TextKind::name, out.submit_zone);
   read.text("command", in.command(), TextKind::path, out.command);
+  read.text("submit_line", in.submit_line(), TextKind::prose, out.submit_line);
 }
 
 void read_mail(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -384,6 +387,8 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
     out->mutable_checkpoint()->set_place(spec.checkpoint->place);
     out->mutable_checkpoint()->set_keep(spec.checkpoint->keep);
   }
+  if (spec.container) to_api(*spec.container, out->mutable_container());
+  out->set_submit_line(spec.submit_line);
   if (!spec.gang) return;
   out->mutable_gang()->set_name(spec.gang->name);
   out->mutable_gang()->set_size(spec.gang->size);

@@ -106,6 +106,7 @@ void put(const LaunchSpec& launch, api::LaunchSpec* out) {
   out->set_step_key(launch.step_key);
   out->set_master_port(launch.master_port);
   for (const Checkpoint& one : launch.checkpoints) to_api(one, out->add_checkpoints());
+  out->set_container_image(launch.container_image);
 }
 
 void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
@@ -132,6 +133,7 @@ void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   out.step_key = in.step_key();
   read.number("master_port", in.master_port(), out.master_port);
   read_checkpoints(read, in.checkpoints(), out.checkpoints);
+  read.text("container_image", in.container_image(), TextKind::title, out.container_image);
 }
 
 // --- bodies: one put and one get each ---

@@ -182,6 +182,7 @@ void put(const Partition& from, storage::Partition& to) {
   to.set_topology(from.topology);
   to.set_preempt_mode(number(from.preempt_mode));
   to.set_qos(from.qos);
+  to.set_container_image(from.container_image);
   to.set_own_billing(from.billing_weights.has_value());
   if (from.billing_weights)
     for (const auto& [tres, weight] : *from.billing_weights) {
@@ -215,6 +216,7 @@ Partition get(const storage::Partition& from, DecodeErrors& errors) {
   to.preempt_mode =
       errors.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a partition");
   to.qos = from.qos();
+  to.container_image = from.container_image();
   if (from.own_billing()) {
     to.billing_weights.emplace();
     for (const storage::TresAmount& one : from.billing_weights())

@@ -210,6 +210,8 @@ void put(const JobSpec& from, storage::JobSpec& to) {
     to.mutable_checkpoint()->set_place(from.checkpoint->place);
     to.mutable_checkpoint()->set_keep(from.checkpoint->keep);
   }
+  if (from.container) put(*from.container, *to.mutable_container());
+  to.set_submit_line(from.submit_line);
 }
 
 JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
@@ -293,6 +295,8 @@ JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
   to.spare_nodes = from.spare_nodes();
   if (from.has_checkpoint())
     to.checkpoint = CheckpointRequest{from.checkpoint().place(), from.checkpoint().keep()};
+  if (from.has_container()) to.container = get(from.container(), errors);
+  to.submit_line = from.submit_line();
   return to;
 }
 

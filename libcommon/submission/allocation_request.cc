@@ -5,6 +5,7 @@
 
 #include "cli/output/text.h"
 #include "rpc/client/client.h"
+#include "submission/container_options.h"
 #include "submission/prepare.h"
 
 namespace ares::submission {
@@ -28,6 +29,11 @@ cli::OptionTable allocation_options(Submission& target, Time now) {
   cli::OptionTable table = options(target, now);
   std::erase_if(table.options,
                 [](const cli::Option& option) { return !is_of_allocations(option); });
+  for (cli::Unsupported& refused : refused_container_options()) {
+    std::erase_if(table.options,
+                  [&](const cli::Option& option) { return option.name == refused.name; });
+    table.unsupported.push_back(std::move(refused));
+  }
   for (cli::Option& option : table.options)
     if (option.name == "job-name") option.help = "Name of the job. Default: the command's name.";
   return table;

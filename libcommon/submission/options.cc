@@ -5,6 +5,7 @@
 #include "cli/output/text.h"
 #include "cli/values/binding_values.h"
 #include "cli/values/spec_values.h"
+#include "submission/container_options.h"
 #include "submission/hint_options.h"
 #include "submission/submission.h"
 
@@ -17,8 +18,9 @@ using SpecText = void (api::JobSpec::*)(const std::string&);
 using SpecCount = void (api::JobSpec::*)(std::uint32_t);
 
 constexpr const char* kContainers =
-    "outside Kubernetes jobs have no containers; run one in the script, with apptainer, enroot or "
-    "podman";
+    "name an image with --container-image, or run a container in the script, with apptainer, "
+    "enroot "
+    "or podman";
 constexpr const char* kX11 =
     "a batch job has no display to forward; while it runs, log in to its node with ssh -X, see "
     "ares-adopt(8)";
@@ -36,10 +38,7 @@ std::vector<cli::Unsupported> unsupported() {
       {0, "consolidate-segments", false},
       {0, "container", true, kContainers},
       {0, "container-id", true, kContainers},
-      {0, "container-image", true, kContainers},
-      {0, "container-mounts", true, kContainers},
       {0, "container-name", true, kContainers},
-      {0, "container-workdir", true, kContainers},
       {0, "cores-per-socket"},
       {0, "cpu-freq"},
       {0, "delay-boot"},
@@ -87,6 +86,7 @@ class Rows {
     when();
     files();
     command();
+    for (cli::Option& row : container_options(s_)) table_.options.push_back(std::move(row));
     for (cli::Option& row : hint_options(s_)) table_.options.push_back(std::move(row));
     table_.unsupported = unsupported();
     table_.environment_prefix = "ASUB_";

@@ -301,6 +301,7 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
     row->set_topology(partition.topology);
     row->set_preempt_mode(std::string(to_string(partition.preempt_mode)));
     row->set_qos(partition.qos);
+    row->set_container_image(partition.container_image);
     for (const auto& group : partition.allow_groups) row->add_allow_groups(group);
   });
   return out;

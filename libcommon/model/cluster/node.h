@@ -132,6 +132,8 @@ struct Partition {
   // QOS whose limits apply to all of its jobs, in addition to the jobs' own; empty = none.
   std::string qos;
   std::optional<TresWeights> billing_weights{};  // none = the site's (Fairness)
+  // Of jobs that name no image, on nodes that run jobs in containers; empty = the node's.
+  std::string container_image{};
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };

@@ -49,6 +49,8 @@ struct LaunchSpec {
   std::uint16_t master_port = 0;
   // What the job has committed, newest first: it is restored from the first one that verifies.
   std::vector<Checkpoint> checkpoints{};
+  // Of the job or its partition, where nodes run jobs in containers; empty = the node's.
+  std::string container_image{};
 };
 
 struct Prepare {

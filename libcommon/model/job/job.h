@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/ids.h"
 #include "base/interval_set.h"
 #include "base/time.h"
@@ -18,6 +19,7 @@
 #include "model/cluster/resources.h"
 #include "model/job/binding.h"
 #include "model/job/checkpoint.h"
+#include "model/job/container.h"
 #include "model/job/gang.h"
 #include "model/job/gpu_constraint.h"
 #include "model/job/warning_signal.h"
@@ -235,6 +237,8 @@ struct JobSpec {
   // nodes and tasks above include them.
   std::uint32_t spare_nodes = 0;
   std::optional<CheckpointRequest> checkpoint{};
+  Boxed<ContainerRequest> container{};  // none: it runs as the node and its partition have it
+  std::string submit_line{};            // the command line of its submission, for accounting
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

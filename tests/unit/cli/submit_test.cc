@@ -459,8 +459,8 @@ INSTANTIATE_TEST_SUITE_P(
              "to its node with ssh -X, see ares-adopt(8)"},
         Case{{"--x11=first"}, "--x11 is not supported: a batch job has no display"},
         Case{{"--container=image"},
-             "--container is not supported: outside Kubernetes jobs have no containers; run one in "
-             "the script, with apptainer, enroot or podman"},
+             "--container is not supported: name an image with --container-image, or run a "
+             "container in the script, with apptainer, enroot or podman"},
         Case{{"--mail-type=BEGIN,often"}, "--mail-type: unknown mail type \"often\""},
         Case{{"--mail-type=stage_out"},
              "--mail-type: the mail type STAGE_OUT is not supported yet: there are no burst"},

@@ -172,10 +172,19 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   job->limits = {{7, 1024}, {4, 0}};
   job->memory_per_cpu = Bytes::mib(500);
   job->checkpoint = CheckpointRequest{"/s", 3};
+  job->container = ContainerRequest{.image = "i:1",
+                                    .mounts = {{"/a", "/b", true}, {"/c", "/c", false}},
+                                    .work_dir = "/w",
+                                    .variables = {"A", "B"},
+                                    .is_per_rank = true,
+                                    .pod_template = "{\n}",
+                                    .space = "s",
+                                    .service_account = "u"};
   StepSpec spec;
   spec.launch.attempt = kTask;
   spec.launch.fence = Fence(99);
   spec.launch.own_id = JobId(15);
+  spec.launch.container_image = "i:1";
   spec.launch.spec = job;
   spec.launch.layout = std::make_shared<const NodeLayout>(std::vector<std::string>{"n1", "n2"},
                                                           std::vector<std::uint32_t>{4, 2},
@@ -212,6 +221,8 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->visible_gpus, spec.visible_gpus);
   EXPECT_EQ(read->launch.checkpoints, spec.launch.checkpoints);
   EXPECT_EQ(read->launch.spec->checkpoint, job->checkpoint);
+  EXPECT_EQ(read->launch.spec->container, job->container);
+  EXPECT_EQ(read->launch.container_image, "i:1");
 }
 
 TEST(ReportAttempt, TellsOfCheckpointsThatTheControllerHasNotConfirmed) {

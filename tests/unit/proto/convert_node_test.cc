@@ -41,11 +41,11 @@ static bool operator==(const FromNode& x, const FromNode& y) {
 }
 
 static bool operator==(const LaunchSpec& x, const LaunchSpec& y) {
-  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = x;
-  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W] = y;
+  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, xx] = x;
+  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, XX] = y;
   return *spec == *SPEC && *layout == *LAYOUT &&
-         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w) ==
-             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W);
+         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, xx) ==
+             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, XX);
 }
 static bool operator==(const Prepare& x, const Prepare& y) {
   const auto& [a, b, c] = x;

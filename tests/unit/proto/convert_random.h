@@ -160,6 +160,8 @@ class RandomWire {
     s.submit_host = word();
     s.submit_zone = word();
     s.command = path();
+    s.submit_line = word() + " \"" + word() + "\"";
+    if (flag()) s.container = container();
     s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
     s.mail_user = flag() ? "" : word();
     if (flag())
@@ -176,6 +178,19 @@ class RandomWire {
     return s;
   }
 
+  ContainerRequest container() {
+    ContainerRequest c;
+    if (flag())
+      c.image = "registry:5000/" + std::string(1, static_cast<char>('a' + number(26))) + ":1";
+    c.mounts = list([this] { return ContainerMount{"/" + word(), "/" + word(), flag()}; });
+    if (flag()) c.work_dir = "/" + word();
+    if (flag()) c.variables = {"PATH", "_x1"};
+    c.is_per_rank = flag();
+    if (flag()) c.pod_template = "{\"kind\": \"Pod\"}";
+    c.space = word();
+    c.service_account = word();
+    return c;
+  }
   Checkpoint checkpoint() {
     Checkpoint c;
     c.sequence = 1 + number(1u << 20);
@@ -331,6 +346,7 @@ class RandomWire {
     if (has_steps) l.step_key = argument() + '\0';
     l.master_port = static_cast<std::uint16_t>(random_());
     l.checkpoints = list([this] { return checkpoint(); });
+    if (flag()) l.container_image = word();
     return l;
   }
   JournalPosition position() {

@@ -123,6 +123,11 @@ class RandomModel {
   }
 
   template <class T>
+  void fill(Boxed<T>& value) {
+    if (below(4) != 0) fill(value.emplace());
+  }
+
+  template <class T>
   void fill(std::shared_ptr<const T>& value) {
     value = std::make_shared<const T>(make<T>());
   }

@@ -7,6 +7,7 @@
 
 #include "base/saturating.h"
 #include "core/accounts/limits/partition_bounds.h"
+#include "core/job/checks/container_checks.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
 #include "core/topology/cpu_layouts.h"
@@ -93,6 +94,7 @@ class Search {
   void offer(const Node& node) {
     const Inventory& has = node.inventory;
     if (excluded_.hold(node.name)) return;
+    if (spec_.container) containers_ = containers_ || runs_containers(has.features);
     if (!constraint_.every.holds(has.features) || !same_.holds(has.features)) return;
     ++with_features_;
     if (has.cpus == 0) {  // never registered, and the configuration leaves its size open
@@ -167,6 +169,8 @@ class Search {
   std::string why(const std::string& partition) const {
     if (satisfied() || unknown_) return {};
     const std::string where = " of partition " + partition;
+    if (spec_.container && !containers_)
+      return "no node" + where + " runs jobs in containers (--container-image and the like)";
     if (with_features_ == 0 && features_text().empty())
       return "all nodes" + where + " are excluded (-x)";
     if (with_features_ == 0)
@@ -304,6 +308,7 @@ class Search {
   std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
   std::uint32_t fit_ = 0;
   Bytes most_memory_{};
+  bool containers_ = false;  // a node runs jobs in containers
   bool unknown_ = false;
   std::map<std::string, std::uint32_t> most_gpus_;
   std::vector<std::uint64_t> task_counts_;

@@ -10,6 +10,7 @@
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
 #include "core/cluster/spare_nodes.h"
+#include "core/job/checks/container_checks.h"
 #include "core/job/checks/default_memory.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/gang.h"
@@ -370,13 +371,14 @@ Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
   auto partitions = partitions_of(state, *spec);
   if (!partitions) return fail(partitions.error());
   const std::optional<Bytes> memory = default_memory(state, *spec, *partitions);
-  const bool whole =
-      spec->partitions == *partitions && spec->max_nodes > 0 && spec->spare_nodes == 0 && !memory;
+  const bool whole = spec->partitions == *partitions && spec->max_nodes > 0 &&
+                     spec->spare_nodes == 0 && !memory && !lacks_container_feature(*spec);
   if (whole && state.accounting.empty()) return spec;
   JobSpec settled = *spec;
   if (!fill_account(state.accounting, partitions->front(), settled) && whole) return spec;
   settled.partitions = std::move(*partitions);
   if (memory) settled.memory_per_cpu = memory;
+  require_container_feature(settled);
   if (settled.max_nodes == 0) settle_nodes(state, settled);
   if (settled.spare_nodes > 0) settled = with_more_nodes(std::move(settled), settled.spare_nodes);
   return std::make_shared<const JobSpec>(std::move(settled));

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/printable.h"
+#include "core/job/checks/container_checks.h"
 #include "core/job/checks/default_memory.h"
 #include "core/job/checks/spec_fields.h"
 #include "core/job/checks/submit_checks.h"
@@ -88,6 +89,7 @@ class SpecChange {
     JobSpec changed = *job.spec;
     for (const SpecField* field : fields_) field->copy(*command_.values, changed);
     follow_default_memory(*job.spec, changed);
+    require_container_feature(changed);
     if (Status good = check(job, changed); !good) return {good.error(), nullptr};
     if (changed == *job.spec) return {};
     return {{}, std::make_shared<const JobSpec>(std::move(changed))};

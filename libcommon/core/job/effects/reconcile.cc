@@ -209,6 +209,11 @@ Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job&
   launch.leased = share.leased;
   launch.master_port = allocation.master_port;
   launch.checkpoints = job.checkpoints;
+  if (job.spec->container && !job.spec->container->image.empty()) {
+    launch.container_image = job.spec->container->image;
+  } else if (const Partition* partition = state.partitions.find(allocation.partition)) {
+    launch.container_image = partition->container_image;
+  }
   if (const Node* node = state.nodes.find(share.node)) {
     for (GpuIndex index : share.gpus) {
       const auto& gpus = node->inventory.gpus;
