@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "exec/baremetal/baremetal.h"
+#include "exec/kubernetes/settings/settings.h"
 #include "exec/mock/mock.h"
 #include "node/text_fields.h"
 #include "os/enforced.h"
@@ -46,18 +47,24 @@ Result<std::string> plugin_file(const std::string& name) {
               "the exec plugin " + name + ".so is not installed beside " + program.string());
 }
 
-// As exec/kubernetes/agent/settings.h reads them.
-void put_kubernetes(const config::KubernetesConfig& kubernetes, node::FieldWriter& options) {
-  options.put("kubeconfig", kubernetes.kubeconfig)
-      .put("context", kubernetes.context)
-      .put("namespace", kubernetes.space)
-      .put("image", kubernetes.image)
-      .put("gate_image", kubernetes.gate_image)
-      .put("node_prefix", kubernetes.node_prefix)
-      .put("node_selector", kubernetes.node_selector)
-      .put("allow_root", kubernetes.allow_root);
-  for (const std::string& folder : kubernetes.mounts) options.put("mount", folder);
-  for (const std::string& label : kubernetes.features) options.put("feature", label);
+kubernetes::Settings kubernetes_settings(const config::KubernetesConfig& from,
+                                         const std::string& cluster) {
+  kubernetes::Settings settings;
+  settings.cluster = cluster;
+  settings.kubeconfig = from.kubeconfig;
+  settings.context = from.context;
+  settings.space = from.space;
+  settings.image = from.image;
+  settings.gate_image = from.gate_image;
+  settings.node_prefix = from.node_prefix;
+  settings.node_selector = from.node_selector;
+  settings.mounts = from.mounts;
+  settings.features = from.features;
+  settings.allow_root = from.allow_root;
+  for (const config::KubernetesGrant& grant : from.grants)
+    settings.grants.push_back(
+        {grant.users, grant.groups, grant.namespaces, grant.service_accounts});
+  return settings;
 }
 
 }  // namespace
@@ -103,8 +110,7 @@ Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& 
   } else {
     if (node.exec == "kubernetes") {
       plugin.in_memory = true;
-      options.put("cluster", cluster);
-      put_kubernetes(node.kubernetes, options);
+      plugin.options = encode(kubernetes_settings(node.kubernetes, cluster));
     }
     const Result<std::string> file =
         node.exec == "kubernetes" ? plugin_file(node.exec) : Result<std::string>(node.exec);
@@ -115,7 +121,7 @@ Result<Plugin> choose_plugin(const config::NodeConfig& node, const std::string& 
     plugin.can_freeze = plugin.table->can_freeze() != 0;
     plugin.loaded = std::move(*loaded);
   }
-  plugin.options = options.take();
+  if (plugin.options.empty()) plugin.options = options.take();
   return plugin;
 }
 

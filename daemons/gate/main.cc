@@ -1,5 +1,5 @@
-// ares-gate: the first process of a job's pod, see ares-kubernetes(7). `ares-gate install FOLDER` puts it there, in the pod's
-// init container; `ares-gate run` is what the main container starts.
+// ares-gate: the first process of a job's pod, see ares-kubernetes(7). `ares-gate install FOLDER [PATH]...` puts it there, in the
+// pod's init container, if each PATH is a directory that the user may enter; `ares-gate run` is what the main container starts.
 #include <cstdio>
 #include <string_view>
 
@@ -8,11 +8,8 @@
 int main(int count, char** arguments) {
   const std::string_view verb = count > 1 ? arguments[1] : "";
   if (verb == "run" && count == 2) return ares::gate::run({});
-  if (verb == "install" && count == 3) {
-    const ares::Status installed = ares::gate::install(arguments[2]);
-    if (!installed) std::fprintf(stderr, "ares-gate: %s\n", installed.error().message.c_str());
-    return installed ? 0 : 1;
-  }
-  std::fputs("usage: ares-gate install FOLDER | ares-gate run\n", stderr);
+  if (verb == "install" && count >= 3)
+    return ares::gate::prepare(arguments[2], {arguments + 3, arguments + count}, {});
+  std::fputs("usage: ares-gate install FOLDER [PATH]... | ares-gate run\n", stderr);
   return 2;
 }

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -183,22 +184,47 @@ GateResult wait_and_run(const Places& places) {
   return ended(GateResult::End::exited, "");
 }
 
-}  // namespace
-
-int run(const Places& places) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // where the container shares its processes with others
-  const GateResult result = wait_and_run(places);
-  const std::string text = kubernetes::encode(result);
+void leave_message(const Places& places, const std::string& text) {
   // Not replaced: the kubelet has mounted this very file.
   const os::Fd file(::open(places.result.c_str(), O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644));
   if (file) (void)!::write(file.get(), text.data(), text.size());
-  return exit_code(result);
 }
 
 Status install(const std::string& folder) {
   Result<std::string> program = os::read_file("/proc/self/exe");
   if (!program) return fail(program.error());
   return os::publish_file(folder + "/" + kubernetes::kGateProgram, *program, 0555);
+}
+
+Status check_directory(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) < 0) return fail(os::errno_error("cannot mount " + path));
+  if (!S_ISDIR(about.st_mode)) return fail(os::errno_error("cannot mount " + path, ENOTDIR));
+  if (::access(path.c_str(), X_OK) < 0) return fail(os::errno_error("cannot mount " + path));
+  return {};
+}
+
+}  // namespace
+
+int run(const Places& places) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // where the container shares its processes with others
+  const GateResult result = wait_and_run(places);
+  leave_message(places, kubernetes::encode(result));
+  return exit_code(result);
+}
+
+int prepare(const std::string& folder, const std::vector<std::string>& directories,
+            const Places& places) {
+  const auto give_up = [&](const Error& error, int code) {
+    std::fprintf(stderr, "ares-gate: %s\n", error.message.c_str());
+    leave_message(places, error.message);
+    return code;
+  };
+  for (const std::string& directory : directories)
+    if (Status good = check_directory(directory); !good)
+      return give_up(good.error(), kubernetes::kGateRefused);
+  const Status installed = install(folder);
+  return installed ? 0 : give_up(installed.error(), 1);
 }
 
 }  // namespace ares::gate

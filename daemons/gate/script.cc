@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,8 @@ Duration duration_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-void set_variable(std::map<std::string, std::string>& variables, std::string_view item) {
+void set_variable(std::map<std::string, std::string, std::less<>>& variables,
+                  std::string_view item) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos || equals == 0) return;
   variables.insert_or_assign(std::string(item.substr(0, equals)),
@@ -41,15 +43,22 @@ std::string host_file_text(const ScriptStart& start) {
 }
 
 Result<std::vector<std::string>> environment_of(const ScriptStart& start) {
-  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string, std::less<>> variables;
   // What the image sets, such as PATH, holds where the job says nothing else.
   for (char** item = ::environ; *item; ++item) set_variable(variables, *item);
   Result<std::string> own = os::read_file(start.job + "/environment");
   if (!own) return fail(own.error());
+  const kubernetes::GateSettings& settings = start.settings;
+  const std::set<std::string_view> kept(settings.kept_variables.begin(),
+                                        settings.kept_variables.end());
+  const auto is_images = [&](std::string_view item) {
+    const std::string_view name = item.substr(0, item.find('='));
+    return settings.is_image_first && !kept.contains(name) && variables.contains(name);
+  };
   std::string_view rest = *own;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\0');
-    set_variable(variables, rest.substr(0, end));
+    if (!is_images(rest.substr(0, end))) set_variable(variables, rest.substr(0, end));
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   for (const std::string& item : start.go.variables) set_variable(variables, item);
@@ -95,7 +104,9 @@ void open_as(int report, const std::string& path, int flags, int descriptor, con
   ::setsid();
   ::sigprocmask(SIG_UNBLOCK, &start.blocked, nullptr);
   ::umask(settings.umask);
-  if (!settings.directory.empty()) (void)!::chdir(settings.directory.c_str());
+  if (!settings.directory.empty() && ::chdir(settings.directory.c_str()) < 0 &&
+      settings.needs_directory)
+    give_up(report, "cannot enter the working directory");
   const int flags = O_WRONLY | O_CREAT | (settings.appends ? O_APPEND : O_TRUNC);
   open_as(report, settings.input.empty() ? "/dev/null" : settings.input, O_RDONLY, 0,
           "cannot open standard input");

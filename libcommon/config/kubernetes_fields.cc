@@ -22,7 +22,27 @@ Type<std::vector<std::string>> folders_type() {
           list.print};
 }
 
+Status check_grants(const std::vector<KubernetesGrant>& grants) {
+  for (const KubernetesGrant& grant : grants)
+    if (grant.users.empty() && grant.groups.empty())
+      return fail(ErrorCode::invalid_argument, "a grant needs users or groups");
+  return {};
+}
+
 }  // namespace
+
+std::vector<Field<KubernetesGrant>> kubernetes_grant_fields() {
+  using G = KubernetesGrant;
+  return {
+      field<G>("users", &G::users, text_list_type(), "Names of users; \"*\": all users."),
+      field<G>("groups", &G::groups, text_list_type(), "Names of groups of users."),
+      required(field<G>("namespaces", &G::namespaces, text_list_type(),
+                        "Namespaces that they may name with --namespace. A user with rights over "
+                        "the pods of a namespace has power over the jobs in it.")),
+      field<G>("service_accounts", &G::service_accounts, text_list_type(),
+               "Service accounts of these namespaces that they may name with --service-account."),
+  };
+}
 
 std::vector<Field<KubernetesConfig>> kubernetes_fields() {
   using K = KubernetesConfig;
@@ -33,8 +53,9 @@ std::vector<Field<KubernetesConfig>> kubernetes_fields() {
       field<K>("context", &K::context, text_type(),
                "The context of the kubeconfig. Empty: its current one."),
       field<K>("namespace", &K::space, text_type(),
-               "The namespace in which pods of jobs are made."),
-      field<K>("image", &K::image, text_type(), "The container image in which jobs run."),
+               "The namespace in which pods of jobs are made that name no other."),
+      field<K>("image", &K::image, text_type(),
+               "The container image of jobs that name none, as their partition does not either."),
       field<K>("gate_image", &K::gate_image, text_type(),
                "An image with the program /ares-gate, which each pod starts with."),
       field<K>("node_prefix", &K::node_prefix, text_type(),
@@ -49,6 +70,13 @@ std::vector<Field<KubernetesConfig>> kubernetes_fields() {
                "Labels of nodes that become features LABEL=VALUE, for asub -C."),
       field<K>("allow_root", &K::allow_root, boolean_type(),
                "Whether jobs of root run; they are root in their container."),
+      field<K>(
+          "grants", &K::grants,
+          list_of_maps_type<KubernetesGrant>("list of grants", "{users: [...], namespaces: [...]}",
+                                             kubernetes_grant_fields(), check_grants),
+
+          "Which users may name which other namespaces and service accounts. The keys of a "
+          "grant are below. Default: none."),
   };
 }
 

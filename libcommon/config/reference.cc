@@ -62,7 +62,8 @@ std::string describe_section(const std::string& name) {
            describe(plugin_fields());
   if (name == "node")
     return describe(node_daemon_fields()) + ".PP\nKeys of mock:\n" + describe(mock_fields()) +
-           ".PP\nKeys of kubernetes:\n" + describe(kubernetes_fields());
+           ".PP\nKeys of kubernetes:\n" + describe(kubernetes_fields()) +
+           ".PP\nKeys of an item of kubernetes.grants:\n" + describe(kubernetes_grant_fields());
   return describe(log_fields());
 }
 

@@ -63,6 +63,7 @@ std::vector<Field<PluginConfig>> plugin_fields();  // an item of `scheduler.plug
 std::vector<Field<NodeConfig>> node_daemon_fields();
 std::vector<Field<MockConfig>> mock_fields();
 std::vector<Field<KubernetesConfig>> kubernetes_fields();
+std::vector<Field<KubernetesGrant>> kubernetes_grant_fields();  // an item of `kubernetes.grants`
 std::vector<Field<LogConfig>> log_fields();
 
 // The rules in force; the defaults if the configuration has no such section.

@@ -103,6 +103,14 @@ struct MockConfig {
   std::string nodes_file{};  // of nodes that the plugin finds; empty = none
 };
 
+// What users may name in Kubernetes beside the namespace of all jobs.
+struct KubernetesGrant {
+  std::vector<std::string> users{}, groups{};  // names; "*" = all users
+  std::vector<std::string> namespaces{};
+  std::vector<std::string> service_accounts{};  // of these namespaces
+  friend bool operator==(const KubernetesGrant&, const KubernetesGrant&) = default;
+};
+
 // Of an aresd whose nodes are those of a Kubernetes cluster (ares-kubernetes(7)).
 struct KubernetesConfig {
   std::string kubeconfig;  // absolute; empty = the service account of the pod that it runs in
@@ -116,6 +124,7 @@ struct KubernetesConfig {
   std::vector<std::string> features{"topology.kubernetes.io/zone", "kubernetes.io/arch",
                                     "node.kubernetes.io/instance-type", "nvidia.com/gpu.product"};
   bool allow_root = false;
+  std::vector<KubernetesGrant> grants{};
 };
 
 struct NodeConfig {

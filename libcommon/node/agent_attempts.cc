@@ -18,6 +18,11 @@ bool jobs_fault(ErrorCode code) {
          code == ErrorCode::invalid_argument;
 }
 
+// Whether the script runs on this node.
+bool has_script(const LaunchSpec& launch) {
+  return launch.rank == 0 || (launch.spec->container && launch.spec->container->is_per_rank);
+}
+
 }  // namespace
 
 // --- attempts -----------------------------------------------------------------------------------
@@ -57,7 +62,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
 
   Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
   if (!user) return refuse(key, fence, !jobs_fault(user.error().code), user.error().message, now);
-  if (launch_spec.rank == 0 && !message.script)
+  if (has_script(launch_spec) && !message.script)
     return refuse(key, fence, true, "the controller sent no batch script", now);
 
   const StepSpec step = step_of(launch_spec, std::move(*user));
@@ -212,7 +217,7 @@ Status NodeAgent::write_records(const Prepare& message, const StepSpec& step,
   Result<std::unique_ptr<AttemptDir>> dir = spool_.create(intent.attempt);
   if (!dir) return fail(dir.error());
   if (Status s = (*dir)->create(Record::spec, encode(step)); !s) return s;
-  if (intent.rank == 0) {
+  if (has_script(step.launch)) {
     if (Status s = (*dir)->create(Record::script, *message.script); !s) return s;
     const std::string_view environment =
         message.environment ? std::string_view(*message.environment) : std::string_view();

@@ -55,4 +55,13 @@ Result<std::vector<GroupId>> groups_of(const User& user, GroupId gid) {
   return groups;
 }
 
+std::string group_name(GroupId gid) {
+  group entry{};
+  group* found = nullptr;
+  std::vector<char> buffer(1024);
+  while (::getgrgid_r(gid.value(), &entry, buffer.data(), buffer.size(), &found) == ERANGE)
+    buffer.resize(buffer.size() * 2);
+  return found ? entry.gr_name : std::string();
+}
+
 }  // namespace ares::os

@@ -23,4 +23,7 @@ Result<User> find_user(const std::string& name);
 // All groups of the user, with `gid` as primary group.
 Result<std::vector<GroupId>> groups_of(const User& user, GroupId gid);
 
+// The group's name on this machine; empty: it has none.
+std::string group_name(GroupId gid);
+
 }  // namespace ares::os

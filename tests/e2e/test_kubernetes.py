@@ -1,4 +1,4 @@
-# Tests: kubernetes/cluster_agent, agent/plugin, agent/connect, kubernetes/pod_call, kubernetes_fields
+# Tests: kubernetes/cluster_agent, cluster_agent_calls, agent/plugin, agent/connect, kubernetes/pod_call, kubernetes_fields
 """Jobs as pods of a real Kubernetes (contrib/kubernetes/testbed with a kubelet). Skipped without one."""
 import re
 import time

@@ -1,6 +1,8 @@
 // What API servers, kubeconfigs and credential programs contain. The first byte says which.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "exec/kubernetes/agent/pods/pod_template.h"
 #include "exec/kubernetes/api/access_review.h"
 #include "exec/kubernetes/api/login/base64.h"
 #include "exec/kubernetes/api/login/exec_credential.h"
@@ -115,6 +117,31 @@ void try_time(std::string_view input) {
     require(decoded->size() <= input.size(), "base64 gets shorter");
 }
 
+// Whatever a template asks for, its pod has one container without privilege and nothing of the node's.
+void try_template(std::string_view input) {
+  const bool has_own_space = !input.empty() && input[0] == '+';
+  if (has_own_space) input.remove_prefix(1);
+  const auto read = kube::read_pod_template(input, has_own_space);
+  if (!read) return require_refusal(read.error());
+  kube::Json pod = {{"metadata", {{"labels", {{"ares.io/job", "1"}}}}},
+                    {"spec", {{"containers", {{{"name", "main"}}}}, {"restartPolicy", "Never"}}}};
+  kube::Json& main = pod["spec"]["containers"][0];
+  main["securityContext"] = {{"privileged", false}, {"allowPrivilegeEscalation", false}};
+  kube::add_template(*read, pod);
+  const kube::Json& spec = pod["spec"];
+  require(pod["metadata"]["labels"]["ares.io/job"] == "1", "labels of Ares stay");
+  require(spec["containers"].size() == 1 && spec["restartPolicy"] == "Never", "the pod stays one");
+  require(spec["containers"][0]["securityContext"]["privileged"] == false, "no privilege");
+  for (const char* key : {"hostNetwork", "hostPID", "hostIPC", "initContainers", "nodeName",
+                          "serviceAccountName", "securityContext", "tolerations"})
+    require(!spec.contains(key), "fields that are not listed stay out");
+  if (spec.contains("volumes"))
+    for (const kube::Json& volume : spec["volumes"]) {
+      require(!volume.contains("hostPath"), "no folder of the node");
+      require(has_own_space || !volume.contains("secret"), "no Secret of others");
+    }
+}
+
 }  // namespace
 
 void try_input(std::string_view input) {
@@ -128,6 +155,7 @@ void try_input(std::string_view input) {
     case 'd': return try_discovery(rest);
     case 'w': return try_reflector(rest);
     case 't': return try_time(rest);
+    case 'p': return try_template(rest);
     default: return;
   }
 }

@@ -212,10 +212,41 @@ TEST_F(GateTest, OtherRanksHoldTheAllocation) {
   EXPECT_EQ(read("runs"), "");
 }
 
+TEST_F(GateTest, AnImageMayKeepItsVariables) {
+  ::setenv("IMAGE_PATH", "image", 1);
+  ::setenv("KEPT", "image", 1);
+  write("job/environment", std::string("IMAGE_PATH=job\0KEPT=job\0NEW=job\0", 32));
+  settings.is_image_first = true;
+  settings.kept_variables = {"KEPT"};
+  start("#!/bin/sh\necho $IMAGE_PATH $KEPT $NEW\n");
+  go();
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(read("out"), "image job job\n");
+  ::unsetenv("IMAGE_PATH");
+  ::unsetenv("KEPT");
+}
+
+TEST_F(GateTest, AWorkingDirectoryThatWasAskedForMustExist) {
+  settings.directory = folder + "/absent";
+  settings.needs_directory = true;
+  start("#!/bin/sh\n");
+  go();
+  EXPECT_EQ(wait(), kNotStarted);
+  EXPECT_THAT(result().why, HasSubstr("working directory"));
+}
+
 TEST_F(GateTest, ItInstallsItself) {
-  ASSERT_TRUE(install(places.state));
+  ASSERT_EQ(prepare(places.state, {places.job}, places), 0);
   EXPECT_EQ(::access((places.state + "/ares-gate").c_str(), X_OK), 0);
   EXPECT_EQ(fs::file_size(places.state + "/ares-gate"), fs::file_size("/proc/self/exe"));
+}
+
+TEST_F(GateTest, WhatCannotBeMountedIsSaidBeforeIt) {
+  for (const std::string& path : {folder + "/absent", folder + "/boot_id"}) {
+    EXPECT_EQ(prepare(places.state, {path}, places), kubernetes::kGateRefused);
+    EXPECT_THAT(read("result"), HasSubstr("cannot mount " + path));
+  }
+  EXPECT_FALSE(fs::exists(places.state + "/ares-gate"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "exec/kubernetes/settings/object_name.h"
+
 namespace ares::kubernetes {
 namespace {
 

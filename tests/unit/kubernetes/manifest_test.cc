@@ -1,4 +1,4 @@
-// Tests: kubernetes/manifest, kubernetes/pod_object, agent/settings, gate/gate_text
+// Tests: kubernetes/manifest, kubernetes/pod_object, pods/pod_container, pods/launch, gate/gate_text
 #include "exec/kubernetes/agent/pods/manifest.h"
 
 #include <gmock/gmock.h>
@@ -180,6 +180,122 @@ TEST_F(ManifestTest, OnlyTheFirstRankRunsTheScript) {
   EXPECT_THAT(secret("script"), IsEmpty());
 }
 
+TEST_F(ManifestTest, TheContainerNumbersItsGpusByItself) {
+  launch.spec.launch.share.gpus = {GpuIndex(2), GpuIndex(3)};
+  EXPECT_THAT(secret("environment"), HasSubstr(std::string("CUDA_VISIBLE_DEVICES=0,1\0", 25)));
+}
+
+TEST_F(ManifestTest, EachRankRunsTheScriptIfAskedTo) {
+  job->container.emplace().is_per_rank = true;
+  job->std_out = "out";
+  launch.spec.launch.rank = 1;
+  EXPECT_TRUE(decode_settings(secret("settings"))->runs_script);
+  EXPECT_EQ(secret("script"), launch.script);
+  EXPECT_EQ(decode_settings(secret("settings"))->output, "/home/alice/run/out.1")
+      << "ranks do not truncate each other's file";
+  job->std_out = "out.%n";
+  EXPECT_EQ(decode_settings(secret("settings"))->output, "/home/alice/run/out.1");
+  launch.spec.launch.rank = 0;
+  EXPECT_EQ(decode_settings(secret("settings"))->output, "/home/alice/run/out.0");
+}
+
+TEST_F(ManifestTest, TheJobsImageComesBeforeThePartitionsAndTheNodes) {
+  const auto image = [&] { return pod()["spec"]["containers"][0]["image"]; };
+  EXPECT_EQ(image(), "job:1");
+  launch.spec.launch.container_image = "partition:2";  // the controller chose it
+  EXPECT_EQ(image(), "partition:2");
+  EXPECT_FALSE(decode_settings(secret("settings"))->is_image_first);
+}
+
+TEST_F(ManifestTest, AnImageThatTheJobNamesKeepsItsEnvironment) {
+  ContainerRequest& request = job->container.emplace();
+  request.image = "own:1";
+  request.variables = {"FOO"};
+  const GateSettings gate = *decode_settings(secret("settings"));
+  EXPECT_TRUE(gate.is_image_first);
+  EXPECT_THAT(gate.kept_variables, Contains("FOO"));
+  EXPECT_THAT(gate.kept_variables, Contains("ARES_JOB_ID"));
+  EXPECT_THAT(gate.kept_variables, Contains("RANK"));
+  EXPECT_THAT(gate.kept_variables, Not(Contains("PATH"))) << "the image's, not the submitter's";
+}
+
+TEST_F(ManifestTest, MountsLieBelowTheSites) {
+  ContainerRequest& request = job->container.emplace();
+  request.mounts = {{"/home/alice/data", "/data", true}, {"/home", "/all", false}};
+  request.work_dir = "/data/x";
+  const Json spec = pod()["spec"];
+  const Json mounts = spec["containers"][0]["volumeMounts"];
+  EXPECT_THAT(mounts, Contains(Json::parse(
+                          R"({"name": "mount-0", "mountPath": "/data", "subPath": "alice/data",
+                              "readOnly": true})")));
+  EXPECT_THAT(mounts, Contains(Json::parse(R"({"name": "mount-0", "mountPath": "/all"})")));
+  EXPECT_THAT(mounts, Contains(Json::parse(R"({"name": "mount-0", "mountPath": "/home"})")));
+  const Json& gate = spec["initContainers"][0];
+  EXPECT_EQ(gate["command"], Json::parse(
+                                 R"(["/ares-gate", "install", "/ares/gate", "/home/alice/data",
+                                     "/home"])"));
+  EXPECT_EQ(decode_settings(secret("settings"))->directory, "/data/x");
+  EXPECT_TRUE(decode_settings(secret("settings"))->needs_directory);
+  EXPECT_EQ(decode_settings(secret("settings"))->output, "/home/alice/run/ares-7_3.out")
+      << "files are where the job was submitted";
+}
+
+TEST_F(ManifestTest, OtherMountsAreRefused) {
+  const auto refused = [&](const char* source, const char* target) {
+    job->container.emplace().mounts = {{source, target, false}};
+    return refusal();
+  };
+  EXPECT_THAT(refused("/home/a", "/data"), IsEmpty());
+  EXPECT_THAT(refused("/home/a", "/home/a"), IsEmpty());
+  EXPECT_THAT(refused("/etc", "/data"), HasSubstr("none of the directories"));
+  EXPECT_THAT(refused("/home2/a", "/data"), HasSubstr("none of the directories"));
+  EXPECT_THAT(refused("/home/../etc", "/data"), HasSubstr("normal form"));
+  EXPECT_THAT(refused("/home/a/", "/data"), HasSubstr("normal form"));
+  EXPECT_THAT(refused("/home/a", "/home/b"), HasSubstr("would hide"));
+  EXPECT_THAT(refused("/home/a", "/"), HasSubstr("root"));
+  for (const char* target : {"/ares", "/ares/gate", "/proc", "/sys/fs", "/dev/nvidia0"})
+    EXPECT_THAT(refused("/home/a", target), HasSubstr("lies in")) << target;
+  EXPECT_THAT(refused("/home/a", "/dev/shm"), IsEmpty());
+}
+
+TEST_F(ManifestTest, NamespacesAndServiceAccountsAreGranted) {
+  settings.grants = {{{"alice"}, {"ml"}, {"team"}, {"reader"}}};
+  ContainerRequest& request = job->container.emplace();
+  request.space = "team";
+  request.service_account = "reader";
+  launch.spec.user.name = "bob";
+  EXPECT_THAT(refusal(), HasSubstr("may not use service account \"reader\" of namespace \"team\""));
+  launch.groups = {"ml"};
+  EXPECT_THAT(refusal(), IsEmpty());
+  const Json object = pod();
+  EXPECT_EQ(object["metadata"]["namespace"], "team");
+  EXPECT_EQ(object["spec"]["serviceAccountName"], "reader");
+  EXPECT_EQ(object["spec"]["automountServiceAccountToken"], true);
+  EXPECT_EQ(Json::parse(secret_manifest(launch, settings, "u", Time{}))["metadata"]["namespace"],
+            "team");
+  request.service_account.clear();
+  request.space = "kube-system";
+  EXPECT_THAT(refusal(), HasSubstr("may not use namespace"));
+  request.space.clear();
+  request.service_account = "reader";
+  EXPECT_THAT(refusal(), HasSubstr("may not use")) << "the grant is for the other namespace";
+}
+
+TEST_F(ManifestTest, ATemplateAddsToThePod) {
+  ContainerRequest& request = job->container.emplace();
+  request.pod_template = R"({"metadata": {"labels": {"team": "x"}}, "spec": {
+    "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
+    "containers": [{"name": "main", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}]}})";
+  EXPECT_THAT(refusal(), IsEmpty());
+  const Json object = pod();
+  EXPECT_EQ(object["metadata"]["labels"]["team"], "x");
+  EXPECT_EQ(object["metadata"]["labels"][kJobLabel], "7");
+  EXPECT_THAT(object["spec"]["containers"][0]["volumeMounts"],
+              Contains(Json::parse(R"({"name": "shm", "mountPath": "/dev/shm"})")));
+  request.pod_template = R"({"spec": {"hostNetwork": true}})";
+  EXPECT_THAT(refusal(), HasSubstr("spec.hostNetwork is not allowed"));
+}
+
 TEST_F(ManifestTest, OutputIsWrittenOnlyToWhatIsMounted) {
   const auto output = [&](const char* pattern) {
     job->std_out = pattern;
@@ -235,30 +351,6 @@ TEST_F(ManifestTest, PatchesAndDeletionsAreForThisPodOnly) {
   EXPECT_EQ(options["preconditions"]["uid"], "u");
   EXPECT_EQ(options["gracePeriodSeconds"], 30);
   EXPECT_EQ(Json::parse(binding_manifest("p", "u", "n"))["metadata"]["uid"], "u");
-}
-
-TEST(PluginSettingsTest, RoundTripAndRefusals) {
-  Settings settings;
-  settings.cluster = "c";
-  settings.space = "jobs";
-  settings.gate_image = "g";
-  settings.mounts = {"/a", "/b"};
-  settings.features = {"zone"};
-  settings.allow_root = true;
-  const auto read = decode_plugin_settings(encode(settings));
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_THAT(read->mounts, ElementsAre("/a", "/b"));
-  EXPECT_TRUE(read->allow_root);
-  const auto refusal = [&](auto change) {
-    Settings other = settings;
-    change(other);
-    const auto got = decode_plugin_settings(encode(other));
-    return got ? std::string() : got.error().message;
-  };
-  EXPECT_THAT(refusal([](Settings& s) { s.gate_image.clear(); }), HasSubstr("gate_image"));
-  EXPECT_THAT(refusal([](Settings& s) { s.space = "A b"; }), HasSubstr("namespace"));
-  EXPECT_THAT(refusal([](Settings& s) { s.cluster = "Big"; }), HasSubstr("cluster"));
-  EXPECT_THAT(refusal([](Settings& s) { s.mounts = {"/"}; }), HasSubstr("mounts"));
 }
 
 TEST(GateTextTest, RoundTrips) {

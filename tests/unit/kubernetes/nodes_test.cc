@@ -87,7 +87,7 @@ TEST(NodeObjectTest, InventoryIsWhatOtherPodsLeave) {
   EXPECT_FALSE(is_full);
   EXPECT_EQ(inventory.cpus, 3U);
   EXPECT_EQ(inventory.memory, Bytes::gib(7));
-  EXPECT_THAT(inventory.features, ElementsAre("zone=a"));
+  EXPECT_THAT(inventory.features, ElementsAre("container", "zone=a"));
   std::vector<std::string> types;
   for (const Gpu& gpu : inventory.gpus) types.push_back(gpu.type);
   EXPECT_THAT(types, ElementsAre("a100", "1g.5gb"));

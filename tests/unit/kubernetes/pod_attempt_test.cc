@@ -421,5 +421,18 @@ TEST(PodNamesTest, AFenceIsUsedOnce) {
   EXPECT_EQ(pod_name("c", Fence(70), 3), "ares-c-70-3");
 }
 
+TEST(PodAttemptTest, AMountThatIsRefusedIsTheJobsFault) {
+  PodAttempt attempt(launch_of(), "node-uid");
+  take<CreatePod>(attempt);
+  PodObject pod = pod_of();
+  pod.phase = "Failed";
+  pod.gate_failed = pod.gate_refused = true;
+  pod.gate_message = "cannot mount /home/x: Permission denied";
+  attempt.observe(pod);
+  ASSERT_TRUE(attempt.never_ran());
+  EXPECT_FALSE(attempt.never_ran()->is_nodes_fault);
+  EXPECT_THAT(attempt.never_ran()->cause, HasSubstr("Permission denied"));
+}
+
 }  // namespace
 }  // namespace ares::kubernetes

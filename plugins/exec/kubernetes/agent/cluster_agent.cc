@@ -6,7 +6,9 @@
 
 #include "exec/kubernetes/agent/connect.h"
 #include "exec/kubernetes/agent/pods/pod_call.h"
+#include "exec/kubernetes/agent/pods/pod_container.h"
 #include "exec/kubernetes/agent/pods/pod_names.h"
+#include "exec/kubernetes/agent/pods/rank_results.h"
 #include "os/clock.h"
 #include "os/users.h"
 
@@ -17,11 +19,6 @@ std::uint64_t seed() {
   return static_cast<std::uint64_t>(os::boot_now().time_since_epoch().count());
 }
 
-std::optional<PodObject> pod_in(const std::string& body, const std::string& cluster) {
-  const Result<Json> object = parse_object(body, "the answer");
-  return object ? read_pod(*object, cluster) : std::nullopt;
-}
-
 // As this machine knows the user. The pods of one that it does not know have no groups but the job's.
 Result<node::UserIdentity> user_of(const JobSpec& job) {
   Result<os::User> user = os::find_user(job.uid);
@@ -29,6 +26,16 @@ Result<node::UserIdentity> user_of(const JobSpec& job) {
   Result<std::vector<GroupId>> groups = os::groups_of(*user, job.gid);
   if (!groups) return fail(groups.error());
   return node::UserIdentity{user->name, job.gid, std::move(*groups), user->home, user->shell};
+}
+
+Launch with_user(node::StepSpec spec) {
+  Launch launch{std::move(spec), {}, {}};
+  if (Result<node::UserIdentity> user = user_of(*launch.spec.launch.spec))
+    launch.spec.user = std::move(*user);
+  for (const GroupId group : launch.spec.user.groups)
+    if (std::string name = os::group_name(group); !name.empty())
+      launch.groups.push_back(std::move(name));
+  return launch;
 }
 
 }  // namespace
@@ -49,15 +56,16 @@ class ClusterAgent::Node final : public node::Executor {
   node::ExecutorEvents& events() { return events_; }
 
   Status launch(const node::StepSpec& spec, node::Moment now) override {
-    Launch launch{spec, std::string(texts_.script), std::string(texts_.environment)};
-    if (Result<node::UserIdentity> user = user_of(*spec.launch.spec))
-      launch.spec.user = std::move(*user);
+    Launch launch = with_user(spec);
+    launch.script = texts_.script;
+    launch.environment = texts_.environment;
     return agent_.launch(name_, std::move(launch), now);
   }
   void go(const Go& go, std::optional<BootTime>, node::Moment now) override {
     change(go.attempt, now, [](PodAttempt& attempt) { attempt.go(); });
   }
   void kill(const Kill& kill, node::Moment now) override {
+    if (Entry* entry = agent_.find(name_, kill.attempt)) entry->is_end_wanted = true;
     change(kill.attempt, now,
            [&](PodAttempt& attempt) { attempt.kill(kill.immediately, kill.grace); });
   }
@@ -83,7 +91,7 @@ class ClusterAgent::Node final : public node::Executor {
     std::vector<AttemptReport> reports;
     for (auto& [name, entry] : agent_.attempts_) {
       if (entry.node != name_ || entry.attempt.is_released()) continue;
-      entry.told = entry.attempt.report();
+      entry.told = agent_.report_of(entry);
       reports.push_back(*entry.told);
     }
     return reports;
@@ -172,6 +180,10 @@ void ClusterAgent::adopt_found() {
       spec->launch.spec = std::make_shared<const JobSpec>();
       spec->launch.node_name = settings_.node_prefix + pod.node;
     }
+    // A user with rights in a namespace may have made a pod that looks like one of another's job.
+    if (pod.space != settings_.space && (pod.space != space_of(*spec->launch.spec, settings_) ||
+                                         !check_grants(with_user(*spec), settings_)))
+      continue;
     const std::string node = spec->launch.node_name;
     Inventory used;
     used.cpus = std::max(spec->launch.share.cpus, 1u);
@@ -184,7 +196,7 @@ void ClusterAgent::adopt_found() {
       attempt.release();
     else
       names_.insert_or_assign({node, pod.attempt}, name);
-    attempts_.emplace(name, Entry{std::move(attempt), node});
+    attempts_.emplace(name, Entry{std::move(attempt), node, pod.space});
   }
 }
 
@@ -247,8 +259,8 @@ void ClusterAgent::pod_changed(const Change& change) {
   if (own) return own_pod_changed(change, *own);
   if (change.kind == Change::Kind::deleted) {
     // Without its last state only the name says whose it was.
-    if (const auto it = attempts_.find(change.name); change.space == settings_.space &&
-                                                     it != attempts_.end() &&
+    if (const auto it = attempts_.find(change.name); it != attempts_.end() &&
+                                                     change.space == it->second.space &&
                                                      it->second.attempt.uid() == change.uid) {
       it->second.attempt.vanish();
       touched_.insert(change.name);
@@ -264,8 +276,9 @@ void ClusterAgent::pod_changed(const Change& change) {
 }
 
 void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
-  if (pod.space != settings_.space) return;
   if (!is_started_) {
+    const std::vector<std::string> spaces = job_namespaces(settings_);
+    if (std::find(spaces.begin(), spaces.end(), pod.space) == spaces.end()) return;
     if (change.kind == Change::Kind::deleted)
       found_.erase(pod.name);
     else
@@ -273,7 +286,7 @@ void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
     return;
   }
   const auto it = attempts_.find(pod.name);
-  if (it == attempts_.end()) return;
+  if (it == attempts_.end() || it->second.space != pod.space) return;
   it->second.attempt.observe(pod);
   if (change.kind == Change::Kind::deleted && it->second.attempt.uid() == pod.uid)
     it->second.attempt.vanish();
@@ -281,6 +294,11 @@ void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
 }
 
 // --- attempts -------------------------------------------------------------------------------------
+
+ClusterAgent::Entry* ClusterAgent::find(const std::string& node, const AttemptKey& key) {
+  const auto name = names_.find({node, key});
+  return name == names_.end() ? nullptr : &attempts_.at(name->second);
+}
 
 Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment now) {
   const LaunchSpec& spec = launch.spec.launch;
@@ -290,7 +308,8 @@ Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment
   if (!object) return fail(ErrorCode::unavailable, "Kubernetes has no node of that name now");
   if (Status possible = check_launch(launch, settings_, *object); !possible) return possible;
   names_.insert_or_assign({node, spec.attempt}, name);
-  attempts_.emplace(name, Entry{PodAttempt(std::move(launch), object->uid), node});
+  const std::string space = space_of(*spec.spec, settings_);
+  attempts_.emplace(name, Entry{PodAttempt(std::move(launch), object->uid), node, space});
   proceed(name, now);
   return {};
 }
@@ -322,10 +341,12 @@ void ClusterAgent::schedule(const std::string& name, Entry& entry, node::Moment 
 }
 
 void ClusterAgent::tell(Entry& entry, node::Moment now) {
-  const AttemptReport report = entry.attempt.report();
-  if (entry.attempt.has_ended())
+  const AttemptReport report = report_of(entry);
+  if (entry.attempt.has_ended()) {
+    end_ranks(entry);
     if (const std::string& node = entry.node; node.starts_with(settings_.node_prefix))
       table_->look_again(node.substr(settings_.node_prefix.size()));
+  }
   const auto node = nodes_.find(entry.node);
   if (entry.attempt.is_released() || node == nodes_.end()) return;
   if (entry.told && *entry.told == report) return;
@@ -340,6 +361,46 @@ void ClusterAgent::tell(Entry& entry, node::Moment now) {
     events.attempt_changed(report, now);
 }
 
+// The entries of the attempt by rank, if the script runs in each of them; else this one's alone.
+std::vector<ClusterAgent::Entry*> ClusterAgent::ranks_of(const Entry& entry) {
+  const LaunchSpec& spec = entry.attempt.launch().spec.launch;
+  std::vector<Entry*> ranks;
+  if (!spec.spec->container || !spec.spec->container->is_per_rank) return ranks;
+  for (std::uint32_t rank = 0; rank < spec.layout->names.size(); ++rank)
+    if (const auto it = attempts_.find(pod_name(settings_.cluster, spec.fence, rank));
+        it != attempts_.end())
+      ranks.push_back(&it->second);
+  return ranks;
+}
+
+// One whose script runs in each pod ends with the last of them. To the controller a node that ends before the first one has failed,
+// so the others keep their end to themselves until they are told to end.
+AttemptReport ClusterAgent::report_of(const Entry& entry) {
+  const AttemptReport report = entry.attempt.report();
+  const std::vector<Entry*> ranks = ranks_of(entry);
+  if (ranks.empty() || !entry.attempt.has_ended() || report.phase == AttemptPhase::never_ran)
+    return report;
+  if (entry.attempt.launch().spec.launch.rank > 0)
+    return entry.is_end_wanted ? report : as_running(report);
+  std::vector<RankEnd> ends;
+  for (const Entry* rank : ranks) {
+    if (!rank->attempt.has_ended()) return as_running(report);
+    ends.push_back({rank->attempt.report(), rank->attempt.was_killed()});
+  }
+  return joint_report(ends);
+}
+
+// The ranks that still run are ended if this one has failed, and all learn of its end.
+void ClusterAgent::end_ranks(Entry& entry) {
+  if (std::exchange(entry.has_ended, true)) return;
+  const bool failed = has_failed(entry.attempt.report());
+  for (Entry* rank : ranks_of(entry)) {
+    const LaunchSpec& spec = rank->attempt.launch().spec.launch;
+    if (failed && !rank->attempt.has_ended()) rank->attempt.kill(false, std::nullopt);
+    touched_.insert(pod_name(settings_.cluster, spec.fence, spec.rank));
+  }
+}
+
 std::vector<std::string> ClusterAgent::hosts_of(const node::StepSpec& spec) const {
   std::vector<std::string> hosts;
   const std::size_t count = spec.launch.layout->names.size();
@@ -349,85 +410,6 @@ std::vector<std::string> ClusterAgent::hosts_of(const node::StepSpec& spec) cons
     hosts.push_back(it->second.attempt.address());
   }
   return hosts;
-}
-
-// --- calls ----------------------------------------------------------------------------------------
-
-void ClusterAgent::perform(const std::string& name, Entry& entry, PodAction action) {
-  const NodeObject* node = table_->find(entry.node);
-  NodeObject gone;  // its pod can still be deleted
-  gone.name = entry.node.substr(settings_.node_prefix.size());
-  GateGo go;
-  ApiRequest request = pod_call(action, entry.attempt,
-                                {.settings = settings_,
-                                 .pod = name,
-                                 .node = node ? *node : gone,
-                                 .hosts = hosts_of(entry.attempt.launch().spec),
-                                 .now = os::wall_now()},
-                                go);
-  client_->call(std::move(request),
-                [this, name, action = std::move(action), go = std::move(go)](ApiResult result) {
-                  answered(name, action, go, std::move(result));
-                });
-}
-
-void ClusterAgent::answered(const std::string& name, const PodAction& action, GateGo go,
-                            ApiResult result) {
-  PodAttempt& attempt = attempts_.at(name).attempt;
-  touched_.insert(name);
-  if (!result) {
-    const Failure failure = result.error().failure;
-    if (failure == Failure::already_exists && std::holds_alternative<CreatePod>(action))
-      return look_at_existing(name, action);
-    if (failure == Failure::already_exists && std::holds_alternative<CreateSecret>(action))
-      return replace_secret(name, action);
-    if (failure == Failure::conflict && std::holds_alternative<BindPod>(action))
-      return look_at_existing(name, action);
-    return attempt.failed(action, failure, result.error().error.message, os::boot_now());
-  }
-  const std::optional<PodObject> pod = pod_in(result->body, settings_.cluster);
-  if (std::holds_alternative<CreatePod>(action) && !pod)
-    return attempt.failed(action, Failure::unusable, "the API server did not return the pod",
-                          os::boot_now());
-  if (std::holds_alternative<WriteGo>(action))
-    attempt.wrote_go(std::move(go));
-  else
-    attempt.succeeded(action, pod ? pod->uid : "");
-  if (pod) attempt.observe(*pod);
-}
-
-// Whether an earlier try, or an earlier agent, has made or bound the very pod.
-void ClusterAgent::look_at_existing(const std::string& name, const PodAction& action) {
-  client_->call({.call = Call::get_pod, .target = {settings_.space, name}}, [this, name, action](
-                                                                                ApiResult result) {
-    Entry& entry = attempts_.at(name);
-    touched_.insert(name);
-    const std::optional<PodObject> pod =
-        result ? pod_in(result->body, settings_.cluster) : std::nullopt;
-    const bool is_bind = std::holds_alternative<BindPod>(action);
-    const LaunchSpec& wanted = entry.attempt.launch().spec.launch;
-    if (!pod || pod->is_deleted)
-      return entry.attempt.failed(action, Failure::unavailable, "", os::boot_now());
-    const bool is_ours =
-        pod->fence == wanted.fence && pod->attempt == wanted.attempt &&
-        pod->node_uid == entry.attempt.node_uid() &&
-        (pod->node.empty() ? !is_bind : settings_.node_prefix + pod->node == entry.node);
-    if (!is_ours)
-      return entry.attempt.failed(action, Failure::conflict, "another pod has the name " + name,
-                                  os::boot_now());
-    entry.attempt.succeeded(action, pod->uid);
-    entry.attempt.observe(*pod);
-  });
-}
-
-// It belongs to an earlier pod of the name, or was made by a call that was not answered. The pod is not bound yet: nothing reads it.
-void ClusterAgent::replace_secret(const std::string& name, const PodAction& action) {
-  client_->call({.call = Call::delete_secret, .target = {settings_.space, name}},
-                [this, name, action](const ApiResult&) {
-                  touched_.insert(name);
-                  attempts_.at(name).attempt.failed(action, Failure::unavailable, "",
-                                                    os::boot_now());
-                });
 }
 
 }  // namespace ares::kubernetes

@@ -13,9 +13,9 @@
 #include "exec/adapter/backend.h"
 #include "exec/kubernetes/agent/nodes/node_table.h"
 #include "exec/kubernetes/agent/pods/pod_attempt.h"
-#include "exec/kubernetes/agent/settings.h"
 #include "exec/kubernetes/api/client.h"
 #include "exec/kubernetes/api/object_watch.h"
+#include "exec/kubernetes/settings/settings.h"
 
 namespace ares::kubernetes {
 
@@ -38,9 +38,12 @@ class ClusterAgent final : public exec::Backend {
   class Node;
   struct Entry {
     PodAttempt attempt;
-    std::string node;  // as the host knows it
+    std::string node;   // as the host knows it
+    std::string space;  // of its pod
     std::optional<AttemptReport> told{};
     std::optional<BootTime> scheduled{};
+    bool has_ended = false;      // the other ranks know
+    bool is_end_wanted = false;  // the host has asked for it
   };
   using Key = std::pair<std::string, AttemptKey>;  // node and attempt
 
@@ -58,6 +61,9 @@ class ClusterAgent final : public exec::Backend {
   void look_at_existing(const std::string& name, const PodAction& action);
   void replace_secret(const std::string& name, const PodAction& action);
   void tell(Entry& entry, node::Moment now);
+  std::vector<Entry*> ranks_of(const Entry& entry);
+  AttemptReport report_of(const Entry& entry);
+  void end_ranks(Entry& entry);
   void schedule(const std::string& name, Entry& entry, node::Moment now);
   std::vector<std::string> hosts_of(const node::StepSpec& spec) const;
 

@@ -22,7 +22,8 @@ constexpr Rate kRate{.per_second = 300, .burst = 600};
 
 Status check_permissions(ApiClient& client, const Settings& settings) {
   std::optional<Result<std::vector<AccessQuestion>>> missing;
-  check_access(client, {.job_namespaces = {settings.space}, .own_namespace = settings.space},
+  check_access(client,
+               {.job_namespaces = job_namespaces(settings), .own_namespace = settings.space},
                [&](const Result<std::vector<AccessQuestion>>& got) { missing = got; });
   if (Status done = run_until(
           client, {}, [&] { return missing.has_value(); }, "permissions");
@@ -96,8 +97,9 @@ Result<std::string> connect(ApiClient& client, const Settings& settings) {
   if (!*features) return fail(features->error());
   if (Status usable = (*features)->check_calls(); !usable) return fail(usable.error());
   if (Status allowed = check_permissions(client, settings); !allowed) return fail(allowed.error());
-  const Result<ApiAnswer> space = read_namespace(client, settings.space);
-  if (!space) return fail(space.error());
+  for (const std::string& name : job_namespaces(settings))
+    if (const Result<ApiAnswer> space = read_namespace(client, name); !space)
+      return fail(space.error());
   const Result<ApiAnswer> system = read_namespace(client, "kube-system");
   if (!system) return fail(system.error());
   const Result<Json> object = parse_object(system->body, "the namespace kube-system");

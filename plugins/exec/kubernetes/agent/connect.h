@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/kubernetes/agent/settings.h"
 #include "exec/kubernetes/api/client.h"
 #include "exec/kubernetes/api/object_watch.h"
+#include "exec/kubernetes/settings/settings.h"
 
 namespace ares::kubernetes {
 

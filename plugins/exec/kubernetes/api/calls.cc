@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/printable.h"
+#include "exec/kubernetes/settings/object_name.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -114,19 +115,6 @@ std::string describe(const CallRow& row) {
   if (!row.subresource.empty()) text += "/" + std::string(row.subresource);
   if (!row.group.empty()) text += "." + std::string(row.group);
   return text;
-}
-
-bool is_object_name(std::string_view text) {
-  if (text.empty() || text.size() > 253) return false;
-  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  char before = '.';  // each part between points begins and ends with a letter or digit
-  for (const char c : text) {
-    if (!is_word(c) && c != '-' && c != '.') return false;
-    if (c == '.' && !is_word(before)) return false;
-    if (c == '-' && before == '.') return false;
-    before = c;
-  }
-  return is_word(before);
 }
 
 Result<std::string> path_of(Call call, std::string_view version, const Target& target) {

@@ -72,7 +72,4 @@ struct Target {
 // missing. `version`: of the group, from Discovery.
 Result<std::string> path_of(Call call, std::string_view version, const Target& target);
 
-// Whether it is an RFC 1123 subdomain of at most 253 characters, as names of objects are.
-bool is_object_name(std::string_view text);
-
 }  // namespace ares::kubernetes

@@ -39,7 +39,10 @@ std::string encode(const GateSettings& settings) {
       .put("output", settings.output)
       .put("error", settings.error)
       .put("appends", settings.appends)
-      .put("umask", settings.umask);
+      .put("umask", settings.umask)
+      .put("needs_directory", settings.needs_directory)
+      .put("image_first", settings.is_image_first);
+  for (const std::string& name : settings.kept_variables) out.put("kept", name);
   for (const std::uint32_t tasks : settings.tasks) out.put("tasks", tasks);
   return out.take();
 }
@@ -57,6 +60,9 @@ Result<GateSettings> decode_settings(std::string_view text) {
   settings.appends = in.flag("appends");
   settings.umask = in.number<std::uint32_t>("umask");
   settings.tasks = in.numbers<std::uint32_t>("tasks");
+  settings.needs_directory = in.flag("needs_directory");
+  settings.is_image_first = in.flag("image_first");
+  settings.kept_variables = in.all("kept");
   return checked(in, std::move(settings));
 }
 

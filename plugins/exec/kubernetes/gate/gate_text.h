@@ -22,6 +22,9 @@ inline constexpr const char* kJobFolder = "/ares/job";      // the Secret
 inline constexpr const char* kPodFolder = "/ares/pod";      // annotations, by the downward API
 inline constexpr const char* kGateProgram = "ares-gate";
 
+// Exit code of the init container if a directory cannot be mounted for the user.
+inline constexpr int kGateRefused = 126;
+
 // What the gate is to run.
 struct GateSettings {
   Fence fence;
@@ -29,6 +32,10 @@ struct GateSettings {
   std::vector<std::string> arguments{};
   std::string
       directory{};  // in which the script starts; if there is none of that name: the image's
+  bool needs_directory = false;  // then the script does not start
+  // Whether variables of the image win over those of the environment, all but these.
+  bool is_image_first = false;
+  std::vector<std::string> kept_variables{};
   // Files on a mounted file system; empty: the container's own streams, and an empty input.
   std::string input{}, output{}, error{};
   bool appends = false;

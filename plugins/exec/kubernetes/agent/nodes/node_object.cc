@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "exec/kubernetes/api/rfc3339.h"
+#include "model/job/container_feature.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -121,6 +122,7 @@ Inventory inventory_of(const NodeObject& node, const Amounts& taken,
       inventory.gpus.push_back(
           {GpuIndex(static_cast<std::uint16_t>(inventory.gpus.size())), resource.type, {}});
   }
+  inventory.features.emplace_back(kContainerFeature);
   for (const std::string& label : features)
     if (const std::string value = label_of(node, label); !value.empty())
       inventory.features.push_back(label + "=" + value);

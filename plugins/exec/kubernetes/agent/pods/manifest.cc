@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/printable.h"
+#include "exec/kubernetes/agent/pods/pod_container.h"
 #include "exec/kubernetes/agent/pods/pod_names.h"
+#include "exec/kubernetes/agent/pods/pod_template.h"
 #include "exec/kubernetes/api/login/base64.h"
 #include "node/environment.h"
 #include "node/file_pattern.h"
@@ -46,10 +49,6 @@ json resources_of(const node::StepSpec& spec, const NodeObject& node) {
   return {{"requests", amounts}, {"limits", amounts}};
 }
 
-std::string image_of(const Settings& settings) {
-  return settings.image;
-}
-
 std::string volume_name(std::size_t index) {
   return "mount-" + std::to_string(index);
 }
@@ -75,15 +74,27 @@ json volumes_of(const std::string& name, const Settings& settings) {
   return volumes;
 }
 
-json mounts_of(const Settings& settings) {
+json mounts_of(const Settings& settings, const PodContainer& container) {
   json mounts = json::array({
       {{"name", kGateVolume}, {"mountPath", kGateFolder}, {"readOnly", true}},
       {{"name", kStateVolume}, {"mountPath", kStateFolder}},
       {{"name", kJobVolume}, {"mountPath", kJobFolder}, {"readOnly", true}},
       {{"name", kPodVolume}, {"mountPath", kPodFolder}, {"readOnly", true}},
   });
+  const auto is_replaced = [&](const std::string& folder) {
+    return std::any_of(container.mounts.begin(), container.mounts.end(),
+                       [&](const PodMount& mount) { return mount.target == folder; });
+  };
   for (std::size_t i = 0; i < settings.mounts.size(); ++i)
-    mounts.push_back({{"name", volume_name(i)}, {"mountPath", settings.mounts[i]}});
+    if (!is_replaced(settings.mounts[i]))
+      mounts.push_back({{"name", volume_name(i)}, {"mountPath", settings.mounts[i]}});
+  for (const PodMount& mount : container.mounts) {
+    json added = {{"name", volume_name(mount.volume)}, {"mountPath", mount.target}};
+    // The kubelet opens it without leaving the volume by a symbolic link.
+    if (!mount.below.empty()) added["subPath"] = mount.below;
+    if (mount.is_read_only) added["readOnly"] = true;
+    mounts.push_back(std::move(added));
+  }
   return mounts;
 }
 
@@ -101,6 +112,29 @@ json without_privilege() {
           {"capabilities", {{"drop", json::array({"ALL"})}}}};
 }
 
+// The init container puts the gate into the pod, and looks whether the user may enter the folders to be mounted: the kubelet
+// would make one that does not exist.
+json init_container(const node::StepSpec& spec, const Settings& settings, const NodeObject& node,
+                    const PodContainer& container) {
+  json command = json::array({"/" + std::string(kGateProgram), "install", kGateFolder});
+  json mounts = json::array({{{"name", kGateVolume}, {"mountPath", kGateFolder}}});
+  std::set<std::size_t> volumes;
+  for (const PodMount& mount : container.mounts) {
+    command.push_back(mount.source);
+    if (volumes.insert(mount.volume).second)
+      mounts.push_back({{"name", volume_name(mount.volume)},
+                        {"mountPath", settings.mounts[mount.volume]},
+                        {"readOnly", true}});
+  }
+  return {{"name", kGateContainer},
+          {"image", settings.gate_image},
+          {"command", std::move(command)},
+          {"securityContext", without_privilege()},
+          {"terminationMessagePath", "/dev/termination-log"},
+          {"volumeMounts", std::move(mounts)},
+          {"resources", resources_of(spec, node)}};
+}
+
 // Whether the file lies on a file system that the job sees.
 bool is_mounted(const std::string& path, const Settings& settings) {
   return path.find("/../") == std::string::npos &&
@@ -112,56 +146,96 @@ std::string absolute(const std::string& path, const std::string& directory) {
   return path.empty() || path.starts_with('/') ? path : directory + "/" + path;
 }
 
-std::string directory_of(const JobSpec& job) {
-  return job.work_dir.empty() ? job.submit_dir : job.work_dir;
-}
-
-GateSettings gate_settings(const node::StepSpec& spec, const Settings& settings) {
-  const JobSpec& job = *spec.launch.spec;
-  GateSettings gate;
-  gate.fence = spec.launch.fence;
-  gate.runs_script = spec.launch.rank == 0;
-  gate.arguments = job.arguments;
-  gate.directory = directory_of(job);
-  gate.appends = job.open_mode == OpenMode::append;
-  gate.umask = job.umask;
-  gate.tasks = spec.launch.layout->tasks;
-  const auto file = [&](std::string_view pattern) {
-    const std::string path = absolute(node::expand_pattern(pattern, spec), gate.directory);
-    return is_mounted(path, settings) ? path : std::string();
-  };
-  if (!job.std_in.empty()) gate.input = file(job.std_in);
-  gate.output = file(job.std_out.empty() ? node::default_output(spec) : job.std_out);
-  if (!job.std_err.empty()) gate.error = file(job.std_err);
-  if (gate.error == gate.output) gate.error.clear();
-  return gate;
-}
-
 std::string joined(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) text += item + '\0';
   return text;
 }
 
-std::string environment_of(const Launch& launch, Time at) {
+std::vector<std::string> environment_of(const Launch& launch, Time at) {
   node::StepSpec spec = launch.spec;
   if (spec.user.name.empty()) spec.user.name = spec.launch.spec->user;
+  // A container numbers its GPUs by itself.
+  spec.visible_gpus.clear();
+  for (std::size_t i = 0; i < spec.launch.share.gpus.size(); ++i)
+    spec.visible_gpus.push_back(std::to_string(i));
   std::vector<std::string> items =
       node::job_environment(spec, launch.environment, kStateFolder, at);
   std::erase_if(items, is_for_nodes_of_ares);
   items.push_back("RANK=" + std::to_string(spec.launch.rank));
   items.push_back("LOCAL_RANK=0");
   items.push_back("WORLD_SIZE=" + std::to_string(spec.launch.layout->names.size()));
-  return joined(items);
+  return items;
+}
+
+// Variables that hold against those of the image: what Ares sets for the job, and what the job names.
+std::vector<std::string> kept_variables(const Launch& launch, Time at) {
+  std::set<std::string_view> submitted;
+  std::string_view rest = launch.environment;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    submitted.insert(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  std::vector<std::string> names = launch.spec.launch.spec->container->variables;
+  for (const std::string& item : environment_of(launch, at))
+    if (!submitted.contains(item)) names.push_back(item.substr(0, item.find('=')));
+  return names;
+}
+
+bool names_node(std::string_view pattern) {
+  for (const std::string_view letter : {"%n", "%N", "%t"})
+    if (pattern.find(letter) != std::string_view::npos) return true;
+  return false;
+}
+
+GateSettings gate_settings(const Launch& launch, const Settings& settings, Time at) {
+  const node::StepSpec& spec = launch.spec;
+  const JobSpec& job = *spec.launch.spec;
+  const PodContainer container = container_of(launch, settings).value_or(PodContainer{});
+  GateSettings gate;
+  gate.fence = spec.launch.fence;
+  gate.runs_script = runs_script(spec.launch);
+  gate.arguments = job.arguments;
+  gate.directory = container.directory;
+  gate.needs_directory = container.needs_directory;
+  gate.appends = job.open_mode == OpenMode::append;
+  gate.umask = job.umask;
+  gate.tasks = spec.launch.layout->tasks;
+  // An image that the job names comes with an environment that it relies on.
+  gate.is_image_first = job.container && !job.container->image.empty();
+  if (gate.is_image_first) gate.kept_variables = kept_variables(launch, at);
+  const std::string& submitted_in = job.work_dir.empty() ? job.submit_dir : job.work_dir;
+  const auto file = [&](std::string_view pattern) {
+    const std::string path = absolute(node::expand_pattern(pattern, spec), submitted_in);
+    return is_mounted(path, settings) ? path : std::string();
+  };
+  // Ranks do not write into one file, where each would truncate what others wrote.
+  const auto file_of_rank = [&](std::string_view pattern) {
+    std::string path = file(pattern);
+    if (spec.launch.rank > 0 && !path.empty() && !names_node(pattern))
+      path += "." + std::to_string(spec.launch.rank);
+    return path;
+  };
+  if (!job.std_in.empty()) gate.input = file(job.std_in);
+  gate.output = file_of_rank(job.std_out.empty() ? node::default_output(spec) : job.std_out);
+  if (!job.std_err.empty()) gate.error = file_of_rank(job.std_err);
+  if (gate.error == gate.output) gate.error.clear();
+  return gate;
 }
 
 }  // namespace
 
+bool runs_script(const LaunchSpec& spec) {
+  return spec.rank == 0 || (spec.spec->container && spec.spec->container->is_per_rank);
+}
+
 Status check_launch(const Launch& launch, const Settings& settings, const NodeObject& node) {
   const auto refuse = [](const std::string& why) { return fail(ErrorCode::invalid_argument, why); };
   const JobSpec& job = *launch.spec.launch.spec;
-  if (image_of(settings).empty())
-    return refuse("no container image: ares.yaml has no node.kubernetes.image");
+  if (Status granted = check_grants(launch, settings); !granted) return granted;
+  if (const auto container = container_of(launch, settings); !container)
+    return fail(container.error());
   if (job.uid.value() == 0 && !settings.allow_root)
     return refuse("jobs of root do not run in Kubernetes; see node.kubernetes.allow_root");
   if (launch.spec.launch.share.gpu_part > 0) return refuse("a pod cannot have a part of a GPU");
@@ -180,27 +254,21 @@ std::string pod_manifest(const Launch& launch, const Settings& settings, const N
   const LaunchSpec& spec = launch.spec.launch;
   const std::string name = pod_name(settings.cluster, spec.fence, spec.rank);
   const TaskIndex task = spec.attempt.job.task;
-  const json install = {
-      {"name", kGateContainer},
-      {"image", settings.gate_image},
-      {"command", json::array({"/" + std::string(kGateProgram), "install", kGateFolder})},
-      {"securityContext", without_privilege()},
-      {"volumeMounts", json::array({{{"name", kGateVolume}, {"mountPath", kGateFolder}}})},
-      {"resources", resources_of(launch.spec, node)}};
+  const PodContainer container = container_of(launch, settings).value_or(PodContainer{});
   const json main = {
       {"name", kMainContainer},
-      {"image", image_of(settings)},
+      {"image", container.image},
       {"command", json::array({std::string(kGateFolder) + "/" + kGateProgram, "run"})},
       {"resources", resources_of(launch.spec, node)},
       {"securityContext", without_privilege()},
       {"terminationMessagePath", "/dev/termination-log"},
-      {"volumeMounts", mounts_of(settings)}};
-  const json pod = {
+      {"volumeMounts", mounts_of(settings, container)}};
+  json pod = {
       {"apiVersion", "v1"},
       {"kind", "Pod"},
       {"metadata",
        {{"name", name},
-        {"namespace", settings.space},
+        {"namespace", space_of(*spec.spec, settings)},
         {"labels",
          {{"app.kubernetes.io/managed-by", "ares"},
           {kClusterLabel, settings.cluster},
@@ -221,9 +289,14 @@ std::string pod_manifest(const Launch& launch, const Settings& settings, const N
         {"enableServiceLinks", false},
         {"terminationGracePeriodSeconds", std::max<std::int64_t>(1, spec.kill_wait.count())},
         {"securityContext", identity_of(launch.spec)},
-        {"initContainers", json::array({install})},
+        {"initContainers", json::array({init_container(launch.spec, settings, node, container)})},
         {"containers", json::array({main})},
         {"volumes", volumes_of(name, settings)}}}};
+  if (!container.service_account.empty()) {
+    pod["spec"]["serviceAccountName"] = container.service_account;
+    pod["spec"]["automountServiceAccountToken"] = true;
+  }
+  if (!container.pod_template.empty()) add_template(json::parse(container.pod_template), pod);
   return pod.dump();
 }
 
@@ -231,9 +304,9 @@ std::string secret_manifest(const Launch& launch, const Settings& settings,
                             const std::string& pod_uid, Time at) {
   const LaunchSpec& spec = launch.spec.launch;
   const std::string name = pod_name(settings.cluster, spec.fence, spec.rank);
-  json data = {{"settings", encode_base64(encode(gate_settings(launch.spec, settings)))},
-               {"environment", encode_base64(environment_of(launch, at))}};
-  if (spec.rank == 0) data["script"] = encode_base64(launch.script);
+  json data = {{"settings", encode_base64(encode(gate_settings(launch, settings, at)))},
+               {"environment", encode_base64(joined(environment_of(launch, at)))}};
+  if (runs_script(spec)) data["script"] = encode_base64(launch.script);
   const json secret = {
       {"apiVersion", "v1"},
       {"kind", "Secret"},
@@ -241,7 +314,7 @@ std::string secret_manifest(const Launch& launch, const Settings& settings,
       {"immutable", true},
       {"metadata",
        {{"name", name},
-        {"namespace", settings.space},
+        {"namespace", space_of(*spec.spec, settings)},
         {"labels", {{"app.kubernetes.io/managed-by", "ares"}, {kClusterLabel, settings.cluster}}},
         {"ownerReferences",
          json::array(

@@ -8,8 +8,9 @@
 
 #include "base/result.h"
 #include "exec/kubernetes/agent/nodes/node_object.h"
-#include "exec/kubernetes/agent/settings.h"
+#include "exec/kubernetes/agent/pods/launch.h"
 #include "exec/kubernetes/gate/gate_text.h"
+#include "exec/kubernetes/settings/settings.h"
 #include "node/step_spec.h"
 
 namespace ares::kubernetes {
@@ -17,15 +18,13 @@ namespace ares::kubernetes {
 // Script, environment and settings together.
 inline constexpr std::size_t kMostOfSecret = 900 << 10;
 
-struct Launch {
-  node::StepSpec spec;
-  std::string script, environment;  // as submitted
-};
+// Whether the pod runs the script, and not only holds its part of the allocation.
+bool runs_script(const LaunchSpec& spec);
 
-// Why the attempt cannot run as a pod: nothing, or invalid_argument, which is the job's fault.
+// Why the attempt cannot run as a pod: nothing, or invalid_argument or permission_denied, which are the job's fault.
 Status check_launch(const Launch& launch, const Settings& settings, const NodeObject& node);
 
-// `resources`: by type of GPU, from the node.
+// Precondition of this and the next one: check_launch() has nothing against it.
 std::string pod_manifest(const Launch& launch, const Settings& settings, const NodeObject& node);
 
 // `pod_uid`: owns it, so that it goes with the pod. `at`: for variables that name the time.

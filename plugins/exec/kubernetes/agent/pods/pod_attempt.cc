@@ -115,6 +115,7 @@ void PodAttempt::observe(const PodObject& pod) {
 // The first reason why it cannot begin.
 void PodAttempt::look_for_failure(const PodObject& pod) {
   if (must_end()) return;
+  if (pod.gate_refused) return fail_before_go(false, pod.gate_message);
   if (pod.main == PodObject::Main::ended)
     return fail_before_go(
         pod.main_reason != "StartError" && pod.main_reason != "ContainerCannotRun",

@@ -13,8 +13,8 @@ struct MakeCall {
   const PodPlace& place;
   GateGo& go;
 
-  Target pod() const { return {place.settings.space, place.pod}; }
-  Target kind() const { return {place.settings.space, ""}; }
+  Target pod() const { return {place.space, place.pod}; }
+  Target kind() const { return {place.space, ""}; }
   ApiRequest patch(std::string body, const char* type) const {
     return {
         .call = Call::patch_pod, .target = pod(), .body = std::move(body), .content_type = type};

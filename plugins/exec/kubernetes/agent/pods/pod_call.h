@@ -12,6 +12,7 @@ namespace ares::kubernetes {
 // What is known where the pod is.
 struct PodPlace {
   const Settings& settings;
+  std::string space;       // its namespace
   std::string pod;         // its name
   const NodeObject& node;  // for which it is
   std::vector<std::string>

@@ -69,6 +69,7 @@ void read_main(const Json& status, PodObject& pod) {
 void read_gate(const Json& status, PodObject& pod) {
   if (const Json* ended = find(status, {"state", "terminated"})) {
     pod.gate_failed = number_at(*ended, {"exitCode"}).value_or(0) != 0;
+    pod.gate_refused = number_at(*ended, {"exitCode"}).value_or(0) == kGateRefused;
     if (!pod.gate_failed) return;
     pod.gate_reason = text_at(*ended, {"reason"});
     pod.gate_message = text_at(*ended, {"message"});

@@ -45,6 +45,7 @@ struct PodObject {
   std::optional<Time> ended_at{};
   std::string gate_reason, gate_message;  // of the init container while it waits or after it failed
   bool gate_failed = false;
+  bool gate_refused = false;  // a directory cannot be mounted for the user
 };
 
 // none: not a pod of this cluster, or one whose labels say nothing usable.

@@ -9,6 +9,12 @@
 
 namespace ares::kubernetes {
 
+// What users may name beside the namespace of all jobs.
+struct Grant {
+  std::vector<std::string> users{}, groups{};  // names; "*" = all users
+  std::vector<std::string> namespaces{}, service_accounts{};
+};
+
 struct Settings {
   std::string cluster;      // Ares' name; marks what it makes
   std::string kubeconfig;   // a file; empty: the service account of the pod in which the agent runs
@@ -21,10 +27,24 @@ struct Settings {
   std::vector<std::string> mounts{};    // folders of the nodes that jobs see under the same paths
   std::vector<std::string> features{};  // labels of nodes that become features "LABEL=VALUE"
   bool allow_root = false;              // whether root's jobs run, as root in the container
+  std::vector<Grant> grants{};
 };
 
 // `key value` lines. invalid_argument: something is missing, or not a name.
 std::string encode(const Settings& settings);
 Result<Settings> decode_plugin_settings(std::string_view text);
+
+// All namespaces in which there may be pods of jobs, each once.
+std::vector<std::string> job_namespaces(const Settings& settings);
+
+// Who asks for a namespace or a service account.
+struct GrantedUser {
+  std::string name;
+  std::vector<std::string> groups;
+};
+
+// Whether a grant allows the user the namespace, and the service account in it unless that is empty.
+bool is_granted(const Settings& settings, const GrantedUser& user, const std::string& space,
+                const std::string& service_account);
 
 }  // namespace ares::kubernetes
