@@ -1,4 +1,4 @@
-// Tests: follow, task_rank
+// Tests: follow, task_rank, dependency_checks
 // Dependencies other than "the target ended": delays, any of several, task by task, singleton.
 #include <algorithm>
 #include <random>

@@ -2,6 +2,7 @@
 // core/job; pure, engine thread. Refusals are invalid_argument unless stated otherwise.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -70,6 +71,12 @@ Status check_submitted(LimitUse& use, const JobSpec& spec, std::uint64_t jobs);
 
 // Minimum time limit and deadline, each by itself and against the time limit.
 Status check_times(const JobSpec& spec, Time now);
+
+// Number of pairs of a task and the task of another array that it waits for (aftercorr).
+std::uint64_t corresponding_tasks(const JobSpec& spec);
+
+// Whether a submission may have so many of these pairs.
+Status check_corresponding(std::uint64_t tasks);
 
 // Current status of the dependencies. One that can never be met is in `waiting` and in `failed`;
 // one that is met but has a delay is in `waiting` and in `delayed`.
