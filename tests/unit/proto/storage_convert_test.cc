@@ -1,7 +1,7 @@
 // Tests: storage_convert_expedite, accounts_convert, storage_convert_cluster, storage_convert_event
 // Tests: storage_convert_event_cluster, storage_convert_event_job, storage_convert_job
 // Tests: storage_convert_preempt, storage_convert_suspend, storage_events, storage_fields
-// Tests: storage_records, storage_convert_steps, storage_convert_container
+// Tests: storage_records, storage_convert_steps, storage_convert_container, storage_convert_spec
 #include "proto/storage_convert.h"
 
 #include <gtest/gtest.h>
