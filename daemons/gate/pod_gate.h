@@ -26,7 +26,7 @@ inline constexpr int kRanBefore = 125;
 int run(const Places& places);
 
 // Puts this program into `folder`, where the main container finds it, and looks whether the user may enter the directories that are
-// to be mounted. Returns the exit code: 0, 1, or the one below, with the reason on standard error and in the termination message.
+// to be mounted. Returns the exit code: 0, 1 or kubernetes::kGateRefused, with the reason on standard error and in the termination message.
 int prepare(const std::string& folder, const std::vector<std::string>& directories,
             const Places& places);
 

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
+#include "base/variable_name.h"
 #include "model/job/image_name.h"
 
 namespace ares::proto {
 namespace {
-
-bool is_variable_name(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
-}
 
 void read_folder(Reader& read, std::string_view field, const std::string& in, std::string& out) {
   if (!in.starts_with('/')) read.reject(field, "is not an absolute path");

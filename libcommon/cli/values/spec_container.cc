@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "base/variable_name.h"
 #include "model/job/container.h"
 #include "model/job/image_name.h"
 
@@ -29,15 +30,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
     parts.push_back(text.substr(from, at - from));
   parts.push_back(text.substr(from));
   return parts;
-}
-
-bool is_variable_name(const std::string& name) {
-  const auto is_letter = [](char c) {
-    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
 }
 
 Status add_mount(api::ContainerRequest& request, const std::string& text) {
@@ -136,7 +128,7 @@ Status set_pod_template(api::JobSpec& spec, const std::string& path) {
     return bad(quote(path) +
                " is not a JSON object; kubectl create --dry-run=client -o json writes a YAML file "
                "as JSON");
-  spec.mutable_container()->set_pod_template(json.dump());
+  spec.mutable_container()->set_pod_template(*text);
   return {};
 }
 

@@ -81,7 +81,7 @@ TEST(ContainerOptions, ATemplateIsReadAtSubmission) {
   const auto write = [&](const std::string& text) { std::ofstream(file) << text; };
   write(R"({"kind": "Pod"})");
   EXPECT_EQ(submission({"--pod-template=" + file})->spec.container().pod_template(),
-            R"({"kind":"Pod"})");
+            R"({"kind": "Pod"})");
   write("kind: Pod");
   EXPECT_THAT(refusal("--pod-template=" + file), HasSubstr("is not a JSON object"));
   write(std::string(kLongestPodTemplate + 1, ' '));

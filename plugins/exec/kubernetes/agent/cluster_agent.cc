@@ -361,7 +361,7 @@ void ClusterAgent::tell(Entry& entry, node::Moment now) {
     events.attempt_changed(report, now);
 }
 
-// The entries of the attempt by rank, if the script runs in each of them; else this one's alone.
+// The entries of the attempt by rank, if the script runs in each of them; otherwise none.
 std::vector<ClusterAgent::Entry*> ClusterAgent::ranks_of(const Entry& entry) {
   const LaunchSpec& spec = entry.attempt.launch().spec.launch;
   std::vector<Entry*> ranks;
