@@ -88,7 +88,10 @@ Type<std::string> image_type() {
                           quote(*image) + " is not the name of an image");
             return image;
           },
-          text.print};
+          // Nothing if empty: another text of the same configuration would be another hash of it.
+          [text](const std::string& image) {
+            return image.empty() ? std::string() : text.print(image);
+          }};
 }
 
 Type<std::string> network_name_type() {

@@ -10,6 +10,7 @@ import pathlib
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -53,6 +54,13 @@ def until(what, seconds=30, every=0.05):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds} s; last: {last!r}")
         time.sleep(every)
+
+
+def stop_process(pid):
+    """Sends SIGSTOP, and returns when every thread of the process has stopped: a thread may go on for a moment after the signal."""
+    os.kill(pid, signal.SIGSTOP)
+    states = lambda: {task.read_text().rpartition(")")[2].split()[0] for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")}
+    until(lambda: states() <= {"T", "Z", "X"}, every=0.01)
 
 
 class Cluster:

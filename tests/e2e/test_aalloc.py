@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from cluster import Cluster, until
+from cluster import Cluster, stop_process, until
 
 CONFIG = """
 cluster: interactive
@@ -304,7 +304,7 @@ def test_within_a_job_options_of_allocations_are_refused(cluster):
 def stopped_controller(cluster):
     """Gives a function that makes the controller not answer any more, until the test ends."""
     pid = cluster.pid("aresctld")
-    yield lambda: os.kill(pid, signal.SIGSTOP)
+    yield lambda: stop_process(pid)
     os.kill(pid, signal.SIGCONT)
     cluster.run("actl", "ping")
 

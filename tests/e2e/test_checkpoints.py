@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from cluster import ROOT, Cluster, until
+from cluster import ROOT, Cluster, stop_process, until
 
 CONFIG = """
 cluster: checkpoints
@@ -188,7 +188,7 @@ touch done; while [ ! -e on ]; do sleep 0.05; done
     job = cluster.submit(f"--checkpoint={cluster.work}/late", script)
     until(lambda: (cluster.work / "ready").exists())
     controller = cluster.pid("aresctld")
-    os.kill(controller, signal.SIGSTOP)
+    stop_process(controller)
     try:
         (cluster.work / "go").touch()
         until(lambda: (cluster.work / "done").exists())

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import pytest
-from cluster import BIN, F1, processes_naming, until
+from cluster import BIN, F1, processes_naming, stop_process, until
 
 CONFIG = F1.format(operator="root", gpus1="", gpus2="")
 
@@ -251,7 +251,7 @@ def test_after_a_roll_back_nothing_starts_before_what_runs_was_ended(restored):
     node = cluster.queue(job, "%N")
     until(lambda: list(beats.iterdir()))
     daemon = cluster.pid(f"aresd@{node}")
-    os.kill(daemon, signal.SIGSTOP)
+    stop_process(daemon)
     try:
         r.kill()
         r.restore(file)

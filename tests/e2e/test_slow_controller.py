@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, stop_process
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def small():
 @pytest.mark.parametrize("words", [["aqueue"], ["asub", "-H", "--wrap", "true"]], ids=lambda words: words[0])
 def test_commands_say_that_the_controller_has_not_answered(small, words):
     controller = small.pid("aresctld")
-    os.kill(controller, signal.SIGSTOP)
+    stop_process(controller)
     try:
         with subprocess.Popen([str(small.bin / words[0]), *words[1:]], text=True, cwd=small.work, env=small.environment(),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:

@@ -202,6 +202,12 @@ TEST(Config, HashCoversOnlyWhatNodesMustAgreeOn) {
   EXPECT_EQ(hash(good(kSmall + "log: {level: debug}\n")), hash(config));
 }
 
+// A new key that is printed though it is not given would change it, and an upgrade would then undo what
+// `actl update partition` has changed.
+TEST(Config, HashIsThatOfEarlierReleases) {
+  EXPECT_EQ(hash(good(kSmall)), 3799932137554648305u);
+}
+
 TEST(Config, DeadNodesAreWaitedForHoursUnlessTheSiteSaysOtherwise) {
   EXPECT_EQ(good(kSmall).policy.dead_node_timeout, std::chrono::hours(4));
   const auto timeout = [](const std::string& text) {
