@@ -103,7 +103,8 @@ class ClusterAgent::Node final : public node::Executor {
     const auto name = agent_.names_.find({name_, key});
     if (name == agent_.names_.end()) return;
     const std::string pod = name->second;
-    make(agent_.attempts_.at(pod).attempt);
+    Entry& entry = agent_.attempts_.at(pod);
+    make(entry.anew ? *entry.anew : entry.attempt);
     // The host is told in dispatch(), not from within its call.
     agent_.touched_.insert(pod);
     agent_.proceed(pod, now);
@@ -196,7 +197,7 @@ void ClusterAgent::adopt_found() {
       attempt.release();
     else
       names_.insert_or_assign({node, pod.attempt}, name);
-    attempts_.emplace(name, Entry{std::move(attempt), node, pod.space});
+    attempts_.emplace(name, Entry{.attempt = std::move(attempt), .node = node, .space = pod.space});
   }
 }
 
@@ -286,7 +287,8 @@ void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
     return;
   }
   const auto it = attempts_.find(pod.name);
-  if (it == attempts_.end() || it->second.space != pod.space) return;
+  if (it == attempts_.end() || it->second.space != pod.space || it->second.gone_uid == pod.uid)
+    return;
   it->second.attempt.observe(pod);
   if (change.kind == Change::Kind::deleted && it->second.attempt.uid() == pod.uid)
     it->second.attempt.vanish();
@@ -303,15 +305,38 @@ ClusterAgent::Entry* ClusterAgent::find(const std::string& node, const AttemptKe
 Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment now) {
   const LaunchSpec& spec = launch.spec.launch;
   const std::string name = pod_name(settings_.cluster, spec.fence, spec.rank);
-  if (attempts_.contains(name)) return {};
+  const auto earlier = attempts_.find(name);
+  if (earlier != attempts_.end() &&
+      (!earlier->second.attempt.is_released() || earlier->second.anew))
+    return {};
   const NodeObject* object = table_->find(node);
   if (!object) return fail(ErrorCode::unavailable, "Kubernetes has no node of that name now");
   if (Status possible = check_launch(launch, settings_, *object); !possible) return possible;
   names_.insert_or_assign({node, spec.attempt}, name);
   const std::string space = space_of(*spec.spec, settings_);
-  attempts_.emplace(name, Entry{PodAttempt(std::move(launch), object->uid), node, space});
+  PodAttempt attempt(std::move(launch), object->uid);
+  if (earlier != attempts_.end())
+    earlier->second.anew = std::make_unique<PodAttempt>(std::move(attempt));
+  else
+    attempts_.emplace(name, Entry{.attempt = std::move(attempt), .node = node, .space = space});
   proceed(name, now);
   return {};
+}
+
+// The attempt is done with: its pod is gone.
+void ClusterAgent::forget(const std::string& name, Entry& entry) {
+  if (entry.scheduled) due_.erase({*entry.scheduled, name});
+  if (!entry.anew) {
+    attempts_.erase(name);
+    return;
+  }
+  std::string space = space_of(*entry.anew->launch().spec.launch.spec, settings_);
+  entry = Entry{.attempt = std::move(*entry.anew),
+                .node = entry.node,
+                .space = std::move(space),
+                .is_end_wanted = entry.is_end_wanted,
+                .gone_uid = entry.attempt.uid()};
+  touched_.insert(name);
 }
 
 // Makes the next call. An attempt that is done with is forgotten.
@@ -323,9 +348,10 @@ void ClusterAgent::proceed(const std::string& name, node::Moment now) {
   const bool may_go = node && node->uid == entry.attempt.node_uid();
   if (std::optional<PodAction> action = entry.attempt.next(now.boot, may_go))
     perform(name, entry, std::move(*action));
-  if (!entry.attempt.is_forgotten()) return schedule(name, entry, now);
-  if (entry.scheduled) due_.erase({*entry.scheduled, name});
-  attempts_.erase(it);
+  if (entry.attempt.is_forgotten())
+    forget(name, entry);
+  else
+    schedule(name, entry, now);
 }
 
 void ClusterAgent::schedule(const std::string& name, Entry& entry, node::Moment now) {

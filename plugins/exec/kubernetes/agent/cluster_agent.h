@@ -44,6 +44,10 @@ class ClusterAgent final : public exec::Backend {
     std::optional<BootTime> scheduled{};
     bool has_ended = false;      // the other ranks know
     bool is_end_wanted = false;  // the host has asked for it
+    // The same attempt, launched while the pod that an earlier agent left unbound is being removed.
+    // It begins when that pod is gone.
+    std::unique_ptr<PodAttempt> anew{};
+    std::string gone_uid{};  // of that pod, whose last changes may still arrive
   };
   using Key = std::pair<std::string, AttemptKey>;  // node and attempt
 
@@ -55,6 +59,7 @@ class ClusterAgent final : public exec::Backend {
 
   Status launch(const std::string& node, Launch launch, node::Moment now);
   Entry* find(const std::string& node, const AttemptKey& key);
+  void forget(const std::string& name, Entry& entry);
   void proceed(const std::string& name, node::Moment now);
   void perform(const std::string& name, Entry& entry, PodAction action);
   void answered(const std::string& name, const PodAction& action, GateGo go, ApiResult result);
