@@ -132,7 +132,7 @@ std::vector<Field> identity_fields() {
        [](R r) { return text(r.job->submit_host()); }},
       {"SubmitLine",
        20,
-       "the command line that submitted it",
+       "the command line that submitted it, quoted as a shell reads it, at most 4096 bytes",
        {A::kSubmitLineFieldNumber},
        [](R r) { return text(r.job->submit_line()); }},
       {"UID",

@@ -11,6 +11,7 @@
 #include "cli/values/job_ids.h"
 #include "step_client/allocation.h"
 #include "submission/allocation_request.h"
+#include "submission/submit_line.h"
 
 namespace ares::aalloc {
 namespace {
@@ -50,6 +51,7 @@ Result<int> allocate(Wanted& wanted, std::vector<std::string> words) {
 
 Result<int> run(const cli::Words& words) {
   Wanted wanted;
+  wanted.job.submit_line = submission::submit_line("aalloc", words);
   const cli::OptionTable table = options(wanted, cli::clock_now());
   return cli::run_line(manual(), table, wanted.job.common, words,
                        [&](cli::Words operands) { return allocate(wanted, std::move(operands)); });

@@ -103,6 +103,7 @@ void add_files(Lines& lines, const api::Job& job) {
       spec.std_out().empty() ? std::string(default_output(array)) : spec.std_out();
   const std::string err = spec.std_err().empty() ? out : spec.std_err();
   lines.add("Command", or_null(spec.command())).end_line();
+  if (!spec.submit_line().empty()) lines.add("SubmitLine", spec.submit_line()).end_line();
   lines.add("WorkDir", spec.work_dir()).end_line();
   lines
       .add("StdIn", spec.std_in().empty()

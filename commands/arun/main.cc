@@ -25,6 +25,7 @@
 #include "step_client/allocation.h"
 #include "step_client/reach.h"
 #include "submission/allocation_request.h"
+#include "submission/submit_line.h"
 
 namespace ares::arun {
 namespace {
@@ -195,6 +196,7 @@ Result<int> run_remote_shell(const cli::Words& words) {
 Result<int> run(const cli::Words& words) {
   Wanted wanted;
   wanted.request.task.cpus_per_task = 0;  // not said
+  wanted.allocation.submit_line = submission::submit_line("arun", words);
   const cli::OptionTable table = options(wanted, cli::clock_now());
   return cli::run_line(manual(), table, wanted.common, words,
                        [&](const cli::Words& operands) { return run_step(wanted, operands); });

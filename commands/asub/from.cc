@@ -64,10 +64,12 @@ Status check_for_line(const std::vector<cli::GivenOption>& given) {
 
 Result<submission::PreparedJob> prepare_line(std::string_view text,
                                              const std::vector<std::string>& words,
+                                             const std::string& submit_line,
                                              submission::SubmitContext& context) {
   auto line = read_line(text);
   if (!line) return fail(line.error());
   submission::Submission wanted;
+  wanted.submit_line = submit_line;
   const cli::OptionTable table = submission::options(wanted, cli::clock_now());
   auto given = cli::parse_options(table, words);
   if (!given) return fail(given.error());
@@ -84,10 +86,11 @@ Result<submission::PreparedJob> prepare_line(std::string_view text,
 Result<std::vector<submission::PreparedJob>> prepare_all(std::string_view text,
                                                          const std::string& name,
                                                          const std::vector<std::string>& words,
+                                                         const std::string& submit_line,
                                                          submission::SubmitContext& context) {
   std::vector<submission::PreparedJob> jobs;
   for (const auto& [number, line] : lines_of(text)) {
-    auto job = prepare_line(line, words, context);
+    auto job = prepare_line(line, words, submit_line, context);
     if (!job)
       return fail(job.error().code,
                   name + ":" + std::to_string(number) + ": " + job.error().message);
@@ -107,7 +110,7 @@ Result<int> submit_from(const submission::Submission& wanted,
   if (!context) return fail(context.error());
   const auto text = read_all(*wanted.from);
   if (!text) return fail(text.error());
-  const auto jobs = prepare_all(*text, name, words, *context);
+  const auto jobs = prepare_all(*text, name, words, wanted.submit_line, *context);
   if (!jobs) return fail(jobs.error());
 
   const std::string id = wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id;

@@ -9,6 +9,7 @@
 #include "cli/values/job_ids.h"
 #include "submission/prepare.h"
 #include "submission/submission.h"
+#include "submission/submit_line.h"
 
 namespace ares::asub {
 namespace {
@@ -80,6 +81,7 @@ Status check_from(const submission::Submission& wanted, const std::vector<std::s
 
 Result<int> run(const std::vector<std::string>& words) {
   submission::Submission wanted;
+  wanted.submit_line = submission::submit_line("asub", words);
   const cli::OptionTable table = submission::options(wanted, cli::clock_now());
   if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
   auto line = cli::parse_options(table, words);

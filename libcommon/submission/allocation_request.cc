@@ -60,6 +60,7 @@ Result<api::Request> allocation_request(Submission& target, const std::string& n
     return fail(completed.error());
   context->add_to(target.spec);
   target.spec.set_command(name);
+  target.spec.set_submit_line(target.submit_line);
   // A second attempt would have no command, and what the waiting script says is of no use.
   target.spec.set_requeue(false);
   target.spec.set_std_out("/dev/null");

@@ -72,6 +72,7 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
   if (!environment) return fail(environment.error());
   context.add_to(wanted.spec);
   wanted.spec.set_command(script->path);
+  wanted.spec.set_submit_line(wanted.submit_line);
   for (std::size_t i = 1; i < operands.size(); ++i) wanted.spec.add_arguments(operands[i]);
   return PreparedJob{wanted.spec, std::move(script->content), std::move(*environment), 0};
 }

@@ -23,6 +23,7 @@ struct Submission {
   bool test_only = false;
   std::string export_list = "ALL";
   std::string request_id;
+  std::string submit_line;  // the command line, for accounting (submission/submit_line.h)
   bool parsable = false;
   bool wait = false;
   bool quiet = false;

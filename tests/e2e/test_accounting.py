@@ -29,6 +29,24 @@ def test_pending_job_is_listed(cluster):
     assert states(cluster, job) == {job: f"CANCELLED by {os.getuid()}"}
 
 
+def test_command_line_of_a_submission_is_kept(cluster):
+    script = cluster.script("#!/bin/sh\n", "the job.sh")
+    waits = cluster.submit("-H", "--comment", "it's $HOME", script, "a\nb")
+    line = rf"asub --parsable -H --comment 'it'\''s $HOME' '{script}' $'a\nb'"
+    assert cluster.rows(waits, "SubmitLine") == [[line]]
+    assert f"SubmitLine={line}\n" in cluster.run("actl", "show", "job", waits).stdout
+    cluster.cancel(waits)
+    assert cluster.rows(waits, "SubmitLine") == [[line]]
+    cluster.run("arun", "-n1", "true")
+    cluster.run("aalloc", "-n1", "true")
+    lines = cluster.run("aacct", "-XnPo", "SubmitLine").stdout.splitlines()
+    assert {"arun -n1 true", "aalloc -n1 true"} <= set(lines)
+    cluster.script("#!/bin/sh\n")
+    many = cluster.run("asub", "--parsable", "-H", "--from", "-", input="job.sh\njob.sh\n").stdout.split()
+    assert {row[0] for job in many for row in cluster.rows(job, "SubmitLine")} == {"asub --parsable -H --from -"}
+    cluster.cancel(*many)
+
+
 def test_pending_tasks_share_a_row(cluster):
     job = cluster.wrap("true", "-H", "--array=0-9%2")
     assert states(cluster, job) == {f"{job}_[0-9%2]": "PENDING"}

@@ -250,6 +250,7 @@ class Writer {
     out.set_std_in(spec.std_in);
     out.set_std_out(spec.std_out);
     out.set_std_err(spec.std_err);
+    out.set_submit_line(spec.submit_line);
   }
 
   const View& view_;

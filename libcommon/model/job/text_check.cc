@@ -48,6 +48,7 @@ constexpr Field kFields[] = {
     {"submission host", &JobSpec::submit_host, kMaxName},
     {"time zone", &JobSpec::submit_zone, kMaxName},
     {"script name", &JobSpec::command, kMaxPath},
+    {"command line", &JobSpec::submit_line, kMaxPath},
     {"mail address", &JobSpec::mail_user, kMaxName},
     {"preference", &JobSpec::prefer, kMaxName},
 };

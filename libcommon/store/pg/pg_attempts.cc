@@ -250,6 +250,8 @@ const Column kColumns[] = {
        o.add(now ? std::optional(now->at) : std::nullopt);
      }},
     {"std_err", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_err); }},
+    {"submit_line", kText, true,
+     [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->submit_line); }},
 };
 
 const char* sql_type(Element element) {
