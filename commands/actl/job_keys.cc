@@ -67,7 +67,16 @@ Status set_priority(Action& action, const std::string& value, Time) {
   return {};
 }
 
+// "+5" and "-5" change the limit that each job has, others replace it.
 Status set_limit(Action& action, const std::string& value, Time) {
+  const bool less = value.starts_with('-');
+  if (less || value.starts_with('+')) {
+    const auto by = parse_time_limit(value.substr(1));
+    if (!by) return fail(by.error());
+    if (!*by || (*by)->count() <= 0) return bad(quote(value) + " is no change of a limit");
+    action.set_time_limit_change(less ? -(*by)->count() : (*by)->count());
+    return {};
+  }
   const auto limit = parse_time_limit(value);
   if (!limit) return fail(limit.error());
   action.set_time_limit(*limit ? (*limit)->count() : 0);

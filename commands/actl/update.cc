@@ -1,14 +1,11 @@
 // `update`: changes properties given as NAME=VALUE words.
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 
 #include "actl/assign.h"
 #include "actl/update_keys.h"
-#include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/printable.h"
-#include "cli/values/job_ids.h"
 #include "config/suggest.h"
 
 namespace ares::actl {
@@ -31,66 +28,13 @@ Status apply_all(const Keys<Target>& keys, Target& target, const Assignments& al
   return {};
 }
 
-// The change of "timelimit=+5" in seconds; none of a limit that replaces the one before.
-Result<std::optional<std::int64_t>> change_of_limit(const Assignment& one) {
-  if (one.key != "timelimit" && one.key != "time") return std::nullopt;
-  const bool less = one.value.starts_with('-');
-  if (!less && !one.value.starts_with('+')) return std::nullopt;
-  const auto length = parse_time_limit(one.value.substr(1));
-  if (!length) return fail(length.error());
-  if (!*length) return bad("TimeLimit: " + quote(one.value) + " is no change of a limit");
-  return less ? -(*length)->count() : (*length)->count();
-}
-
-// Each job gets the limit that it has now and so much more.
-Result<int> change_limits(Context& context, const api::Request& request, std::int64_t seconds) {
-  int worst = 0;
-  for (const api::JobRef& ref : request.job_action().jobs().jobs()) {
-    api::Request look;
-    *look.mutable_list_jobs()->add_jobs() = ref;
-    const auto found = context.call(look);
-    if (!found) return fail(found.error());
-    const std::string id = cli::format_job_id(cli::key_of(ref));
-    const auto& jobs = found->jobs().jobs();
-    if (jobs.empty() || !jobs[0].has_time_limit() || jobs[0].time_limit() <= 0)
-      return bad("job " + id + " has no time limit that could be changed by so much");
-    for (const api::Job& task : jobs)
-      if (task.time_limit() != jobs[0].time_limit())
-        return bad("tasks of job " + id + " have different time limits; change each by itself");
-    const std::int64_t limit = jobs[0].time_limit() + seconds;
-    if (limit <= 0) return bad("the time limit of job " + id + " is shorter than that");
-    api::Request one = request;
-    one.mutable_job_action()->mutable_jobs()->clear_jobs();
-    *one.mutable_job_action()->mutable_jobs()->add_jobs() = ref;
-    one.mutable_job_action()->set_time_limit(limit);
-    const auto done = context.change(one);
-    if (!done) return done;
-    worst = std::max(worst, *done);
-  }
-  return worst;
-}
-
 Result<int> update_selected(Context& context, const std::string& jobs, const Assignments& all) {
   api::Request request;
   api::JobAction& action = *request.mutable_job_action();
   action.set_kind(api::JobAction::UPDATE);
   if (Status added = add_jobs(jobs, *action.mutable_jobs()); !added) return fail(added.error());
-  std::optional<std::int64_t> more;
-  Assignments rest;
-  for (const Assignment& one : all) {
-    const auto change = change_of_limit(one);
-    if (!change) return fail(change.error());
-    if (*change)
-      more = **change;
-    else
-      rest.push_back(one);
-  }
-  if (!more || !rest.empty())
-    if (Status done = apply_all(job_keys(), action, rest); !done) return fail(done.error());
-  if (!more) return context.change(request);
-  if (action.jobs().jobs().empty())
-    return bad("name the jobs by their ids to change their limits by so much");
-  return change_limits(context, request, *more);
+  if (Status done = apply_all(job_keys(), action, all); !done) return fail(done.error());
+  return context.change(request);
 }
 
 Result<int> update_jobs(Context& context, const std::string& ids, const Assignments& all) {

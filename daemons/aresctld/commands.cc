@@ -161,9 +161,15 @@ Result<UserBody> to_update_job(const api::JobAction& from, JobSelector jobs) {
   UpdateJob update;
   update.jobs = std::move(jobs);
   if (from.has_priority()) update.priority = from.priority();
-  if (from.has_time_limit_change())
-    return fail(ErrorCode::invalid_argument,
-                "this controller cannot change a time limit by so much; give it the new limit");
+  if (from.has_time_limit_change()) {
+    if (from.has_time_limit())
+      return fail(ErrorCode::invalid_argument,
+                  "a time limit and a change of it exclude each other");
+    if (from.time_limit_change() == 0)
+      return fail(ErrorCode::invalid_argument, "a change of the time limit by 0 changes nothing");
+    update.set_time_limit = true;
+    update.time_limit_change = Seconds(from.time_limit_change());
+  }
   if (from.has_time_limit()) {
     if (from.time_limit() < 0)
       return fail(ErrorCode::invalid_argument, "a time limit cannot be negative");

@@ -34,8 +34,17 @@ def test_hold_and_update_by_name(cluster):
     run(cluster, "update", f"jobid={second}", "TimeLimit=-5", "comment=less")
     assert [cluster.queue(job, "%l") for job in (first, second, other)] == ["15:00", "5:00", "10:00"]
     refused = run(cluster, "update", f"jobid={second}", "TimeLimit=-5", check=False)
-    assert refused.returncode == 1 and "shorter than that" in refused.stderr
+    assert refused.returncode == 1 and f"job {second}: its time limit of 00:05:00 is not longer" in refused.stderr
+    run(cluster, "update", "jobname=fingers", "TimeLimit=+1:00:00")
+    assert [cluster.queue(job, "%l") for job in (first, second, other)] == ["1:15:00", "1:05:00", "10:00"]
     cluster.cancel(first, second, other)
+
+
+def test_filter_that_selects_nothing_is_an_error(cluster):
+    for words in (["hold", "name=typo"], ["release", "name=typo"], ["requeue", "name=typo"], ["update", "jobname=typo", "comment=x"]):
+        done = run(cluster, *words, check=False)
+        assert (done.returncode, done.stderr) == (1, "actl: no job that has not ended matches name=typo\n")
+    assert cluster.run("acancel", "--name=typo").returncode == 0
 
 
 def test_all_nodes(cluster):

@@ -75,6 +75,8 @@ struct UpdateJob {
   std::optional<std::uint32_t> priority;
   bool set_time_limit = false;
   std::optional<Seconds> time_limit;
+  // Added to the limit that each job has, in place of time_limit; 0 = none. Needs set_time_limit.
+  Seconds time_limit_change{};
   std::optional<std::uint32_t> array_throttle{};  // only for whole arrays; 0 = no maximum
   std::vector<std::string> fields{};        // changed fields, by their names in api.proto's JobSpec
   std::shared_ptr<const JobSpec> values{};  // the new values of `fields`

@@ -2,7 +2,9 @@
 // Internal to core/job; pure, engine thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/job/decide/decision_context.h"
@@ -12,9 +14,13 @@ namespace ares::core {
 
 class BulkAction {
  public:
+  // Whether a filter that selects nothing is an error: not where the action is to leave nothing.
+  enum class Unmatched : std::uint8_t { error, ignored };
+
   // `verb` as in "may not cancel job 12".
-  BulkAction(const DecisionContext& q, const Principal& who, std::string_view verb)
-      : q_(q), who_(who), verb_(verb) {}
+  BulkAction(const DecisionContext& q, const Principal& who, std::string_view verb,
+             Unmatched unmatched = Unmatched::error)
+      : q_(q), who_(who), verb_(verb), unmatched_(unmatched) {}
 
   // Calls act(*this, target) for each selected job the caller may act on.
   template <class Act>
@@ -33,6 +39,9 @@ class BulkAction {
     if (const Status ok = check_gaps(q_, who_, selected); !ok)
       return refuse(ok.error().code, ok.error().message);
     for (const std::string& missing : selected.missing) add_problem(ErrorCode::not_found, missing);
+    filtered_ = selector.everything;
+    if (filtered_ && selected.targets.empty() && unmatched_ == Unmatched::error)
+      add_problem(ErrorCode::not_found, nothing_matches(q_, who_, selector));
     for (const Target& target : selected.targets) {
       if (may_act_on(q_.policy, who_.uid, *target.record)) {
         act(*this, target);
@@ -70,11 +79,15 @@ class BulkAction {
     if (decision_.jobs.empty() || decision_.jobs.back() != target.key)
       decision_.jobs.push_back(target.key);
   }
-  // Reports why the action is impossible, but only for a job that the caller named.
+  // Reports why the action is impossible, but only for a job that the caller named, or if no job of a
+  // filter is left.
   void refuse_target(const Target& target, std::string_view why) {
+    if (!target.named && !skipped_.empty()) return;
+    std::string text = "job " + job_text(target.key) + ": " + std::string(why);
     if (target.named)
-      add_problem(ErrorCode::failed_precondition,
-                  "job " + job_text(target.key) + ": " + std::string(why));
+      add_problem(ErrorCode::failed_precondition, std::move(text));
+    else
+      skipped_ = std::move(text);
   }
   // permission_denied replaces other codes, because callers may ignore not_found.
   void add_problem(ErrorCode code, std::string text) {
@@ -90,6 +103,9 @@ class BulkAction {
 
  private:
   Decision finish() {
+    if (filtered_ && unmatched_ == Unmatched::error && problems_ == 0 && decision_.jobs.empty() &&
+        !skipped_.empty())
+      add_problem(ErrorCode::failed_precondition, skipped_);
     decision_.failed = problems_ > 0;
     if (decision_.failed && !decision_.jobs.empty()) {
       decision_.error.message += " (done for " + std::to_string(decision_.jobs.size()) +
@@ -101,6 +117,9 @@ class BulkAction {
   const DecisionContext& q_;
   const Principal& who_;
   std::string_view verb_;
+  Unmatched unmatched_;
+  bool filtered_ = false;
+  std::string skipped_;  // why the first job of a filter was left out
   Decision decision_;
   std::size_t problems_ = 0;
   std::size_t followups_ = 0;

@@ -121,7 +121,7 @@ Decision decide_jobs(const DecisionContext& q, const Principal& who, const Cance
                                                    std::to_string(kMaxSignal));
   }
   const bool ends_job = c.signal == 0 && !c.step;
-  return BulkAction(q, who, c.signal == 0 ? "cancel" : "signal")
+  return BulkAction(q, who, c.signal == 0 ? "cancel" : "signal", BulkAction::Unmatched::ignored)
       .each(c.jobs, [&](BulkAction& action, const Target& t) {
         if (ends_job) {
           cancel(action, t);

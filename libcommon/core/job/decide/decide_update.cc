@@ -1,7 +1,9 @@
 // Changing jobs: priority, time limit, throttle of an array, and fields of their specifications.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "base/duration.h"
 #include "base/printable.h"
 #include "core/job/checks/container_checks.h"
 #include "core/job/checks/default_memory.h"
@@ -24,6 +26,27 @@ std::optional<Seconds> current_limit(const ClusterState& state, const Job& job) 
   if (job.allocation && holds_resources(job.state)) return job.allocation->time_limit;
   const Partition* partition = state.partitions.find(job.spec->partitions.front());
   return partition ? effective_time_limit(job, *partition) : job.time_limit;
+}
+
+// The limit that an update gives to a job; 0 = unlimited, none = the one it has.
+using NewLimit = std::optional<Seconds>;
+
+constexpr Seconds kLongestChange{std::int64_t{1} << 40};  // with it no sum overflows
+
+Result<NewLimit> new_limit(const ClusterState& state, const Job& job, const UpdateJob& c) {
+  if (!c.set_time_limit) return std::nullopt;
+  if (c.time_limit_change == Seconds{0}) return c.time_limit.value_or(Seconds{0});
+  const std::optional<Seconds> now = current_limit(state, job);
+  if (!now)
+    return fail(ErrorCode::invalid_argument,
+                "it has no time limit that could be changed by so much; give it one first");
+  const Seconds change = std::clamp(c.time_limit_change, -kLongestChange, kLongestChange);
+  const Seconds changed = *now + change;
+  if (changed <= Seconds{0})
+    return fail(ErrorCode::invalid_argument, "its time limit of " + format_duration(*now) +
+                                                 " is not longer than the " +
+                                                 format_duration(-change) + " to take away");
+  return changed;
 }
 
 // The specifications that a command changes. Jobs that share one also share the changed one.
@@ -78,19 +101,19 @@ class SpecChange {
     return {};
   }
 
-  const Verdict& evaluate(const Job& job) {
-    const auto [found, added] = verdicts_.try_emplace({job.spec.get(), job.time_limit});
-    if (added) found->second = make(job);
+  const Verdict& evaluate(const Job& job, const NewLimit& limit) {
+    const auto [found, added] = verdicts_.try_emplace({job.spec.get(), job.time_limit, limit});
+    if (added) found->second = make(job, limit);
     return found->second;
   }
 
  private:
-  Verdict make(const Job& job) const {
+  Verdict make(const Job& job, const NewLimit& limit) const {
     JobSpec changed = *job.spec;
     for (const SpecField* field : fields_) field->copy(*command_.values, changed);
     follow_default_memory(*job.spec, changed);
     require_container_feature(changed);
-    if (Status good = check(job, changed); !good) return {good.error(), nullptr};
+    if (Status good = check(job, changed, limit); !good) return {good.error(), nullptr};
     if (changed == *job.spec) return {};
     return {{}, std::make_shared<const JobSpec>(std::move(changed))};
   }
@@ -114,7 +137,7 @@ class SpecChange {
                        [&](const SpecField* field) { return field->touches == what; });
   }
 
-  Status check(const Job& job, JobSpec& changed) const {
+  Status check(const Job& job, JobSpec& changed, const NewLimit& limit) const {
     if (Status good = check_text(changed); !good) return good;
     if (Status good = check_gang(changed); !good) return good;
     if (waits_with_gang(job) && sets("partitions") && changed.partitions != job.spec->partitions)
@@ -136,8 +159,7 @@ class SpecChange {
                   "it waits for others of its name (singleton): set its dependency first");
 
     JobSpec limited = changed;
-    limited.time_limit =
-        command_.set_time_limit ? command_.time_limit.value_or(Seconds{0}) : job.time_limit;
+    limited.time_limit = limit ? limit : job.time_limit;
     if (touches(SpecField::times) || (command_.set_time_limit && job.state == JobState::pending)) {
       if (Status good = check_times(limited, q_.now); !good) return good;
     }
@@ -181,12 +203,13 @@ class SpecChange {
   const Principal& who_;
   const UpdateJob& command_;
   std::vector<const SpecField*> fields_;
-  std::map<std::pair<const JobSpec*, std::optional<Seconds>>, Verdict> verdicts_;
+  std::map<std::tuple<const JobSpec*, std::optional<Seconds>, NewLimit>, Verdict> verdicts_;
   LimitUse use_;
 };
 
 // Why the caller may not do this to the job, always permission_denied; none if they may.
-std::optional<Error> denied(const BulkAction& action, const Target& t, const UpdateJob& c) {
+std::optional<Error> denied(const BulkAction& action, const Target& t, const UpdateJob& c,
+                            const NewLimit& limit) {
   if (is_operator(action.context().policy, action.who().uid)) return std::nullopt;
   const std::string user = "user " + action.who().user + " may not ";
   const std::string job = "job " + job_text(t.key);
@@ -194,9 +217,9 @@ std::optional<Error> denied(const BulkAction& action, const Target& t, const Upd
     return Error{ErrorCode::permission_denied,
                  user + "set the priority of " + job + ": only operators and administrators may"};
   }
-  if (!c.set_time_limit) return std::nullopt;
+  if (!limit) return std::nullopt;
   const std::optional<Seconds> now = current_limit(action.context().state, *t.record);
-  if (c.time_limit && (!now || *c.time_limit <= *now)) return std::nullopt;
+  if (*limit > Seconds{0} && (!now || *limit <= *now)) return std::nullopt;
   return Error{ErrorCode::permission_denied,
                user + "raise the time limit of " + job +
                    ": its owner may only lower it; operators and administrators may raise it"};
@@ -241,7 +264,9 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
   if (all_split && !c.array_throttle) return;  // its tasks are separate targets
   if (!accepts(job.state, JobEvent::modified))
     return action.refuse_target(t, transition(job.state, JobEvent::modified).remark);
-  if (const auto error = denied(action, t, c))
+  const Result<NewLimit> limit = new_limit(action.context().state, job, c);
+  if (!limit) return refuse(limit.error().code, limit.error().message);
+  if (const auto error = denied(action, t, c, *limit))
     return action.add_problem(error->code, error->message);
   if (const SpecField* field = change.needs_pending(); field && job.state != JobState::pending) {
     return action.refuse_target(t, "its " + std::string(field->title) +
@@ -252,7 +277,7 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
   if (holds && !accepts(job.state, JobEvent::held))
     return action.refuse_target(t, "priority 0 holds a job, and it is no longer pending: " +
                                        std::string(transition(job.state, JobEvent::held).remark));
-  const SpecChange::Verdict& verdict = change.evaluate(job);
+  const SpecChange::Verdict& verdict = change.evaluate(job, *limit);
   if (verdict.refused) return refuse(verdict.refused->code, verdict.refused->message);
   if (verdict.spec)
     if (Status good = change.move(t, *verdict.spec); !good)
@@ -261,8 +286,8 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
   Modified event;
   event.key = t.key;
   if (!holds) event.priority = c.priority;
-  event.set_time_limit = c.set_time_limit;
-  event.time_limit = c.time_limit;
+  event.set_time_limit = limit->has_value();
+  if (event.set_time_limit && **limit > Seconds{0}) event.time_limit = **limit;
   event.spec = verdict.spec;
   const JobSpec& spec = event.spec ? *event.spec : *job.spec;
   if (spec.name != job.spec->name) event.was_named = job.spec->name;
@@ -298,6 +323,9 @@ Decision decide_jobs(const DecisionContext& q, const Principal& who, const Updat
     return refuse(ErrorCode::invalid_argument,
                   std::string(kBadLimit) + ": it must be at least a second");
   }
+  if (c.time_limit_change != Seconds{0} && (!c.set_time_limit || c.time_limit))
+    return refuse(ErrorCode::invalid_argument,
+                  "a time limit and a change of it exclude each other");
   SpecChange change(q, who, c);
   if (Status known = change.learn_fields(); !known)
     return refuse(known.error().code, known.error().message);

@@ -51,6 +51,10 @@ struct Selected {
 // An array that is named yields its record, then its tasks' records. Filters skip ended jobs.
 Selected select(const DecisionContext& q, const Principal& who, const JobSelector& selector);
 
+// One sentence about a filter that selects no job.
+std::string nothing_matches(const DecisionContext& q, const Principal& who,
+                            const JobSelector& selector);
+
 // Whether the waiting tasks of an array stay in few enough ranges without the selected ones: each
 // start and end of a task copies the ranges. Tasks that the caller may not act on do not count.
 Status check_gaps(const DecisionContext& q, const Principal& who, const Selected& selected);

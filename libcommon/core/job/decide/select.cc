@@ -129,6 +129,24 @@ Selected select(const DecisionContext& q, const Principal& who, const JobSelecto
   return selection.take();
 }
 
+std::string nothing_matches(const DecisionContext& q, const Principal& who, const JobSelector& s) {
+  std::string filter;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) filter += (filter.empty() ? " matches " : " ") + (name + value);
+  };
+  add("name=", s.name);
+  add("account=", s.account);
+  add("qos=", s.qos);
+  add("wckey=", s.wckey);
+  add("partition=", s.partition);
+  add("node=", s.node);
+  add("state=", s.state ? std::string(to_string(*s.state)) : "");
+  add("uid=", s.user ? std::to_string(s.user->value()) : "");
+  const bool own = !s.user && !is_operator(q.policy, who.uid);
+  return "no job" + (own ? " of user " + who.user : std::string()) + " that has not ended" +
+         (filter.empty() ? " is there" : filter);
+}
+
 namespace {
 
 // Number of separate ranges in `waiting` without the waiting ones of `tasks`, which are ascending.
