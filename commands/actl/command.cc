@@ -297,6 +297,12 @@ const std::vector<Command>& commands() {
        "--allocate which of them a request would get: see TOPOLOGY OF A MACHINE.",
        show_topology},
       {{"ping"}, "", "Whether the controller answers, and the state of the cluster.", ping},
+      {{"doctor"},
+       "",
+       "Check munge, the controller's addresses, clocks, database and release, and whether the "
+       "nodes answer it; say of each problem what to do. The exit status is 1 if a check failed; "
+       "a warning is none.",
+       examine},
       {{"version"}, "", "The release of actl.", show_version},
       {{"help"}, "[COMMAND]", "The commands, or those that begin with a word.", help},
       {{"shutdown"}, "", "Stop the controller; running jobs continue.", shut_down},
