@@ -25,12 +25,10 @@ std::string advice_for(const Error& error) {
   switch (error.code) {
     case ErrorCode::unavailable:
       return "see on the controller's machine that aresctld runs (systemctl status aresctld) and "
-             "what "
-             "its log says, and that no firewall is between";
+             "what its log says, and that no firewall is between";
     case ErrorCode::unauthenticated:
       return "/etc/munge/munge.key must be the same here and on the controller's machine, their "
-             "clocks "
-             "must agree, and controller.user in ares.yaml must be the user of aresctld";
+             "clocks must agree, and controller.user in ares.yaml must be the user of aresctld";
     default: return "see the log of aresctld";
   }
 }
@@ -44,8 +42,7 @@ Finding judge_munge(const Status& tried) {
               ? "start munged on this machine (systemctl start munge), or see auth.munge_socket in "
                 "ares.yaml"
               : "restart munged on this machine, and see its log; its key must not have changed "
-                "while it "
-                "ran"};
+                "while it ran"};
 }
 
 Finding judge_address(const std::string& address, const Status& connected, bool answered) {
