@@ -191,6 +191,28 @@ TEST(LaunchGuard, AJobThatEndsBeforeItRunsLeavesTheTrialOpen) {
   EXPECT_TRUE(takes_jobs(c.node(1)));
 }
 
+// The batch script ends before its other node has said that it runs, or a node says only the end.
+TEST(LaunchGuard, AShortJobEndsTheTrialToo) {
+  for (const bool says_running : {false, true}) {
+    Guard c;
+    c.set_aside(1);
+    c.tick(600s);
+    ASSERT_TRUE(c.node(1).guard.on_trial);
+    JobSpec spec = c.spec();
+    spec.min_nodes = spec.max_nodes = 2;
+    const JobKey key = c.submit(spec);
+    c.allocate(key, {2, 1});
+    for (const int n : {2, 1}) c.progress(n, key, AttemptPhase::ready);
+    c.progress(2, key, AttemptPhase::done);
+    ASSERT_EQ(c.job(key).state, JobState::completing);
+    if (says_running) c.progress(1, key, AttemptPhase::running);
+    EXPECT_NE(c.node(1).guard.on_trial, says_running);
+    c.progress(1, key, AttemptPhase::done);
+    EXPECT_FALSE(c.node(1).guard.on_trial);
+    EXPECT_EQ(c.job(key).state, JobState::completed);
+  }
+}
+
 TEST(LaunchGuard, AnOperatorsDecisionReplacesIt) {
   Guard c;
   c.set_aside(1);

@@ -110,6 +110,13 @@ void done(const DecisionContext& q, const Job& job, const AttemptReport& r, Node
   }
 }
 
+// An attempt that NodeRunning did not tell of has run too: it may have ended before the node said that
+// it ran, or its batch script did on another node.
+void launched_unseen(const Job& job, const NodeShare& share, const Node& node, Decision& d) {
+  if (share.phase == SharePhase::ready && job.state != JobState::configuring)
+    attempt_runs(node, d.events);
+}
+
 void late(const Node& node, const AttemptReport& r, Decision& d) {
   const Charge* charge = charge_of(node, r.attempt);
   if (!is_over(r.phase) || !charge || charge->fence != r.fence)
@@ -232,11 +239,16 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
     case AttemptPhase::running:
       if (share->phase == SharePhase::ready && is_active(job->state))
         d.events.emplace_back(NodeRunning{r.attempt, node.id});
+      else
+        launched_unseen(*job, *share, node, d);
       // The script has ended, and the epilog runs: the node is not released yet.
       if (r.ended_at && is_active(job->state) && job->allocation->nodes.front().node == node.id)
         d.events.emplace_back(script_ended(q, *job, r));
       break;
-    case AttemptPhase::done: done(q, *job, r, node.id, d); break;
+    case AttemptPhase::done:
+      if (r.detail.empty()) launched_unseen(*job, *share, node, d);
+      done(q, *job, r, node.id, d);
+      break;
     case AttemptPhase::never_ran:
       d.events.emplace_back(released);
       // A launch that was meant for the node before its restart says nothing about it now.
