@@ -1,5 +1,6 @@
 // aresd: the node daemon. Connects nodes to the controller; runs until a
 // signal. Jobs outlive it.
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -33,6 +34,7 @@
 #include "config/config.h"
 #include "log/log.h"
 #include "os/clock.h"
+#include "os/fd.h"
 #include "os/namespace.h"
 #include "os/priority.h"
 #include "os/topology/machine_layout.h"
@@ -300,6 +302,35 @@ bool can_start_again(const Arguments& arguments) {
   return config.has_value();
 }
 
+bool is_pending(int signal) {
+  sigset_t pending;
+  return ::sigpending(&pending) == 0 && ::sigismember(&pending, signal) == 1;
+}
+
+// Null: a signal came while the plugin waited in its open(), and `again` is set if it was HUP. `stop_fd` is readable then.
+Result<std::unique_ptr<ares::aresd::NodeHost>> open_host(const Plugin& plugin, int stop_fd,
+                                                         const Arguments& arguments,
+                                                         std::atomic<bool>& again) {
+  for (;;) {
+    auto host = ares::aresd::NodeHost::make(*plugin.table, plugin.options, stop_fd);
+    if (host) return host;
+    if (is_pending(SIGTERM) || is_pending(SIGINT)) {
+      spdlog::info("aresd stops");
+      return nullptr;
+    }
+    if (!is_pending(SIGHUP)) return fail(host.error());
+    sigset_t taken;
+    ::sigemptyset(&taken);
+    ::sigaddset(&taken, SIGHUP);
+    int signal = 0;
+    (void)::sigwait(&taken, &signal);
+    again = can_start_again(arguments);
+    if (!again) continue;
+    spdlog::info("aresd starts again");
+    return nullptr;
+  }
+}
+
 // `again`: it stops in order to read the configuration and look for its GPUs
 // anew.
 Status run(const Arguments& arguments, std::atomic<bool>& again) {
@@ -340,12 +371,16 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   sigset_t handled;
   ::sigemptyset(&handled);
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&handled, signal);
+  sigset_t ending = handled;
+  ::sigdelset(&ending, SIGUSR1);
   ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
+  const ares::os::Fd stop(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
   Result<std::unique_ptr<ares::aresd::NodeHost>> host =
-      ares::aresd::NodeHost::make(*plugin->table, plugin->options);
+      open_host(*plugin, stop.get(), arguments, again);
   if (!host) return fail(host.error());
+  if (!*host) return {};
   (*host)->on_refused([](const std::string& node, const std::string& why) {
     spdlog::error("the controller does not take node {}: {}", node, why);
   });
@@ -416,13 +451,14 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     (void)ares::os::lock_memory();
     (void)ares::os::raise_priority(ares::os::Priority::high);
   }
-  (*host)->run();
+  const Status ran = (*host)->run();
+  if (!ran) ::kill(::getpid(), SIGTERM);  // ends the thread that waits for signals
   spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   health_check.reset();
   gpus.look.reset();
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
-  return {};
+  return ran;
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "os/clock.h"
 
 namespace ares::aresd {
@@ -38,8 +40,8 @@ void drain(int fd) {
 NodeHost::~NodeHost() = default;
 
 Result<std::unique_ptr<NodeHost>> NodeHost::make(const ares_exec_plugin& plugin,
-                                                 const std::string& options) {
-  std::unique_ptr<NodeHost> self(new NodeHost());
+                                                 const std::string& options, int stop_fd) {
+  std::unique_ptr<NodeHost> self(new NodeHost(stop_fd));
   auto opened = exec::OpenPlugin::open(plugin, options, *self);
   if (!opened) return fail(opened.error());
   self->plugin_ = std::move(*opened);
@@ -94,13 +96,21 @@ void NodeHost::stop() {
   (void)!::write(wakeup_.get(), &one, sizeof one);
 }
 
-void NodeHost::run() {
-  while (!stop_) {
+void NodeHost::say(const std::string& text) {
+  spdlog::info("{}", text);
+}
+
+void NodeHost::failed(const std::string& why) {
+  if (failure_) failure_ = fail(ErrorCode::failed_precondition, why);
+}
+
+Status NodeHost::run() {
+  while (!stop_ && failure_) {
     apply_found();  // a plugin tells of nodes during any call
     set_timer();
     epoll_event events[64];
     const int count = ::epoll_wait(poll_.get(), events, std::size(events), -1);
-    if (count < 0 && errno != EINTR) return;
+    if (count < 0 && errno != EINTR) return {};
     for (int i = 0; i < count; ++i) {
       const std::uint64_t tag = events[i].data.u64;
       if (tag == kWakeupTag) {
@@ -112,8 +122,9 @@ void NodeHost::run() {
         dispatch_plugin();
       }
     }
-    dispatch_due();
+    if (failure_) dispatch_due();
   }
+  return failure_;
 }
 
 // --- the plugin and the nodes that it finds -----------------------------------------------------
@@ -220,6 +231,7 @@ void NodeHost::update_schedule(std::size_t index) {
 void NodeHost::dispatch_due() {
   const node::Moment moment = now();
   if (const auto at = plugin_->next_deadline(); at && *at <= moment.boot) dispatch_plugin();
+  if (!failure_) return;  // another process may serve the nodes
   std::vector<std::size_t> indices;
   for (const auto& [time, index] : due_) {
     if (time > moment.boot) break;

@@ -31,9 +31,10 @@ class NodeHost final : private exec::NodeEvents {
   };
   using Input = std::variant<Connected, Disconnected, ToNode, Health, GpusLookedAt>;
 
-  // Opens the plugin; its table outlives the host. `options`: `key value` lines.
+  // Opens the plugin; its table outlives the host. `options`: `key value` lines. `stop_fd`: readable when the process is to end, so
+  // that a plugin that waits in its open() gives up.
   static Result<std::unique_ptr<NodeHost>> make(const ares_exec_plugin& plugin,
-                                                const std::string& options);
+                                                const std::string& options, int stop_fd = -1);
   ~NodeHost() override;
 
   exec::OpenPlugin& plugin() { return *plugin_; }
@@ -48,7 +49,8 @@ class NodeHost final : private exec::NodeEvents {
   void put(Input input);  // any thread, does not block
   void stop();            // any thread or signal handler: run() returns; jobs keep running
 
-  void run();
+  // The error is that of a plugin that cannot go on.
+  Status run();
 
   // Called on the host's thread when the controller refuses a node, once for each new reason.
   void on_refused(std::function<void(const std::string& node, const std::string& why)> callback) {
@@ -68,11 +70,14 @@ class NodeHost final : private exec::NodeEvents {
     std::string name, why;
   };
 
-  NodeHost() = default;
+  explicit NodeHost(int stop_fd) : stop_fd_(stop_fd) {}
   void node_changed(const exec::FoundNode& node) override { found_.emplace_back(node); }
   void node_removed(const std::string& name, const std::string& why) override {
     found_.emplace_back(Removed{name, why});
   }
+  void say(const std::string& text) override;
+  void failed(const std::string& why) override;
+  int stop_fd() const override { return stop_fd_; }
   void apply_found();
   void apply(const exec::FoundNode& found);
   void apply(const Removed& removed);
@@ -88,6 +93,8 @@ class NodeHost final : private exec::NodeEvents {
   // Told by the plugin, not applied yet, and slots whose nodes its events concern. They outlive it.
   std::vector<std::variant<exec::FoundNode, Removed>> found_;
   std::vector<std::size_t> touched_;
+  int stop_fd_;
+  Status failure_{};                          // of the plugin
   std::unique_ptr<exec::OpenPlugin> plugin_;  // outlives the slots
   MakeNode make_;
   bool connected_ = false;

@@ -124,6 +124,13 @@ typedef struct ares_exec_host {
   /* It exists no longer. This says nothing of attempts: the host removes the node only when all of them have ended. */
   void (*node_removed)(void* context, ares_exec_text name, ares_exec_text why);
   ares_exec_text options; /* `key value` lines: the plugin's options in ares.yaml */
+  /* Something that the operator should find on the host's log. */
+  void (*say)(void* context, ares_exec_text text);
+  /* The plugin cannot go on, and why: the host ends with this error after the call. Attempts are left as they are. */
+  void (*failed)(void* context, ares_exec_text why);
+  /* A descriptor that becomes readable when the host is to end, not to be read from; -1: there is none. An open() that waits returns
+   * NULL then. */
+  int32_t stop_fd;
 } ares_exec_host;
 
 typedef struct ares_exec_launch {

@@ -78,16 +78,16 @@ def secret_texts(secret):
 class Agent:
     """An aresd with the exec plugin `kubernetes`."""
 
-    def __init__(self, cluster, space, **more):
+    def __init__(self, cluster, space, name="agent", **more):
         self.cluster = cluster
         settings = {"kubeconfig": f"{FOLDER}/run/admin.kubeconfig", "namespace": space, "image": "localhost/busybox:1",
                     "gate_image": "localhost/ares-gate:1", "allow_root": True, "mounts": [str(cluster.work)], **more}
         lines = (cluster.dir / "ares.yaml").read_text().splitlines(keepends=True)
         start = lines.index("node:\n")
         end = next((i for i in range(start + 1, len(lines)) if lines[i][0] not in " \n"), len(lines))
-        self.config = cluster.top / "agent.yaml"
+        self.config = cluster.top / f"{name}.yaml"
         self.config.write_text("".join(lines[:start] + [f"node: {json.dumps({'exec': 'kubernetes', 'kubernetes': settings})}\n"] + lines[end:]))
-        self.log = cluster.top / "agent.log"
+        self.log = cluster.top / f"{name}.log"
         self.process = None
         self.start()
 

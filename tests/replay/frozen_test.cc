@@ -294,6 +294,9 @@ void add_exec_abi(Lines& out) {
   ARES_FIELD(ares_exec_host, node_changed);
   ARES_FIELD(ares_exec_host, node_removed);
   ARES_FIELD(ares_exec_host, options);
+  ARES_FIELD(ares_exec_host, say);
+  ARES_FIELD(ares_exec_host, failed);
+  ARES_FIELD(ares_exec_host, stop_fd);
   ARES_FIELD(ares_exec_launch, key);
   ARES_FIELD(ares_exec_launch, fence);
   ARES_FIELD(ares_exec_launch, spec);

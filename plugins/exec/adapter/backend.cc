@@ -63,6 +63,13 @@ struct Instance final : NodeEvents {
       host.node_removed(host.context, to_abi(std::string_view(name)),
                         to_abi(std::string_view(why)));
   }
+  void say(const std::string& text) override {
+    if (host.say) host.say(host.context, to_abi(std::string_view(text)));
+  }
+  void failed(const std::string& why) override {
+    if (host.failed) host.failed(host.context, to_abi(std::string_view(why)));
+  }
+  int stop_fd() const override { return host.stop_fd; }
 };
 
 Instance& of(void* self) {
@@ -132,6 +139,7 @@ int32_t launch(void* self, const ares_exec_launch* launch, char* error, std::siz
 void* open_backend(const ares_exec_host* host, char* error, std::size_t error_size,
                    BackendFactory factory) {
   auto instance = std::make_unique<Instance>();
+  instance->host.stop_fd = -1;  // of a host that does not give one
   std::memcpy(&instance->host, host, std::min(host->size, sizeof instance->host));
   Result<std::unique_ptr<Backend>> backend =
       factory(std::string(from_abi(instance->host.options)), *instance);

@@ -19,12 +19,19 @@ struct FoundNode {
   std::string problem{};  // why no job should start there now; empty: it may
 };
 
-// Takes what is told of such nodes; called on the host's only thread, while the plugin dispatches.
+// Takes what is told of such nodes, and of the plugin itself; called on the host's only thread, during calls of the plugin.
 class NodeEvents {
  public:
   virtual ~NodeEvents() = default;
   virtual void node_changed(const FoundNode& node) = 0;
   virtual void node_removed(const std::string& name, const std::string& why) = 0;
+
+  // For the operator.
+  virtual void say(const std::string& /*text*/) {}
+  // The plugin cannot go on: the host ends.
+  virtual void failed(const std::string& /*why*/) {}
+  // Readable when the host is to end; -1: there is none.
+  virtual int stop_fd() const { return -1; }
 };
 
 // `key value` lines: `cpus N`; `memory BYTES`; `feature NAME` for each; `gpu TYPE` for each, in the order of their

@@ -87,12 +87,23 @@ Result<std::unique_ptr<OpenPlugin>> OpenPlugin::open(const ares_exec_plugin& plu
                                                            std::string(from_abi(why)));
   };
   host.options = to_abi(std::string_view(self->options_));
+  host.say = [](void* context, ares_exec_text text) {
+    static_cast<OpenPlugin*>(context)->nodes_.say(std::string(from_abi(text)));
+  };
+  host.failed = [](void* context, ares_exec_text why) {
+    auto* open = static_cast<OpenPlugin*>(context);
+    open->nodes_.failed(open->error_of(std::string(from_abi(why))).message);
+  };
+  host.stop_fd = nodes.stop_fd();
   char error[kErrorSize] = "";
   self->self_ = plugin.open(&host, error, sizeof error);
-  if (!self->self_)
-    return fail(ErrorCode::failed_precondition,
-                std::string("exec plugin ") + plugin.name + ": " + error);
+  if (!self->self_) return fail(self->error_of(error));
   return self;
+}
+
+Error OpenPlugin::error_of(const std::string& message) const {
+  return {ErrorCode::failed_precondition,
+          std::string("exec plugin ") + plugin_.name + ": " + message};
 }
 
 OpenPlugin::~OpenPlugin() {
@@ -113,8 +124,7 @@ Result<std::unique_ptr<node::Executor>> OpenPlugin::add_node(const PluginNode& n
   char error[kErrorSize] = "";
   if (plugin_.add_node(self_, &setup, error, sizeof error) != ARES_EXEC_OK) {
     served_.erase(number);
-    return fail(ErrorCode::failed_precondition,
-                std::string("exec plugin ") + plugin_.name + ": " + error);
+    return fail(error_of(error));
   }
   return std::make_unique<Attempts>(*this, number, spool);
 }

@@ -49,6 +49,7 @@ class OpenPlugin {
 
   OpenPlugin(const ares_exec_plugin& plugin, std::string options, NodeEvents& nodes)
       : plugin_(plugin), options_(std::move(options)), nodes_(nodes) {}
+  Error error_of(const std::string& message) const;
   void changed(const ares_exec_report& report);
   void launch_failed(ares_exec_key key, std::uint64_t fence, std::int32_t result,
                      std::string cause);

@@ -193,6 +193,55 @@ TEST_F(ClientTest, CancelledCallsAreNotCalledBack) {
   EXPECT_TRUE(sent.empty());
 }
 
+TEST_F(ClientTest, WritesEndBeforeTheLeaseOfTheAgent) {
+  make([](const HttpRequest&) { return answer(200); });
+  client->set_write_until(now + seconds(4));
+  EXPECT_TRUE(call({.call = Call::delete_pod, .target = {"jobs", "p"}}).value());
+  EXPECT_EQ(sent.back().timeout, seconds(4)) << "of 30 s";
+  now += std::chrono::milliseconds(3001);
+  const auto refused = call({.call = Call::delete_pod, .target = {"jobs", "p"}});
+  EXPECT_EQ(refused->error().failure, Failure::unavailable);
+  EXPECT_THAT(refused->error().error.message, HasSubstr("the lease of this agent"));
+  EXPECT_EQ(sent.size(), 1u);
+  // What changes nothing, and what the lease itself needs.
+  EXPECT_TRUE(call({.call = Call::get_pod, .target = {"jobs", "p"}}).value());
+  EXPECT_TRUE(call({.call = Call::update_lease, .target = {"jobs", "l"}}).value());
+  EXPECT_TRUE(call({.call = Call::create_access_review}).value());
+  EXPECT_EQ(sent.back().timeout, seconds(30));
+}
+
+TEST_F(ClientTest, AWriteIsNotSentAgainAfterThatTime) {
+  int tries = 0;
+  make([&](const HttpRequest&) {
+    ++tries;
+    return answer(503);
+  });
+  client->set_write_until(now + seconds(2));
+  const auto result = call({.call = Call::create_pod, .target = {.space = "jobs"}});
+  EXPECT_EQ(result->error().failure, Failure::unavailable);
+  EXPECT_GT(tries, 1);
+  EXPECT_LT(tries, 5);
+  EXPECT_LE(now, BootTime{seconds(1002)});
+}
+
+TEST_F(ClientTest, WritesThatWaitForTheirTurnAreRefusedToo) {
+  make([](const HttpRequest&) { return std::nullopt; }, {.rate = {.per_second = 1, .burst = 1}});
+  client->set_write_until(now + seconds(4));
+  std::optional<ApiResult> second;
+  client->call({.call = Call::create_pod, .target = {.space = "jobs"}}, [](ApiResult) {});
+  client->call({.call = Call::create_pod, .target = {.space = "jobs"}},
+               [&](ApiResult got) { second = std::move(got); });
+  client->dispatch();
+  EXPECT_TRUE(client->has_writes_in_flight());
+  EXPECT_FALSE(second);
+  client->set_write_until({});
+  now += seconds(1);
+  client->dispatch();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->error().failure, Failure::unavailable);
+  EXPECT_EQ(sent.size(), 1u);
+}
+
 TEST_F(ClientTest, DiscoverySetsVersions) {
   make([](const HttpRequest& request) {
     const std::string path = request.url.substr(std::string("https://kube:6443").size());

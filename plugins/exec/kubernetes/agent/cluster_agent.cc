@@ -122,7 +122,9 @@ ClusterAgent::ClusterAgent(Settings settings, std::unique_ptr<ApiClient> client,
                            exec::NodeEvents& nodes)
     : settings_(std::move(settings)), client_(std::move(client)), events_(nodes) {}
 
-ClusterAgent::~ClusterAgent() = default;
+ClusterAgent::~ClusterAgent() {
+  if (lease_) lease_->release();
+}
 
 Result<std::unique_ptr<exec::Backend>> ClusterAgent::open(std::string options,
                                                           exec::NodeEvents& nodes) {
@@ -136,8 +138,10 @@ Result<std::unique_ptr<exec::Backend>> ClusterAgent::open(std::string options,
 }
 
 Status ClusterAgent::start() {
-  const Result<std::string> cluster_id = connect(*client_, settings_);
+  const Result<std::string> cluster_id =
+      connect({.client = *client_, .stop_fd = events_.stop_fd()}, settings_);
   if (!cluster_id) return fail(cluster_id.error());
+  if (Status active = become_active(); !active) return active;
   table_ = std::make_unique<NodeTable>(
       NodeTableSettings{settings_.node_prefix, settings_.features, *cluster_id},
       [this](const std::string& node, const std::string& uid) {
@@ -158,7 +162,10 @@ Status ClusterAgent::start() {
       *client_, WatchScope{.list = Call::list_pods, .watch = Call::watch_pods}, WatchSettings{},
       seed() + 1, [this](const Change& change) { pod_changed(change); }, os::boot_now);
   if (Status done = run_until(
-          *client_, {node_watch_.get(), pod_watch_.get()},
+          {.client = *client_,
+           .stop_fd = events_.stop_fd(),
+           .watches = {node_watch_.get(), pod_watch_.get()},
+           .lease = lease_.get()},
           [&] { return node_watch_->is_synced() && pod_watch_->is_synced(); }, "nodes and pods");
       !done)
     return done;
@@ -166,6 +173,22 @@ Status ClusterAgent::start() {
   is_started_ = true;
   for (const auto& [name, entry] : attempts_) touched_.insert(name);
   return {};
+}
+
+Status ClusterAgent::become_active() {
+  Result<AgentIdentity> self = this_agent();
+  if (!self) return fail(self.error());
+  lease_ = std::make_unique<LeaseHolder>(
+      *client_, LeaseParts{.place = lease_place(settings_.space, settings_.cluster),
+                           .self = std::move(*self),
+                           .say = [this](const std::string& text) { events_.say(text); },
+                           .now = os::boot_now});
+  return run_until(
+      {.client = *client_,
+       .stop_fd = events_.stop_fd(),
+       .lease = lease_.get(),
+       .most = std::nullopt},
+      [this] { return lease_->is_held(); }, "the lease");
 }
 
 // Pods of an earlier agent. One that it had not bound is begun anew, if it is still wanted.
@@ -213,14 +236,16 @@ std::optional<BootTime> ClusterAgent::next_deadline() const {
   if (!touched_.empty() || table_->has_news()) return BootTime{};
   std::optional<BootTime> next = client_->next_deadline();
   for (const std::optional<BootTime>& at :
-       {node_watch_->next_deadline(), pod_watch_->next_deadline(),
+       {node_watch_->next_deadline(), pod_watch_->next_deadline(), lease_->next_deadline(),
         due_.empty() ? std::nullopt : std::optional(due_.begin()->first)})
     if (at && (!next || *at < *next)) next = at;
   return next;
 }
 
 void ClusterAgent::dispatch(node::Moment now) {
+  lease_->dispatch();
   client_->dispatch();
+  if (!lease_->failure().empty()) return events_.failed(lease_->failure());
   for (const auto& watch : {node_watch_.get(), pod_watch_.get()})
     if (watch->next_deadline() && *watch->next_deadline() <= now.boot) watch->dispatch();
   while (!due_.empty() && due_.begin()->first <= now.boot) {

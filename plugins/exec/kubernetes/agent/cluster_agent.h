@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exec/adapter/backend.h"
+#include "exec/kubernetes/agent/lease/lease_holder.h"
 #include "exec/kubernetes/agent/nodes/node_table.h"
 #include "exec/kubernetes/agent/pods/pod_attempt.h"
 #include "exec/kubernetes/api/client.h"
@@ -21,7 +22,7 @@ namespace ares::kubernetes {
 
 class ClusterAgent final : public exec::Backend {
  public:
-  // Waits until it knows all nodes and pods. The error says what is missing, such as a permission.
+  // Waits until no other agent is active, and until it knows all nodes and pods. The error says what is missing, such as a permission.
   static Result<std::unique_ptr<exec::Backend>> open(std::string options, exec::NodeEvents& nodes);
 
   ClusterAgent(Settings settings, std::unique_ptr<ApiClient> client, exec::NodeEvents& nodes);
@@ -52,6 +53,7 @@ class ClusterAgent final : public exec::Backend {
   using Key = std::pair<std::string, AttemptKey>;  // node and attempt
 
   Status start();
+  Status become_active();
   void pod_changed(const Change& change);
   void node_changed(const Change& change);
   void own_pod_changed(const Change& change, const PodObject& pod);
@@ -83,6 +85,7 @@ class ClusterAgent final : public exec::Backend {
   std::set<std::string> touched_;           // attempts with news
   std::set<std::pair<BootTime, std::string>> due_;
   bool is_started_ = false;
+  std::unique_ptr<LeaseHolder> lease_;
   std::unique_ptr<ObjectWatch> node_watch_, pod_watch_;  // destroyed first
 };
 

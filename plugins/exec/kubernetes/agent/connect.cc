@@ -1,8 +1,5 @@
 #include "exec/kubernetes/agent/connect.h"
 
-#include <poll.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -16,29 +13,28 @@
 namespace ares::kubernetes {
 namespace {
 
-constexpr std::chrono::minutes kMostOfStart{1};
 // A pod takes six calls. Servers have limits of their own, which the client obeys.
 constexpr Rate kRate{.per_second = 300, .burst = 600};
 
-Status check_permissions(ApiClient& client, const Settings& settings) {
+Status check_permissions(const Wait& wait, const Settings& settings) {
   std::optional<Result<std::vector<AccessQuestion>>> missing;
-  check_access(client,
+  check_access(wait.client,
                {.job_namespaces = job_namespaces(settings), .own_namespace = settings.space},
                [&](const Result<std::vector<AccessQuestion>>& got) { missing = got; });
   if (Status done = run_until(
-          client, {}, [&] { return missing.has_value(); }, "permissions");
+          wait, [&] { return missing.has_value(); }, "permissions");
       !done)
     return done;
   if (!*missing) return fail(missing->error());
   return access_error(**missing);
 }
 
-Result<ApiAnswer> read_namespace(ApiClient& client, const std::string& name) {
+Result<ApiAnswer> read_namespace(const Wait& wait, const std::string& name) {
   std::optional<ApiResult> result;
-  client.call({.call = Call::get_namespace, .target = {.name = name}},
-              [&](ApiResult got) { result = std::move(got); });
+  wait.client.call({.call = Call::get_namespace, .target = {.name = name}},
+                   [&](ApiResult got) { result = std::move(got); });
   if (Status done = run_until(
-          client, {}, [&] { return result.has_value(); }, "the namespace " + name);
+          wait, [&] { return result.has_value(); }, "the namespace " + name);
       !done)
     return fail(done.error());
   if (!*result) return fail(result->error().error);
@@ -62,45 +58,20 @@ Result<std::unique_ptr<ApiClient>> open_client(const Settings& settings) {
       rules, ClientParts{std::move(*engine), std::move(*credentials), os::boot_now, seed});
 }
 
-Status run_until(ApiClient& client, const std::vector<ObjectWatch*>& watches,
-                 const std::function<bool()>& is_done, const std::string& what) {
-  const BootTime end = os::boot_now() + kMostOfStart;
-  while (!is_done()) {
-    const BootTime now = os::boot_now();
-    BootTime next = std::min(end, client.next_deadline().value_or(end));
-    for (const ObjectWatch* watch : watches)
-      next = std::min(next, watch->next_deadline().value_or(end));
-    if (now >= end) {
-      std::string why;
-      for (const ObjectWatch* watch : watches)
-        if (why.empty() && !watch->problem().empty()) why = ": " + watch->problem();
-      return fail(ErrorCode::unavailable, "no answer about " + what + " from the API server " +
-                                              client.access().server + why);
-    }
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - now).count();
-    pollfd waited{client.event_fd(), POLLIN, 0};
-    (void)::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(wait, 0)));
-    client.dispatch();
-    for (ObjectWatch* watch : watches)
-      if (watch->next_deadline().value_or(BootTime::max()) <= os::boot_now()) watch->dispatch();
-  }
-  return {};
-}
-
-Result<std::string> connect(ApiClient& client, const Settings& settings) {
+Result<std::string> connect(const Wait& wait, const Settings& settings) {
   std::optional<Result<ServerFeatures>> features;
-  discover(client, [&](Result<ServerFeatures> got) { features = std::move(got); });
+  discover(wait.client, [&](Result<ServerFeatures> got) { features = std::move(got); });
   if (Status done = run_until(
-          client, {}, [&] { return features.has_value(); }, "its version");
+          wait, [&] { return features.has_value(); }, "its version");
       !done)
     return fail(done.error());
   if (!*features) return fail(features->error());
   if (Status usable = (*features)->check_calls(); !usable) return fail(usable.error());
-  if (Status allowed = check_permissions(client, settings); !allowed) return fail(allowed.error());
+  if (Status allowed = check_permissions(wait, settings); !allowed) return fail(allowed.error());
   for (const std::string& name : job_namespaces(settings))
-    if (const Result<ApiAnswer> space = read_namespace(client, name); !space)
+    if (const Result<ApiAnswer> space = read_namespace(wait, name); !space)
       return fail(space.error());
-  const Result<ApiAnswer> system = read_namespace(client, "kube-system");
+  const Result<ApiAnswer> system = read_namespace(wait, "kube-system");
   if (!system) return fail(system.error());
   const Result<Json> object = parse_object(system->body, "the namespace kube-system");
   if (!object) return fail(object.error());

@@ -84,6 +84,12 @@ const CallRow& row_of(Call call) {
   return kTable[static_cast<std::size_t>(call)];
 }
 
+bool is_for_active_agent(const CallRow& row) {
+  if (row.verb == Verb::get || row.verb == Verb::list || row.verb == Verb::watch) return false;
+  // A review is answered, and not kept.
+  return row.group != kLeases && row.group != kReviews;
+}
+
 std::string_view rbac_verb(Verb verb) {
   switch (verb) {
     case Verb::get: return "get";

@@ -57,6 +57,9 @@ struct CallRow {
 std::span<const CallRow> call_table();  // in the order of Call
 const CallRow& row_of(Call call);
 
+// Whether only the active agent may make the call: it changes an object, and is not how an agent becomes the active one.
+bool is_for_active_agent(const CallRow& row);
+
 std::string_view rbac_verb(Verb verb);    // as rules name it: "delete"
 std::string_view http_method(Verb verb);  // "DELETE"
 std::string describe(

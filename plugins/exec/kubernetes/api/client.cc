@@ -21,6 +21,8 @@ struct ApiClient::Pending {
   std::uint64_t generation = 0;  // of the credentials it was sent with
   std::string authority;         // that it was sent with
   HttpEngine::Id transfer = 0;
+  bool is_for_active = false;           // as is_for_active_agent()
+  std::chrono::milliseconds timeout{};  // of the next try
 };
 
 namespace {
@@ -118,6 +120,7 @@ ApiClient::Id ApiClient::call(ApiRequest request, ApiDone done, HttpData data) {
   if (const std::string object = object_of(request.target); !object.empty())
     pending->what += " " + object;
   pending->method = http_method(row.verb);
+  pending->is_for_active = is_for_active_agent(row);
   pending->path = path.value_or("");
   pending->done = std::move(done);
   pending->data = std::move(data);
@@ -217,6 +220,10 @@ void ApiClient::send_queued() {
       break;
     }
     const BootTime now = parts_.now();
+    if (!may_send(*found->second, now)) {
+      queue_.pop_front();
+      continue;
+    }
     if (found->second->request.is_urgent) {
       limit_.take_anyway(now);
     } else if (!limit_.take(now)) {
@@ -227,6 +234,28 @@ void ApiClient::send_queued() {
     send(*found->second);
   }
   watch_credentials();
+}
+
+// Otherwise the call is completed. In time for all of what the server may still do for the call after this.
+bool ApiClient::may_send(Pending& pending, BootTime now) {
+  pending.timeout = pending.request.timeout;
+  if (!pending.is_for_active || write_until_ == BootTime::max()) return true;
+  const auto left = std::chrono::floor<std::chrono::milliseconds>(write_until_ - now);
+  pending.timeout = std::min(pending.timeout, left);
+  if (left >= settings_.least_write_timeout) return true;
+  completed_.emplace_back(
+      pending.id,
+      tl::unexpected(ApiFailure{
+          Failure::unavailable,
+          {ErrorCode::unavailable, "cannot " + pending.what + " at " + access().server +
+                                       ": the lease of this agent has not been renewed"}}));
+  return false;
+}
+
+bool ApiClient::has_writes_in_flight() const {
+  return std::any_of(pending_.begin(), pending_.end(), [](const auto& one) {
+    return one.second->is_for_active && one.second->transfer != 0;
+  });
 }
 
 void ApiClient::fail_queued(const Error& error) {
@@ -250,7 +279,7 @@ HttpRequest ApiClient::http_request(const Pending& pending) const {
   if (http.method != "GET") http.headers.push_back("Content-Type: " + pending.request.content_type);
   http.body = pending.request.body;
   http.most_of_answer = pending.request.most_of_answer;
-  http.timeout = pending.request.timeout;
+  http.timeout = pending.timeout;
   http.idle_timeout = pending.request.idle_timeout;
   http.ca_pem = server.ca_pem;
   http.certificate_pem = login.certificate_pem;

@@ -61,6 +61,8 @@ struct ClientSettings {
   Rate rate{};
   RetryRules retry{};
   std::string user_agent = "ares";
+  // A write that can be given less time than this is not sent; see set_write_until().
+  std::chrono::milliseconds least_write_timeout{1000};
 };
 
 // What a client needs of the world.
@@ -90,6 +92,12 @@ class ApiClient {
   // Whether the server rejects unknown fields on request: then POST, PUT and PATCH ask for it.
   void set_strict_fields(bool strict) { strict_fields_ = strict; }
 
+  // Calls for the active agent alone (calls.h) end by then: their time-outs are shortened, and what is left when too little time remains
+  // is answered with Failure::unavailable without being sent. Default: no limit.
+  void set_write_until(BootTime until) { write_until_ = until; }
+  // Whether such calls have been sent and not been answered yet.
+  bool has_writes_in_flight() const;
+
   const ServerAccess& access() const { return parts_.credentials->access(); }
 
   // As for exec plugins (plugin/exec_abi.h): a descriptor that stays the same, and the time by which dispatch() must be called.
@@ -102,6 +110,7 @@ class ApiClient {
 
   Id add(std::unique_ptr<Pending> pending);
   void send(Pending& pending);
+  bool may_send(Pending& pending, BootTime now);
   HttpRequest http_request(const Pending& pending) const;
   void finish(Id id, HttpAnswer answer);
   void complete(Id id, ApiResult result);
@@ -118,6 +127,7 @@ class ApiClient {
   bool awaits_login_ = false;
   std::map<std::string, std::string> versions_;
   bool strict_fields_ = false;
+  BootTime write_until_ = BootTime::max();
   Id last_ = 0;
   std::map<Id, std::unique_ptr<Pending>> pending_;
   std::deque<Id> queue_;                 // to be sent as soon as limit and credentials allow
