@@ -18,6 +18,7 @@
 #include "acluster/readiness.h"
 #include "acluster/services.h"
 #include "acluster/supervisor.h"
+#include "os/clock.h"
 #include "os/file.h"
 
 namespace ares::acluster {
@@ -64,6 +65,16 @@ Settings with(Settings settings, const UpOptions& options) {
     settings.gpus.clear();
   }
   if (options.exec) settings.exec = *options.exec;
+  if (options.kubeconfig) {
+    // Beside it nodes of this machine are the exception. Pods of two clusters must not have the same names.
+    if (settings.kubeconfig.empty() && !options.nodes) settings.nodes = 0;
+    if (settings.name.empty())
+      settings.name = "demo-" + os::fresh_uuid().value_or("0").substr(0, 8);
+    settings.kubeconfig = std::filesystem::absolute(*options.kubeconfig).string();
+  }
+  if (options.gate_image) settings.gate_image = *options.gate_image;
+  if (options.image) settings.image = *options.image;
+  if (options.mount) settings.mount = *options.mount;
   if (options.config) settings.has_base = true;
   settings.isolate = settings.isolate || options.isolate;
   return settings;
@@ -83,6 +94,11 @@ Result<ClusterConfig> configure(const Layout& layout, const Settings& settings) 
   if (auto written = os::replace_file(layout.config(), config->yaml); !written)
     return fail(written.error());
   ::chmod(layout.config().c_str(), 0644);
+  if (!config->kubernetes_yaml.empty()) {
+    if (auto written = os::replace_file(layout.kubernetes_config(), config->kubernetes_yaml);
+        !written)
+      return fail(written.error());
+  }
   if (!settings.isolate) return config;
   std::string yaml = config->yaml;
   const std::string unix_address = "unix:" + layout.controller_socket;
@@ -112,6 +128,8 @@ Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
   if (auto fine = check(settings); !fine) return fail(fine.error());
   if (settings.isolate)
     if (auto fine = check_isolation(); !fine) return fail(fine.error());
+  if (!settings.kubeconfig.empty() && ::access(settings.kubeconfig.c_str(), R_OK) != 0)
+    return fail(os::errno_error("cannot read the kubeconfig " + settings.kubeconfig));
   const bool changed = !before || *before != settings || options.config;
   if (before && changed && anything_runs(layout))
     return fail(ErrorCode::failed_precondition,
@@ -152,30 +170,70 @@ std::string last_lines(const std::string& path, std::size_t count) {
   return text;
 }
 
-// Adds the last lines of the logs of the supervisor and the controller: they show the likely cause.
-Error not_ready(const Layout& layout, const std::string& what) {
-  std::string text =
-      "not ready after " + std::to_string(kStartTimeout.count() / 1000) + " s: " + what;
-  for (const char* role : {"supervisor", "aresctld"})
+// Adds the last lines of logs, which show the likely cause.
+Error not_ready(const Layout& layout, std::string text, const std::vector<const char*>& roles) {
+  for (const char* role : roles)
     if (const std::string lines = last_lines(layout.log(role), 5); !lines.empty())
       text += "\nlast of " + layout.log(role) + ":" + lines;
   return {ErrorCode::unavailable, text};
 }
 
-Status wait_ready(const Layout& layout, std::size_t nodes) {
+// How many nodes of Kubernetes have to answer. Their number is not known: at least one must have joined, and all that have must
+// answer, or kSettle must have passed since the first one did.
+class KubernetesNodes {
+ public:
+  explicit KubernetesNodes(std::size_t others) : others_(others) {}
+  bool are_ready(const ControllerStatus& answer) {
+    if (answer.responding <= others_) return false;
+    const auto now = std::chrono::steady_clock::now();
+    settled_at_ = std::min(settled_at_, now + kSettle);
+    return answer.responding == answer.nodes || now > settled_at_;
+  }
+
+ private:
+  static constexpr milliseconds kSettle{5'000};
+  std::size_t others_;
+  std::chrono::steady_clock::time_point settled_at_ = std::chrono::steady_clock::time_point::max();
+};
+
+// Whether the role was started since then, and its process is not there any more.
+bool has_ended(const Layout& layout, const std::string& role,
+               std::filesystem::file_time_type since) {
+  std::error_code error;
+  const auto at = std::filesystem::last_write_time(layout.record(role), error);
+  if (error || at < since) return false;
+  const auto process = read_record(layout.record(role));
+  return process && !alive(*process);
+}
+
+// `nodes`: on this machine. Returns how many answer.
+Result<std::size_t> wait_ready(const Layout& layout, std::size_t nodes, bool has_kubernetes,
+                               std::filesystem::file_time_type started) {
+  KubernetesNodes kubernetes(nodes);
   const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
   std::string what = "the controller did not answer";
   while (std::chrono::steady_clock::now() < deadline) {
     if (::access(layout.controller_socket.c_str(), F_OK) == 0) {
       const auto answer = ping(layout);
-      if (answer && answer->state == "active" && answer->responding >= nodes) return {};
-      what = answer ? std::to_string(answer->responding) + " of " + std::to_string(nodes) +
-                          " nodes answer"
-                    : answer.error().message;
+      if (answer && answer->state == "active" && answer->responding >= nodes &&
+          (!has_kubernetes || kubernetes.are_ready(*answer)))
+        return answer->responding;
+      what = !answer          ? answer.error().message
+             : has_kubernetes ? std::to_string(answer->responding) +
+                                    " nodes answer, and no node of Kubernetes is among them"
+                              : std::to_string(answer->responding) + " of " +
+                                    std::to_string(nodes) + " nodes answer";
     }
+    // It ends only if it cannot work, such as with a kubeconfig that is refused.
+    if (has_kubernetes && has_ended(layout, kKubernetesRole, started))
+      return fail(not_ready(layout, "the agent of Kubernetes has ended", {kKubernetesRole}));
     ::poll(nullptr, 0, 15);
   }
-  return fail(not_ready(layout, what));
+  std::vector<const char*> roles = {"supervisor", "aresctld"};
+  if (has_kubernetes) roles.push_back(kKubernetesRole);
+  return fail(not_ready(
+      layout, "not ready after " + std::to_string(kStartTimeout.count() / 1000) + " s: " + what,
+      roles));
 }
 
 }  // namespace
@@ -192,8 +250,9 @@ Result<int> up(Layout layout, const UpOptions& options) {
   auto prepared = prepare(layout, options);
   if (!prepared) return fail(prepared.error());
 
+  const auto started = std::filesystem::file_time_type::clock::now();
   if (options.supervise) {
-    if (auto started = start_supervisor(layout); !started) return fail(started.error());
+    if (auto supervised = start_supervisor(layout); !supervised) return fail(supervised.error());
   } else {
     if (running(layout, "supervisor"))
       return fail(
@@ -201,13 +260,13 @@ Result<int> up(Layout layout, const UpOptions& options) {
           "a supervisor runs already; end the cluster first: acluster down --dir " + layout.dir);
     ServiceSupervisor supervisor(
         layout, services_of(layout, prepared->settings, prepared->config, prepared->postgres));
-    if (auto started = supervisor.start_all(kStartTimeout); !started) return fail(started.error());
+    if (auto all = supervisor.start_all(kStartTimeout); !all) return fail(all.error());
   }
-  if (auto ready = wait_ready(layout, prepared->config.nodes.size()); !ready)
-    return fail(ready.error());
+  const auto ready = wait_ready(layout, prepared->config.nodes.size(),
+                                !prepared->config.kubernetes_yaml.empty(), started);
+  if (!ready) return fail(ready.error());
   const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::printf("cluster in %s is up: %zu nodes, %.1f s\n", layout.dir.c_str(),
-              prepared->config.nodes.size(), took);
+  std::printf("cluster in %s is up: %zu nodes, %.1f s\n", layout.dir.c_str(), *ready, took);
   std::printf("use it with: eval \"$(%s/acluster env --dir '%s')\"\n", layout.bin.c_str(),
               layout.dir.c_str());
   return 0;
@@ -305,7 +364,7 @@ Result<int> pid(const Layout& layout, const std::string& role) {
     return fail(ErrorCode::not_found,
                 role + " does not run in " + layout.dir +
                     " (roles: supervisor, munged, "
-                    "postgres, aresctld, aresd@NODE; aresd with --exec=mock)");
+                    "postgres, aresctld, aresd@NODE; aresd with --exec=mock; aresd@kubernetes)");
   std::printf("%d\n", process->pid);
   return 0;
 }

@@ -16,6 +16,7 @@ namespace ares::acluster {
 struct UpOptions {
   std::optional<std::uint32_t> nodes, cpus;
   std::optional<std::string> memory, gpus, topology, exec, config;
+  std::optional<std::string> kubeconfig, gate_image, image, mount;
   bool isolate = false;
   bool supervise = true;
 };

@@ -12,6 +12,8 @@
 namespace ares::acluster {
 namespace {
 
+constexpr const char* kNodePrefix = "kube-";  // of nodes of Kubernetes
+
 bool has_section(const std::string& yaml, const std::string& name) {
   return yaml.starts_with(name + ":") || yaml.find("\n" + name + ":") != std::string::npos;
 }
@@ -23,8 +25,9 @@ std::string names_of(const Settings& settings) {
 // Sections made from the settings, for those that the user's file leaves out.
 std::string defaults(const Settings& settings, const std::string& base) {
   std::string yaml;
-  if (!has_section(base, "cluster")) yaml += "cluster: demo\n";
-  if (!has_section(base, "nodes")) {
+  if (!has_section(base, "cluster"))
+    yaml += "cluster: " + (settings.name.empty() ? "demo" : settings.name) + "\n";
+  if (!has_section(base, "nodes") && settings.nodes > 0) {
     yaml += "nodes:\n  - {name: \"" + names_of(settings) +
             "\", cpus: " + std::to_string(settings.cpus) + ", memory: " + settings.memory;
     if (!settings.gpus.empty()) yaml += ", gpus: \"" + settings.gpus + "\"";
@@ -33,7 +36,8 @@ std::string defaults(const Settings& settings, const std::string& base) {
   }
   if (!has_section(base, "partitions"))
     yaml += "partitions:\n  - {name: main, nodes: \"" +
-            (has_section(base, "nodes") ? std::string("ALL") : names_of(settings)) +
+            (has_section(base, "nodes") || settings.nodes == 0 ? std::string("ALL")
+                                                               : names_of(settings)) +
             "\", default: true}\n";
   return yaml;
 }
@@ -50,6 +54,40 @@ Status check_topologies(const config::Config& config) {
       return fail(parsed.error().code, file + ": " + parsed.error().message);
   }
   return {};
+}
+
+// Lets the nodes of Kubernetes join, unless the user's file says under which partitions they do. They join the default partition.
+void let_join(config::Config& config, const std::string& prefix) {
+  for (const DynamicNodes& rule : config.policy.dynamic_nodes)
+    if (rule.prefix == prefix) return;
+  std::string partition = config.partitions.empty() ? "" : config.partitions.front().name;
+  for (const Partition& one : config.partitions)
+    if (one.is_default) partition = one.name;
+  DynamicNodes rule;
+  rule.prefix = prefix;
+  rule.partitions = {partition};
+  config.policy.dynamic_nodes.push_back(std::move(rule));
+}
+
+Status use_kubernetes(config::Config& config, const Settings& settings) {
+  config::KubernetesConfig& kubernetes = config.node.kubernetes;
+  kubernetes.kubeconfig = settings.kubeconfig;
+  if (!settings.gate_image.empty()) kubernetes.gate_image = settings.gate_image;
+  if (!settings.image.empty()) kubernetes.image = settings.image;
+  if (!settings.mount.empty()) kubernetes.mounts = {settings.mount};
+  if (kubernetes.node_prefix.empty()) kubernetes.node_prefix = kNodePrefix;
+  // Who runs this cluster as root also submits to it as root.
+  if (::geteuid() == 0) kubernetes.allow_root = true;
+  if (kubernetes.gate_image.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--kubernetes needs --gate-image=IMAGE, an image with the program /ares-gate: see "
+                "ares-kubernetes(7)");
+  let_join(config, kubernetes.node_prefix);
+  return {};
+}
+
+std::string written(const config::Config& config) {
+  return "# Written by acluster; change its options, not this file.\n" + config::to_yaml(config);
 }
 
 }  // namespace
@@ -97,9 +135,17 @@ Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings
   config->node.stepd.clear();
   config->log.file.clear();
 
-  ClusterConfig result{
-      "# Written by acluster; change its options, not this file.\n" + config::to_yaml(*config), {}};
+  if (!settings.kubeconfig.empty())
+    if (Status used = use_kubernetes(*config, settings); !used) return fail(used.error());
+  ClusterConfig result{written(*config), {}};
   for (const auto& node : config->nodes) result.nodes.push_back(node.name);
+  if (!settings.kubeconfig.empty()) {
+    config->node.exec = "kubernetes";
+    result.kubernetes_yaml = written(*config);
+    // Such as a mount that is refused, or a node of the user's file with such a name.
+    if (const auto read = config::parse(result.kubernetes_yaml, layout.kubernetes_config()); !read)
+      return fail(read.error());
+  }
   return result;
 }
 

@@ -14,7 +14,9 @@ namespace ares::acluster {
 
 struct ClusterConfig {
   std::string yaml;
-  std::vector<std::string> nodes;  // Names, in order.
+  std::vector<std::string> nodes;  // Names, in order, of those on this machine.
+  std::string
+      kubernetes_yaml{};  // For the daemon that serves the nodes of Kubernetes; empty = none.
 };
 
 // Starts from the user's file if there is one (policy, partitions, nodes, operators). Adds the

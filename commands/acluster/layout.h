@@ -14,6 +14,8 @@ struct Layout {
   std::string config() const { return dir + "/ares.yaml"; }
   // The user's configuration, unchanged.
   std::string base_config() const { return dir + "/base.yaml"; }
+  // Of the daemon that serves the nodes of Kubernetes.
+  std::string kubernetes_config() const { return dir + "/kubernetes.yaml"; }
   std::string settings() const { return dir + "/settings"; }
   std::string lock() const { return dir + "/lock"; }
   std::string procs() const { return dir + "/procs"; }  // One record file per running process.

@@ -69,6 +69,19 @@ cli::OptionTable table_of(Words& w) {
            "and the database in it "
            "are replaced. It is copied.",
            set_optional(w.up.config)},
+          {'k', "kubernetes", "KUBECONFIG",
+           "Serve the nodes of the Kubernetes cluster of this kubeconfig too, as kube-NAME, by one "
+           "aresd@kubernetes; jobs on them run as pods. --nodes is 0 then unless it is given. "
+           "See ares-kubernetes(7).",
+           set_optional(w.up.kubeconfig)},
+          {0, "gate-image", "IMAGE", "With --kubernetes: an image with the program /ares-gate.",
+           set_optional(w.up.gate_image)},
+          {0, "image", "IMAGE", "With --kubernetes: the image in which jobs run.",
+           set_optional(w.up.image)},
+          {0, "mount", "DIR",
+           "With --kubernetes: a folder that the nodes and this machine have in common; jobs see "
+           "it, and their output below it is in files.",
+           set_optional(w.up.mount)},
           {0, "no-supervise", "",
            "Start everything once and leave it: nothing that ends is started again.",
            cli::set_flag(w.up.supervise, false)},
@@ -109,15 +122,21 @@ cli::Manual manual() {
            "shell's eval that let the other commands find the cluster. logs prints "
            "the ends of logs, pid the number of a "
            "process. Roles are supervisor, munged, postgres, aresctld and "
-           "aresd@NODE (aresd alone with --exec=mock)."},
-      .examples = {{"acluster up --dir=/tmp/c --nodes=2 --gpus=a100:4",
-                    "Start two nodes of four GPUs each."},
-                   {"eval \"$(acluster env --dir=/tmp/c)\"", "Let asub and the others use it."},
-                   {"kill -9 $(acluster pid aresctld)",
-                    "See the supervisor start the controller again."}},
+           "aresd@NODE (aresd alone with --exec=mock, aresd@kubernetes for all nodes of "
+           "Kubernetes).",
+           "Pods are not ended by down: the next up finds them, and jobs that run as pods run on. "
+           "Cancel them before."},
+      .examples =
+          {{"acluster up --dir=/tmp/c --nodes=2 --gpus=a100:4",
+            "Start two nodes of four GPUs each."},
+           {"acluster up --kubernetes ~/.kube/config --gate-image registry.example/ares-gate:1 "
+            "--image debian:12",
+            "Run jobs as pods of a Kubernetes cluster."},
+           {"eval \"$(acluster env --dir=/tmp/c)\"", "Let asub and the others use it."},
+           {"kill -9 $(acluster pid aresctld)", "See the supervisor start the controller again."}},
       .exit_status = {{"0", "Done."},
                       {"1", "Refused or failed; a line on standard error says why."}},
-      .see_also = {"asub(1)", "ares.yaml(5)"}};
+      .see_also = {"asub(1)", "ares.yaml(5)", "ares-kubernetes(7)"}};
 }
 
 std::string default_dir() {

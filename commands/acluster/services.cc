@@ -141,6 +141,15 @@ std::vector<Service> services_of(const Layout& layout, const Settings& settings,
                       }});
 
   const auto controller_listens = [=] { return listens(layout.controller_socket); };
+  if (!config.kubernetes_yaml.empty())
+    services.push_back({kKubernetesRole,
+                        [=] {
+                          Launch launch = daemon(layout, kKubernetesRole, "aresd", {"--join"});
+                          launch.argv[2] = layout.kubernetes_config();
+                          return launch;
+                        },
+                        controller_listens});
+  if (config.nodes.empty()) return services;
   if (settings.exec == "mock") {
     const std::string all = compress_hostlist(config.nodes);
     services.push_back({"aresd",

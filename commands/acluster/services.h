@@ -14,6 +14,8 @@
 
 namespace ares::acluster {
 
+inline constexpr const char* kKubernetesRole = "aresd@kubernetes";
+
 std::vector<Service> services_of(const Layout& layout, const Settings& settings,
                                  const ClusterConfig& config, const Postgres& postgres);
 

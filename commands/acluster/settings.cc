@@ -38,11 +38,19 @@ Row flag_row(std::string_view key, bool Settings::*member) {
 }
 
 const std::vector<Row>& rows() {
-  static const std::vector<Row> kRows = {
-      number_row("nodes", &Settings::nodes),     number_row("cpus", &Settings::cpus),
-      text_row("memory", &Settings::memory),     text_row("gpus", &Settings::gpus),
-      text_row("topology", &Settings::topology), text_row("exec", &Settings::exec),
-      flag_row("isolate", &Settings::isolate),   flag_row("base", &Settings::has_base)};
+  static const std::vector<Row> kRows = {number_row("nodes", &Settings::nodes),
+                                         number_row("cpus", &Settings::cpus),
+                                         text_row("memory", &Settings::memory),
+                                         text_row("gpus", &Settings::gpus),
+                                         text_row("topology", &Settings::topology),
+                                         text_row("exec", &Settings::exec),
+                                         flag_row("isolate", &Settings::isolate),
+                                         flag_row("base", &Settings::has_base),
+                                         text_row("kubeconfig", &Settings::kubeconfig),
+                                         text_row("gate_image", &Settings::gate_image),
+                                         text_row("image", &Settings::image),
+                                         text_row("mount", &Settings::mount),
+                                         text_row("name", &Settings::name)};
   return kRows;
 }
 
@@ -72,8 +80,19 @@ Status check(const Settings& settings) {
   const auto wrong = [](std::string text) {
     return fail(ErrorCode::invalid_argument, std::move(text));
   };
-  if (settings.nodes < 1 || settings.nodes > 10'000)
-    return wrong("--nodes is a number from 1 to 10000");
+  const bool has_kubernetes = !settings.kubeconfig.empty();
+  if ((settings.nodes < 1 && !has_kubernetes) || settings.nodes > 10'000)
+    return wrong("--nodes is a number from 1 to 10000, or 0 with --kubernetes");
+  if (!has_kubernetes && !(settings.gate_image + settings.image + settings.mount).empty())
+    return wrong("--gate-image, --image and --mount need --kubernetes=KUBECONFIG");
+  if (has_kubernetes && settings.isolate)
+    return wrong("--isolate and --kubernetes exclude each other");
+  if (has_kubernetes && settings.gate_image.empty() && !settings.has_base)
+    return wrong(
+        "--kubernetes needs --gate-image=IMAGE, an image with the program /ares-gate: see "
+        "ares-kubernetes(7)");
+  if (!settings.mount.empty() && !settings.mount.starts_with('/'))
+    return wrong("--mount is an absolute path, not " + quote(settings.mount));
   if (settings.cpus < 1 || settings.cpus > 4096) return wrong("--cpus is a number from 1 to 4096");
   if (const auto memory = parse_memory(settings.memory); !memory)
     return wrong("--memory: " + memory.error().message);

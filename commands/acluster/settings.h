@@ -19,6 +19,10 @@ struct Settings {
   std::string exec = "baremetal";  // "baremetal", "mock", or the path of a plugin.
   bool isolate = false;
   bool has_base = false;  // The user gave a configuration, which was copied.
+  // A Kubernetes cluster, whose nodes are served too.
+  std::string kubeconfig;  // Absolute path; empty = none.
+  std::string gate_image, image, mount;
+  std::string name;  // Of the cluster, where it must differ from those of other ones; empty = any.
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

@@ -12,6 +12,11 @@ TEST(Settings, AreReadAsWritten) {
   settings.gpus = "a100:2,h100:1";
   settings.topology = "/a folder/with spaces.yaml";
   settings.isolate = true;
+  settings.kubeconfig = "/home/u/.kube/config";
+  settings.gate_image = "registry.example:5000/ares-gate:1";
+  settings.image = "debian:12";
+  settings.mount = "/home";
+  settings.name = "demo-1";
   const auto back = parse_settings(to_text(settings));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, settings);
@@ -43,6 +48,24 @@ TEST(Settings, UnusableValuesAreRefused) {
   EXPECT_TRUE(refused([](Settings& s) { s.nodes = 1000; }));
   EXPECT_FALSE(refused([](Settings& s) { s.nodes = 1000, s.exec = "mock"; }));
   EXPECT_TRUE(refused([](Settings& s) { s.isolate = true, s.exec = "mock"; }));
+}
+
+TEST(Settings, KubernetesNeedsAGateImageAndHasNoNamespacesOfThisMachine) {
+  Settings settings;
+  settings.nodes = 0;
+  EXPECT_FALSE(check(settings)) << "without nodes";
+  settings.kubeconfig = "/home/u/.kube/config";
+  EXPECT_FALSE(check(settings)) << "without the gate";
+  settings.gate_image = "gate:1";
+  EXPECT_TRUE(check(settings));
+  settings.mount = "home";
+  EXPECT_FALSE(check(settings));
+  settings.mount = "/home";
+  settings.isolate = true;
+  EXPECT_FALSE(check(settings));
+  Settings without;
+  without.image = "debian:12";
+  EXPECT_FALSE(check(without)) << "of an image nothing would be made";
 }
 
 }  // namespace
