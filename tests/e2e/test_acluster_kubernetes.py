@@ -36,13 +36,10 @@ def make(api):
         for cluster in made:
             name = name_of(cluster)
             cluster.close()
-            for kind, path in (("leases", "/apis/coordination.k8s.io/v1"), ("pods", "/api/v1"), ("secrets", "/api/v1")):
-                label = f"?labelSelector=ares.io/cluster={name}"
-                left = api.call("GET", f"{path}/namespaces/default/{kind}{label}")["items"]
-                if kind == "leases":
-                    api.call("DELETE", f"{path}/namespaces/default/{kind}/ares-{name}")
-                else:
-                    assert not left
+            label = f"?labelSelector=ares.io/cluster={name}"
+            for kind in ("pods", "secrets"):  # Kubernetes removes Secrets some time after their pods
+                until(lambda kind=kind: not api.call("GET", f"/api/v1/namespaces/default/{kind}{label}")["items"])
+            api.call("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/default/leases/ares-{name}")
 
 
 def name_of(cluster):
