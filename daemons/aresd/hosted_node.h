@@ -35,6 +35,10 @@ class HostedNode final : private node::Uplink, private node::ExecutorEvents {
   node::NodeAgent& agent() { return *agent_; }
   // Called when the plugin has told something of an attempt, which may change the agent's next deadline.
   void on_event(std::function<void()> callback) { on_event_ = std::move(callback); }
+  // Called with what attempts print, where no file gets it.
+  using OnOutput = std::function<void(const node::OutputPart&)>;
+  void on_output(OnOutput callback) { on_output_ = std::move(callback); }
+  void output_stored(const node::OutputStored& stored) { executor_->output_stored(stored); }
 
  private:
   class MachineUsers;
@@ -44,10 +48,12 @@ class HostedNode final : private node::Uplink, private node::ExecutorEvents {
   void attempt_changed(const AttemptReport& report, node::Moment now) override;
   void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
                      node::Moment now) override;
+  void output(const node::OutputPart& part) override { on_output_(part); }
 
   Send send_;
   Log log_;
   std::function<void()> on_event_ = [] {};
+  OnOutput on_output_ = [](const node::OutputPart&) {};
   std::unique_ptr<node::Spool> spool_;
   std::unique_ptr<MachineUsers> users_;
   std::unique_ptr<node::NodeAgent> agent_;

@@ -16,6 +16,7 @@
 #include "aresd/arguments.h"
 #include "aresd/chosen_plugin.h"
 #include "aresd/confirm.h"
+#include "aresd/controller_link.h"
 #include "aresd/found_nodes.h"
 #include "aresd/gpus/discovery.h"
 #include "aresd/gpus/gpu_devices.h"
@@ -38,8 +39,6 @@
 #include "os/namespace.h"
 #include "os/priority.h"
 #include "os/topology/machine_layout.h"
-#include "proto/convert_node.h"
-#include "proto/gen/node.pb.h"
 #include "rpc/client/node_link.h"
 
 namespace {
@@ -244,48 +243,6 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
   return {};
 }
 
-// Through `link`, which is null until the nodes are there.
-ares::aresd::HostedNode::Send sender(const std::unique_ptr<ares::rpc::NodeLink>& link,
-                                     ares::aresd::MessageLoss& loss) {
-  return [&link, &loss](const ares::FromNode& message) {
-    if (!link || loss.drops_next()) return;
-    ares::api::NodeUp up;
-    ares::proto::to_api(message, &up);
-    link->send(std::move(up));
-  };
-}
-
-Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Config& config,
-                                                       ares::aresd::NodeHost& host,
-                                                       ares::aresd::MessageLoss& loss) {
-  ares::rpc::NodeLinkOptions options;
-  options.addresses = config.controller.connect.empty()
-                          ? std::vector<std::string>{config.controller.listen.front()}
-                          : config.controller.connect;
-  options.munge_socket = config.auth.munge_socket;
-  options.server_uid = config.controller.uid;
-  return ares::rpc::NodeLink::open(
-      options,
-      [&host, &loss](const ares::api::NodeDown& down) {
-        if (loss.drops_next()) return;
-        Result<ares::ToNode> message = ares::proto::from_api(down);
-        if (message)
-          host.put(std::move(*message));
-        else
-          spdlog::warn("message from the controller ignored: {}", message.error().message);
-      },
-      [&host](bool connected, const std::string& why) {
-        if (connected)
-          spdlog::info("connected to the controller");
-        else
-          spdlog::warn("no connection to the controller: {}", why);
-        if (connected)
-          host.put(ares::aresd::NodeHost::Connected{});
-        else
-          host.put(ares::aresd::NodeHost::Disconnected{});
-      });
-}
-
 // The nodes to serve besides those that the plugin finds.
 Result<std::vector<std::string>> names_of(const Arguments& arguments,
                                           const ares::config::Config& config) {
@@ -386,14 +343,16 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  const auto send = sender(link, loss);
+  const auto send = ares::aresd::sender(link, loss);
+  (*host)->on_output(ares::aresd::output_sender(link, loss));
   std::unique_ptr<ares::aresd::StepGate> steps;
   GpuWatchers gpus;
   if (Status added = add_nodes(**host, *names, *config, *plugin, send, arguments.join, steps, gpus);
       !added)
     return added;
   (*host)->on_found(ares::aresd::make_found_node(**host, *config, *plugin, arguments.join, send));
-  Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
+  Result<std::unique_ptr<ares::rpc::NodeLink>> opened =
+      ares::aresd::open_link(*config, **host, loss);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);
   spdlog::info("aresd {} serves {} by {}", ARES_VERSION,

@@ -65,6 +65,9 @@ void NodeHost::add(const std::string& name, std::unique_ptr<HostedNode> node) {
     free_.pop_back();
   }
   node->on_event([this, index] { touched_.push_back(index); });
+  node->on_output([this, index](const node::OutputPart& part) {
+    on_output_(slots_[index].name, slots_[index].node->agent().incarnation(), part);
+  });
   slots_[index] = {.name = name, .node = std::move(node)};
   by_name_.emplace(name, index);
   if (connected_) slots_[index].node->agent().connected(now());
@@ -185,6 +188,15 @@ void NodeHost::drain_inputs() {
   for (const Input& input : inputs) {
     if (std::holds_alternative<Connected>(input)) connected_ = true;
     if (std::holds_alternative<Disconnected>(input)) connected_ = false;
+    if (const auto* taken = std::get_if<OutputTaken>(&input)) {
+      plugin_->take_output(taken->taken);
+      continue;
+    }
+    if (const auto* stored = std::get_if<OutputStored>(&input)) {
+      if (const auto it = by_name_.find(stored->node); it != by_name_.end())
+        slots_[it->second].node->output_stored(stored->stored);
+      continue;
+    }
     const ToNode* message = std::get_if<ToNode>(&input);
     if (!message) {
       // What was looked at is this machine, which nodes that the plugin finds are not part of.
@@ -208,6 +220,9 @@ void NodeHost::handle(std::size_t index, const Input& input) {
     void operator()(const ToNode& message) const { to.receive(message, now()); }
     void operator()(const GpusLookedAt& seen) const { to.gpus_looked_at(seen.look, now()); }
     void operator()(const Health& health) const { to.set_health(health.unhealthy, now()); }
+    // Not for an agent.
+    void operator()(const OutputTaken&) const {}
+    void operator()(const OutputStored&) const {}
   };
   std::visit(Handler{agent}, input);
   update_schedule(index);

@@ -29,7 +29,16 @@ class NodeHost final : private exec::NodeEvents {
   struct GpusLookedAt {
     node::GpuLook look;  // NodeAgent::gpus_looked_at()
   };
-  using Input = std::variant<Connected, Disconnected, ToNode, Health, GpusLookedAt>;
+  // Whether the controller stores what attempts print.
+  struct OutputTaken {
+    bool taken;
+  };
+  struct OutputStored {
+    std::string node;
+    node::OutputStored stored;
+  };
+  using Input = std::variant<Connected, Disconnected, ToNode, Health, GpusLookedAt, OutputTaken,
+                             OutputStored>;
 
   // Opens the plugin; its table outlives the host. `options`: `key value` lines. `stop_fd`: readable when the process is to end, so
   // that a plugin that waits in its open() gives up.
@@ -56,6 +65,11 @@ class NodeHost final : private exec::NodeEvents {
   void on_refused(std::function<void(const std::string& node, const std::string& why)> callback) {
     on_refused_ = std::move(callback);
   }
+
+  // Called on the host's thread with what an attempt of a node has printed. Before run().
+  using OnOutput = std::function<void(const std::string& node, std::uint64_t incarnation,
+                                      const node::OutputPart& part)>;
+  void on_output(OnOutput callback) { on_output_ = std::move(callback); }
 
  private:
   struct Slot {
@@ -105,6 +119,7 @@ class NodeHost final : private exec::NodeEvents {
   std::set<std::pair<BootTime, std::size_t>> due_;
   os::Fd poll_, wakeup_, timer_;
   std::function<void(const std::string&, const std::string&)> on_refused_;
+  OnOutput on_output_ = [](const std::string&, std::uint64_t, const node::OutputPart&) {};
 
   std::mutex mutex_;
   std::vector<Input> inputs_;  // guarded by mutex_

@@ -3,9 +3,11 @@
 // Every call is idempotent and does not block.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -16,6 +18,22 @@
 
 namespace ares::node {
 
+// A part of what an attempt has printed, where no file gets it.
+struct OutputPart {
+  AttemptKey attempt;
+  Fence fence;
+  std::uint64_t offset = 0;  // of the first byte
+  std::string_view data;     // empty: asks how much is stored
+  bool ended = false;        // nothing follows
+};
+// What the controller has stored of it.
+struct OutputStored {
+  AttemptKey attempt;
+  Fence fence;
+  std::uint64_t size = 0;
+  bool ended = false;
+};
+
 class ExecutorEvents {
  public:
   virtual ~ExecutorEvents() = default;
@@ -24,6 +42,8 @@ class ExecutorEvents {
   // The attempt could not be started: no user code has run and none will.
   virtual void launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
                              const std::string& cause, Moment now) = 0;
+  // output_stored() follows, or nothing if the part was lost on its way.
+  virtual void output(const OutputPart&) {}
 };
 
 class Executor {
@@ -50,6 +70,7 @@ class Executor {
   virtual void release(const AttemptKey& key, Moment now) = 0;
   // The controller has committed checkpoints of the attempt. Ignored where nothing publishes any.
   virtual void checkpoint_known(const CheckpointKnown&, Moment) {}
+  virtual void output_stored(const OutputStored&) {}
   // What a running attempt uses now; none where nothing counts it.
   virtual std::optional<AttemptUse> use_of(const AttemptKey&) { return std::nullopt; }
   // All attempts left by an earlier run of this process. Also starts watching them.

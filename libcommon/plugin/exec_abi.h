@@ -89,6 +89,16 @@ typedef struct ares_exec_report {
   uint64_t stopped;
 } ares_exec_report;
 
+/* What an attempt has printed. */
+typedef struct ares_exec_output {
+  size_t size;
+  ares_exec_key key;
+  uint64_t fence;
+  uint64_t offset; /* of the first byte */
+  ares_exec_text data;
+  int32_t ended; /* nothing follows */
+} ares_exec_output;
+
 /* A node that the host adds. */
 typedef struct ares_exec_node_setup {
   size_t size;
@@ -131,6 +141,9 @@ typedef struct ares_exec_host {
   /* A descriptor that becomes readable when the host is to end, not to be read from; -1: there is none. An open() that waits returns
    * NULL then. */
   int32_t stop_fd;
+  /* A part of what an attempt has printed, where no file gets it; only between take_output(1) and take_output(0). output_stored()
+   * follows, or nothing if it could not be stored: then the same bytes may be told again. Empty: asks how much is stored. */
+  void (*output)(void* context, const ares_exec_output* part);
 } ares_exec_host;
 
 typedef struct ares_exec_launch {
@@ -204,6 +217,13 @@ typedef struct ares_exec_plugin {
   /* The controller has committed the attempt's checkpoints up to this one: they need not be reported any more. If this is NULL, they
    * are reported until the attempt is released. */
   void (*checkpoint_known)(void* self, ares_exec_key key, uint64_t fence, uint64_t sequence);
+
+  /* Whether the controller stores what attempts print, host->output(). Before the first call it does not. If this is NULL, no output is
+   * told. */
+  void (*take_output)(void* self, int32_t taken);
+  /* The first `size` bytes of the attempt's output are stored, and with `ended` its end. */
+  void (*output_stored)(void* self, ares_exec_key key, uint64_t fence, uint64_t size,
+                        int32_t ended);
 } ares_exec_plugin;
 
 typedef const ares_exec_plugin* (*ares_exec_entry_fn)(void);

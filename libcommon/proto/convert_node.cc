@@ -292,6 +292,7 @@ Result<FromNode> from_api(const api::NodeUp& in) {
     case api::NodeUp::kHeartbeat: take<Heartbeat>(read, in.heartbeat(), out); break;
     case api::NodeUp::kProgress: take<Progress>(read, in.progress(), out); break;
     case api::NodeUp::kLaunchRefused: take<LaunchRefused>(read, in.launch_refused(), out); break;
+    case api::NodeUp::kOutput:  // no command of the engine: its receiver takes it before
     case api::NodeUp::BODY_NOT_SET:
       read.reject("body", "is missing, or of a kind that this version does not know");
       break;

@@ -37,6 +37,17 @@ struct ServedNode final : node::ExecutorEvents {
                         node_fault ? ARES_EXEC_NODE_FAULT : ARES_EXEC_JOB_FAULT,
                         to_abi(std::string_view(cause)));
   }
+  void output(const node::OutputPart& part) override {
+    if (!host->output) return;
+    ares_exec_output out{};
+    out.size = sizeof out;
+    out.key = to_abi(part.attempt, number);
+    out.fence = part.fence.value();
+    out.offset = part.offset;
+    out.data = to_abi(part.data);
+    out.ended = part.ended;
+    host->output(host->context, &out);
+  }
 };
 
 // The backend and its nodes, by their numbers.
@@ -200,6 +211,12 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
   table.checkpoint_known = [](void* self, ares_exec_key key, uint64_t fence, uint64_t sequence) {
     if (auto* on = executor_of(self, key.node))
       on->checkpoint_known({from_abi(key), Fence(fence), sequence}, now());
+  };
+  table.take_output = [](void* self, int32_t taken) { of(self).backend->take_output(taken != 0); };
+  table.output_stored = [](void* self, ares_exec_key key, uint64_t fence, uint64_t size,
+                           int32_t ended) {
+    if (auto* on = executor_of(self, key.node))
+      on->output_stored({from_abi(key), Fence(fence), size, ended != 0});
   };
   table.use_of = [](void* self, ares_exec_key key, ares_exec_use* out) -> int32_t {
     auto* on = executor_of(self, key.node);

@@ -37,6 +37,8 @@ class Backend {
   virtual int event_fd() const = 0;  // -1: only deadlines
   virtual std::optional<BootTime> next_deadline() const = 0;
   virtual void dispatch(node::Moment now) = 0;
+  // Whether the controller stores what attempts print, ExecutorEvents::output(). Before the first call it does not.
+  virtual void take_output(bool) {}
 };
 
 // `options`: `key value` lines. `nodes` outlives the backend.

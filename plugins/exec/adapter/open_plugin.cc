@@ -45,6 +45,7 @@ class OpenPlugin::Attempts final : public node::Executor {
   void set_limit(const SetLimit& limit, node::Moment now) override;
   void set_suspended(const SetSuspended& message, node::Moment now) override;
   void checkpoint_known(const CheckpointKnown& message, node::Moment now) override;
+  void output_stored(const node::OutputStored& stored) override;
   bool tells_stopped() const override;
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override;
   void release(const AttemptKey& key, node::Moment now) override;
@@ -95,6 +96,9 @@ Result<std::unique_ptr<OpenPlugin>> OpenPlugin::open(const ares_exec_plugin& plu
     open->nodes_.failed(open->error_of(std::string(from_abi(why))).message);
   };
   host.stop_fd = nodes.stop_fd();
+  host.output = [](void* context, const ares_exec_output* part) {
+    static_cast<OpenPlugin*>(context)->output(whole(*part));
+  };
   char error[kErrorSize] = "";
   self->self_ = plugin.open(&host, error, sizeof error);
   if (!self->self_) return fail(self->error_of(error));
@@ -161,6 +165,20 @@ void OpenPlugin::node_changed(const ares_exec_found_node& node) {
   // Without them it would be taken for a configured node, or for the one before it.
   if (found.name.empty() || found.identity.empty() || found.incarnation == 0) return;
   nodes_.node_changed(found);
+}
+
+void OpenPlugin::output(const ares_exec_output& part) {
+  const auto node = served_.find(part.key.node);
+  if (node == served_.end()) return;
+  node->second.events->output({.attempt = from_abi(part.key),
+                               .fence = Fence(part.fence),
+                               .offset = part.offset,
+                               .data = from_abi(part.data),
+                               .ended = part.ended != 0});
+}
+
+void OpenPlugin::take_output(bool taken) {
+  if (plugin_.take_output) plugin_.take_output(self_, taken);
 }
 
 // --- the loop -----------------------------------------------------------------------------------
@@ -237,6 +255,13 @@ void OpenPlugin::Attempts::checkpoint_known(const CheckpointKnown& message, node
   if (plugin.checkpoint_known)
     plugin.checkpoint_known(self(), key_of(message.attempt), message.fence.value(),
                             message.sequence);
+}
+
+void OpenPlugin::Attempts::output_stored(const node::OutputStored& stored) {
+  const ares_exec_plugin& plugin = open_.plugin_;
+  if (plugin.output_stored)
+    plugin.output_stored(self(), key_of(stored.attempt), stored.fence.value(), stored.size,
+                         stored.ended);
 }
 
 void OpenPlugin::Attempts::renew_lease(const AttemptKey& key, BootTime until, node::Moment now) {

@@ -40,6 +40,9 @@ class OpenPlugin {
   std::optional<BootTime> next_deadline() const;
   void dispatch(node::Moment now);
 
+  // Whether the controller stores what attempts print, ExecutorEvents::output().
+  void take_output(bool taken);
+
  private:
   class Attempts;  // of one node
   struct Served {
@@ -54,6 +57,7 @@ class OpenPlugin {
   void launch_failed(ares_exec_key key, std::uint64_t fence, std::int32_t result,
                      std::string cause);
   void node_changed(const ares_exec_found_node& node);
+  void output(const ares_exec_output& part);
 
   const ares_exec_plugin& plugin_;
   std::string options_;
