@@ -286,6 +286,13 @@ const std::vector<Command>& commands() {
        "Write the script of a job to a file (ares-ID.sh), or to standard output.",
        write_script,
        Names::jobs},
+      {{"output"},
+       "ID [rank=N] [attempt=N]",
+       "Print what a job has printed on a node of Kubernetes, where no file gets it; with --follow "
+       "until it ends. Of one that runs on several nodes in each pod, rank says of which. Only for "
+       "its owner, operators and administrators.",
+       print_output,
+       Names::jobs},
       {{"wait_job"},
        "ID",
        "Wait until a job has started; the exit status is 1 if it ended before that.",
@@ -329,6 +336,8 @@ cli::OptionTable options(Context& context) {
        cli::set_flag(context.flags.wait)},
       {0, "history", "", "With show node: what happened to the nodes.",
        cli::set_flag(context.flags.history)},
+      {'f', "follow", "", "With output: print what is added until the job ends.",
+       cli::set_flag(context.flags.follow)},
       {'Q', "quiet", "", "Print errors only.", cli::set_flag(context.flags.quiet)},
       {0, "check", "[FILE]", "Check this configuration, or the one in use, and stop.",
        [&context](const std::string& file) -> Status {

@@ -23,6 +23,7 @@ struct Flags {
   bool dry_run = false;
   bool wait = false;
   bool history = false;
+  bool follow = false;
   TopologyOptions topology;
 };
 
@@ -93,6 +94,7 @@ Result<int> show_config(Context& context, const Words& operands);
 Result<int> show_host_names(Context& context, const Words& operands);
 Result<int> show_host_list(Context& context, const Words& operands);
 Result<int> show_sorted_host_list(Context& context, const Words& operands);
+Result<int> print_output(Context& context, const Words& operands);
 Result<int> write_script(Context& context, const Words& operands);
 Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words& operands);
 Result<int> wait_until_drained(Context& context, const std::string& nodes);

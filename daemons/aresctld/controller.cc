@@ -248,7 +248,8 @@ Status Controller::run() {
   Clock clock(recovered.state.now, [](const std::string& text) { spdlog::warn("{}", text); });
   ViewHolder views;
   ConfigHolder config_holder(config);
-  NodeHub nodes(journal, views, clock, recovered.holder,
+  OutputStore output(pg_options(*config), views, config_holder);
+  NodeHub nodes(journal, views, clock, output, recovered.holder,
                 [&config_holder] { return config_holder.policy()->max_clock_offset; });
   JobWaiters job_waiters(views, clock);
   Identity identity;
@@ -264,6 +265,7 @@ Status Controller::run() {
   RollupWorker rollup_worker(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
+  store::OutputReader stored_output(pg_options(*config), kAccountingThreads);
   Archiver archiver(pg_options(*config), config_holder, clock);
   std::atomic<Epoch::rep> commits_under{epoch.value()};
   const auto current_epoch = [&] { return Epoch(commits_under.load()); };
@@ -325,6 +327,7 @@ Status Controller::run() {
   ApplyConfig first = to_command(*config);
   first.keep_changes = true;
   engine.post(Command{std::move(first)});
+  output.start();
   nodes.start(engine);
   job_waiters.start();
   scheduler.start();
@@ -337,7 +340,7 @@ Status Controller::run() {
   Ingress ingress(
       {engine, clock, views, nodes, job_waiters, pool, config_holder, reconfigurer, dumps, plugins,
        journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
-       reports, rollup_worker, maintenance, usage, [] { kill(getpid(), SIGTERM); },
+       reports, rollup_worker, maintenance, usage, output, stored_output, [] { kill(getpid(), SIGTERM); },
        [&] { return parts_->state(); }},
       identity);
   rpc::ServerOptions listening;
@@ -372,6 +375,7 @@ Status Controller::run() {
   views.stop();
   scheduler.stop();
   job_waiters.stop();
+  output.stop();
   server.stop();
   nodes.stop();
   pool.stop();

@@ -9,6 +9,7 @@
 
 #include "aresctld/account_commands.h"
 #include "aresctld/commands.h"
+#include "aresctld/output/read_output.h"
 #include "aresctld/query/queries.h"
 #include "cli/values/job_ids.h"
 #include "core/job/decide/privileges.h"
@@ -186,6 +187,28 @@ void Ingress::job_script(const Principal& caller, const api::JobScript& request,
         response.mutable_script()->set_text(**text);
         responder->send(response);
       });
+  if (full) responder->send(refused(*full));
+}
+
+void Ingress::output(const Principal& caller, const api::ReadOutput& request,
+                     ResponderPtr responder) {
+  const auto job = job_of_output(parts_.views.read(), *parts_.config.policy(), request,
+                                 parts_.clock.now());
+  if (!job) return responder->send(refused(job.error()));
+  const auto full = parts_.accounting.add(caller.uid, [=, this, key = *job] {
+    if (responder->abandoned()) return;
+    // What is stored from here on is not missed.
+    api::ReadOutput later = request;
+    later.set_seconds(0);
+    const auto ticket =
+        parts_.output.await(key, std::min(Seconds(request.seconds()), kLongestWait),
+                            [=, this] { output(caller, later, responder); });
+    auto read = read_output(parts_.views.read(), *parts_.config.policy(), caller, key, request,
+                            parts_.stored_output, parts_.clock.now());
+    const bool waits = read && read->data().empty() && !read->ended() && request.seconds() > 0;
+    if (waits || !parts_.output.cancel(ticket)) return;
+    responder->send(answer_with(std::move(read), &api::Response::mutable_output));
+  });
   if (full) responder->send(refused(*full));
 }
 
@@ -442,6 +465,9 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
       return;
     case api::Request::kJobScript:
       job_script(caller, request.job_script(), std::move(responder));
+      return;
+    case api::Request::kReadOutput:
+      output(caller, request.read_output(), std::move(responder));
       return;
     case api::Request::kShutdown:
       if (!core::is_operator(policy, caller.uid)) {

@@ -16,6 +16,7 @@
 #include "aresctld/engine/view.h"
 #include "aresctld/identity.h"
 #include "aresctld/node_hub.h"
+#include "aresctld/output/output_store.h"
 #include "aresctld/plugins/scheduler_plugins.h"
 #include "aresctld/query/query_pool.h"
 #include "aresctld/query/view_dumps.h"
@@ -47,6 +48,8 @@ class Ingress {
     RollupWorker& rollup_worker;
     AccountingMaintenance& maintenance;
     UsageRebuilder& usage;
+    OutputStore& output;
+    store::OutputReader& stored_output;  // may block on the database
     std::function<void()> shut_down;
     std::function<std::string()> database_state;  // "active", or what it waits for
   };
@@ -67,6 +70,7 @@ class Ingress {
   void rebuild_usage(const Principal& caller, const api::Request& request, ResponderPtr responder);
   void step_access(const Principal& caller, const api::StepAccess& request, ResponderPtr responder);
   void job_script(const Principal& caller, const api::JobScript& request, ResponderPtr responder);
+  void output(const Principal& caller, const api::ReadOutput& request, ResponderPtr responder);
 
   Parts parts_;
   Identity& identity_;

@@ -46,11 +46,12 @@ std::string step_address(std::string_view peer, std::uint16_t port) {
 
 }  // namespace
 
-NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder,
-                 std::function<Seconds()> max_clock_offset)
+NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock,
+                 OutputStore& output, std::string holder, std::function<Seconds()> max_clock_offset)
     : journal_(journal),
       views_(views),
       clock_(clock),
+      output_(output),
       holder_(std::move(holder)),
       max_clock_offset_(std::move(max_clock_offset)) {}
 
@@ -114,6 +115,7 @@ void NodeHub::attached(std::shared_ptr<rpc::NodeSession> session) {
 }
 
 void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) {
+  if (message.has_output()) return store_output(session, std::move(message));
   auto converted = proto::from_api(message);
   if (!converted) {
     spdlog::warn("dropping a session from {}: {}", session->peer(), converted.error().message);
@@ -156,6 +158,24 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
                   else if (registers)
                     accept(session, name);
                 });
+}
+
+// Only of a node that this session has registered.
+void NodeHub::store_output(const std::shared_ptr<rpc::NodeSession>& session, api::NodeUp message) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto peer = peers_.find(message.node());
+    if (peer == peers_.end() || peer->second.session != session) return;
+    peer->second.last_message_at = clock_.now();
+  }
+  output_.add(message.node(), std::move(*message.mutable_output()),
+              [this, session, node = message.node()](const api::OutputStored& stored) {
+                api::NodeDown answer;
+                answer.set_node(node);
+                answer.set_epoch(views_.read().state->epoch.value());
+                *answer.mutable_output_stored() = stored;
+                session->send(std::move(answer));
+              });
 }
 
 // If most of the nodes disagree with this machine, it is the one that is wrong.
@@ -268,6 +288,7 @@ void NodeHub::deliver(Effect effect) {
   api::NodeDown message;
   proto::to_api(ToNode{node->name, state.epoch, std::move(effect.body), std::move(position)},
                 &message);
+  if (message.has_welcome()) message.mutable_welcome()->set_takes_output(output_.is_on());
   session->send(std::move(message));
 }
 

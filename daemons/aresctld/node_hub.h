@@ -18,6 +18,7 @@
 
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
+#include "aresctld/output/output_store.h"
 #include "model/engine/effect.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
@@ -29,8 +30,8 @@ class NodeHub : public rpc::AttachHandler {
  public:
   // `holder` names this controller process to the nodes.
   // `max_clock_offset`: of the configuration in force; any thread may call it.
-  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, std::string holder,
-          std::function<Seconds()> max_clock_offset);
+  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock, OutputStore& output,
+          std::string holder, std::function<Seconds()> max_clock_offset);
   ~NodeHub() override;
 
   void start(EngineLoop& engine);
@@ -78,6 +79,7 @@ class NodeHub : public rpc::AttachHandler {
   // Why the node's clock is wrong; empty: it is not, or this machine's probably is.
   std::string clock_fault(Duration ahead) const;
 
+  void store_output(const std::shared_ptr<rpc::NodeSession>& session, api::NodeUp message);
   void run();
   void refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
               const Error& error);
@@ -91,6 +93,7 @@ class NodeHub : public rpc::AttachHandler {
   store::Journal& journal_;
   const ViewHolder& views_;
   Clock& clock_;
+  OutputStore& output_;
   const std::string holder_;
   const std::function<Seconds()> max_clock_offset_;
   EngineLoop* engine_ = nullptr;

@@ -37,6 +37,14 @@ std::vector<Field<RetentionConfig>> retention_fields() {
       field<RetentionConfig>("node_events", &RetentionConfig::node_events, retention_type(),
                              "How long actl show node --history knows what happened to a node. At "
                              "least a day; 0: for ever."),
+      field<RetentionConfig>(
+          "job_output", &RetentionConfig::job_output, retention_type(),
+          "How long the output of jobs is kept that is in no file, see actl output, after it was "
+          "last added to. At least a day; 0: for ever."),
+      field<RetentionConfig>(
+          "job_output_limit", &RetentionConfig::job_output_limit, memory_type(),
+          "How much of that is stored of a job on one node; what is printed beyond is discarded. 0: "
+          "nothing is stored, and it can be seen only as long as the pod exists."),
   };
 }
 

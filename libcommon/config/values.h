@@ -53,6 +53,8 @@ struct RetentionConfig {
   Seconds journal{30 * 24 * 3600};
   Seconds audit{0};
   Seconds node_events{90 * 24 * 3600};
+  Seconds job_output{30 * 24 * 3600};
+  Bytes job_output_limit = Bytes::mib(256);  // of an attempt on a node; 0: none is stored
 
   friend bool operator==(const RetentionConfig&, const RetentionConfig&) = default;
 };

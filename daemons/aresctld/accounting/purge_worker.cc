@@ -93,6 +93,10 @@ Status PurgeWorker::run_all(store::Purge& purge, const config::RetentionConfig& 
     keep_first(purge_all("events of nodes", [&](Epoch epoch) {
       return purge.node_events(epoch, now - retention.node_events);
     }));
+  if (retention.job_output > Seconds(0))
+    keep_first(purge_all("outputs of jobs", [&](Epoch epoch) {
+      return purge.job_output(epoch, now - retention.job_output);
+    }));
   keep_first(purge_all("unused scripts and environments",
                        [&](Epoch epoch) { return purge.blobs(epoch); }));
   return done;

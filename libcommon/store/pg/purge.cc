@@ -6,6 +6,7 @@ namespace ares::store {
 namespace {
 
 constexpr std::int64_t kPiece = 1000;            // rows
+constexpr std::int64_t kOutputs = 20;            // each of many rows
 constexpr std::uint64_t kPieceBytes = 32 << 20;  // of blobs
 constexpr std::int64_t kFoundAtOnce = 100'000;   // blobs, kept in memory by their ids
 constexpr std::int64_t kDaysAhead = 7, kMonthsAhead = 3;
@@ -86,6 +87,15 @@ Result<Purge::Piece> Purge::audit(Epoch epoch, Time before) {
       "SELECT purge_audit($1::bigint, $2::timestamptz, $3::bigint::integer)", params);
   if (!gone) return fail(gone.error());
   return Piece{count(*gone), count(*gone) == kPiece};
+}
+
+Result<Purge::Piece> Purge::job_output(Epoch epoch, Time before) {
+  PgParams params;
+  params.bigint(epoch.value()).timestamp(before).bigint(kOutputs);
+  const auto gone = connection_.query(
+      "SELECT purge_job_output($1::bigint, $2::timestamptz, $3::bigint::integer)", params);
+  if (!gone) return fail(gone.error());
+  return Piece{count(*gone), count(*gone) == kOutputs};
 }
 
 Result<Purge::Piece> Purge::node_events(Epoch epoch, Time before) {

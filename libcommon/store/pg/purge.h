@@ -42,6 +42,9 @@ class Purge {
   // Entries of the audit log from before this time.
   Result<Piece> audit(Epoch epoch, Time before);
 
+  // Output of jobs that was last added to before this time.
+  Result<Piece> job_output(Epoch epoch, Time before);
+
   // What happened to nodes before this time.
   Result<Piece> node_events(Epoch epoch, Time before);
 
