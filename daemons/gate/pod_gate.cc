@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "exec/kubernetes/gate/gate_text.h"
+#include "gate/log_pipe.h"
 #include "gate/script.h"
 #include "os/fd.h"
 #include "os/file.h"
@@ -72,9 +73,12 @@ class Inputs {
     return inputs;
   }
 
-  // Waits for something new; returns whether the pod is told to end.
-  bool wait() {
-    pollfd waited[] = {{signals_.get(), POLLIN, 0}, {changes_.get(), POLLIN, 0}};
+  // Waits for something new, also from a log; returns whether the pod is told to end.
+  bool wait(const LogPipe* log = nullptr) {
+    pollfd waited[] = {{signals_.get(), POLLIN, 0},
+                       {changes_.get(), POLLIN, 0},
+                       {log ? log->source() : -1, POLLIN, 0},
+                       {log ? log->target() : -1, POLLOUT, 0}};
     (void)::poll(waited, std::size(waited), kLookAgainMs);
     char skipped[4096];
     while (::read(changes_.get(), skipped, sizeof skipped) > 0) {
@@ -136,6 +140,12 @@ Result<bool> claim(const std::string& state) {
   return fail(os::errno_error("cannot create " + path));
 }
 
+void leave_message(const Places& places, const std::string& text) {
+  // Not replaced: the kubelet has mounted this very file.
+  const os::Fd file(::open(places.result.c_str(), O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644));
+  if (file) (void)!::write(file.get(), text.data(), text.size());
+}
+
 std::string other_boot(const Places& places, const GateGo& go) {
   if (go.boot_id.empty()) return {};
   const Result<std::string> here = os::read_file(places.boot_id);
@@ -143,19 +153,41 @@ std::string other_boot(const Places& places, const GateGo& go) {
   return "the go was given for another boot of the node, or for another machine of its name";
 }
 
+// Waits until the agent has, or will find, all that was printed. It runs with the node, so this takes a second or two, and longer only
+// while the agent is away.
+void finish(LogPipe& log, Inputs& inputs) {
+  for (log.close(); log.carry(); (void)inputs.wait(&log)) {
+  }
+}
+
 GateResult run_script(const Places& places, const GateSettings& settings, const GateGo& go,
                       Inputs& inputs) {
+  std::optional<LogPipe> log;
+  if (settings.sends_output) {
+    Result<LogPipe> opened = LogPipe::open(places.pod + "/output", places.log);
+    if (!opened) return ended(GateResult::End::not_started, opened.error().message);
+    log.emplace(std::move(*opened));
+  }
   Result<Script> script = Script::start({.settings = settings,
                                          .go = go,
                                          .job = places.job,
                                          .state = places.state,
-                                         .blocked = inputs.handled()});
+                                         .blocked = inputs.handled(),
+                                         .output = log ? log->script_end() : -1});
   if (!script) return ended(GateResult::End::not_started, script.error().message);
+  if (log) log->started();
   Signals signals(places);
   for (;;) {
-    if (std::optional<GateResult> result = script->look()) return *result;
+    if (std::optional<GateResult> result = script->look()) {
+      if (!log) return *result;
+      // If this is killed before all is told, the result is there already.
+      leave_message(places, kubernetes::encode(*result));
+      finish(*log, inputs);
+      return *result;
+    }
     signals.pass_on(*script);
-    if (inputs.wait()) script->signal(SIGTERM, false);
+    if (log) (void)log->carry();
+    if (inputs.wait(log ? &*log : nullptr)) script->signal(SIGTERM, false);
   }
 }
 
@@ -182,12 +214,6 @@ GateResult wait_and_run(const Places& places) {
   while (!inputs->wait()) {
   }
   return ended(GateResult::End::exited, "");
-}
-
-void leave_message(const Places& places, const std::string& text) {
-  // Not replaced: the kubelet has mounted this very file.
-  const os::Fd file(::open(places.result.c_str(), O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644));
-  if (file) (void)!::write(file.get(), text.data(), text.size());
 }
 
 Status install(const std::string& folder) {

@@ -17,6 +17,7 @@ struct Places {
   std::string pod = "/ares/pod";
   std::string result = "/dev/termination-log";
   std::string boot_id = "/proc/sys/kernel/random/boot_id";
+  int log = 1;  // of the container
 };
 
 // Returns the exit code of the process: that of the script, 128 and its signal, or one of these.

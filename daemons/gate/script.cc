@@ -110,6 +110,8 @@ void open_as(int report, const std::string& path, int flags, int descriptor, con
   const int flags = O_WRONLY | O_CREAT | (settings.appends ? O_APPEND : O_TRUNC);
   open_as(report, settings.input.empty() ? "/dev/null" : settings.input, O_RDONLY, 0,
           "cannot open standard input");
+  if (start.output >= 0 && (::dup2(start.output, 1) < 0 || ::dup2(start.output, 2) < 0))
+    give_up(report, "cannot open standard output");
   if (!settings.output.empty())
     open_as(report, settings.output, flags, 1, "cannot open standard output");
   if (!settings.error.empty())

@@ -18,6 +18,7 @@ struct ScriptStart {
   const std::string& job;    // folder with the script and its environment
   const std::string& state;  // folder for the file of hosts
   sigset_t blocked;          // signals to unblock in the script
+  int output = -1;           // for what it prints, if settings.sends_output
 };
 
 class Script {

@@ -35,11 +35,10 @@ def make(api):
         yield up
         for cluster in made:
             name = name_of(cluster)
-            label = f"?labelSelector=ares.io/cluster={name}"
-            # The agent removes pods once their ends are recorded, and Kubernetes Secrets some time after their pods.
-            for kind in ("pods", "secrets"):
-                until(lambda kind=kind: not api.call("GET", f"/api/v1/namespaces/default/{kind}{label}")["items"])
             cluster.close()
+            label = f"?labelSelector=ares.io/cluster={name}"
+            for kind in ("pods", "secrets"):  # Kubernetes removes Secrets some time after their pods
+                until(lambda kind=kind: not api.call("GET", f"/api/v1/namespaces/default/{kind}{label}")["items"])
             api.call("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/default/leases/ares-{name}")
 
 

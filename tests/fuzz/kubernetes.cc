@@ -12,6 +12,7 @@
 #include "exec/kubernetes/api/reply.h"
 #include "exec/kubernetes/api/rfc3339.h"
 #include "exec/kubernetes/api/server_features.h"
+#include "exec/kubernetes/gate/output_log.h"
 #include "fuzz/target.h"
 
 namespace ares::fuzz {
@@ -142,6 +143,33 @@ void try_template(std::string_view input) {
     }
 }
 
+// The log of a pod, which its job may write into as well. It is read the same in pieces of any size; what was read is without gaps.
+void try_log(std::string_view input) {
+  kube::OutputReader at_once(3), in_pieces(3);
+  std::string whole, pieced;
+  at_once.take(input, whole);
+  for (std::string_view rest = input; !rest.empty(); rest.remove_prefix(1))
+    in_pieces.take(rest.substr(0, 1), pieced);
+  require(whole == pieced && at_once.have() == in_pieces.have(), "pieces do not matter");
+  require(at_once.gap() == in_pieces.gap() && at_once.has_ended() == in_pieces.has_ended(),
+          "pieces do not matter");
+  require(at_once.have() == 3 + whole.size() && whole.size() <= input.size(), "nothing is added");
+  require(!at_once.gap() || *at_once.gap() > at_once.have(), "a gap lies ahead");
+  // What the gate writes is read as it was printed.
+  std::string log, printed;
+  kube::append_mark(log, 0, Time{});
+  kube::append_output(log, input);
+  kube::append_end_mark(log, input.size());
+  kube::OutputReader reader;
+  reader.take(log, printed);
+  require(printed == input && reader.has_ended(), "as it was printed");
+  if (const auto state = kube::decode_output_state(input)) {
+    const auto again = kube::decode_output_state(kube::encode(*state));
+    require(again && again->stored == state->stored && again->resend == state->resend,
+            "as it was written");
+  }
+}
+
 }  // namespace
 
 void try_input(std::string_view input) {
@@ -156,6 +184,7 @@ void try_input(std::string_view input) {
     case 'w': return try_reflector(rest);
     case 't': return try_time(rest);
     case 'p': return try_template(rest);
+    case 'l': return try_log(rest);
     default: return;
   }
 }

@@ -1,6 +1,7 @@
-// Tests: pod_gate, gate/script
+// Tests: pod_gate, gate/script, gate/log_pipe
 #include "gate/pod_gate.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -9,8 +10,11 @@
 #include <csignal>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "exec/kubernetes/gate/gate_text.h"
+#include "exec/kubernetes/gate/output_log.h"
+#include "gate/output.h"
 #include "os/file.h"
 
 namespace ares::gate {
@@ -191,6 +195,76 @@ TEST_F(GateTest, OutputThatCannotBeOpenedIsSaid) {
   go();
   EXPECT_EQ(wait(), kNotStarted);
   EXPECT_THAT(result().why, HasSubstr("standard output"));
+}
+
+// The log of a container, as a pipe that is read.
+class GateOutputTest : public GateTest {
+ protected:
+  GateOutputTest() {
+    EXPECT_EQ(::pipe2(log, O_CLOEXEC), 0);
+    places.log = log[1];
+    settings.output.clear();
+    settings.sends_output = true;
+    write("pod/output", kubernetes::encode(kubernetes::OutputState{}));
+  }
+  ~GateOutputTest() override {
+    for (const int end : log)
+      if (end >= 0) ::close(end);
+  }
+  // Until the gate has its end closed, or so much was printed.
+  std::string read_output(std::size_t most = SIZE_MAX) {
+    if (log[1] >= 0) ::close(std::exchange(log[1], -1));
+    std::string output;
+    char bytes[65536];
+    while (output.size() < most) {
+      const ssize_t count = ::read(log[0], bytes, sizeof bytes);
+      if (count <= 0) break;
+      reader.take({bytes, static_cast<std::size_t>(count)}, output);
+    }
+    return output;
+  }
+
+  int log[2] = {-1, -1};
+  kubernetes::OutputReader reader;
+};
+
+TEST_F(GateOutputTest, WhatIsPrintedGoesIntoTheLogBetweenMarks) {
+  start("#!/bin/sh\necho out\necho err >&2\nprintf 'no newline'\nexit 6\n");
+  go();
+  EXPECT_EQ(read_output(), "out\nerr\nno newline");
+  EXPECT_TRUE(reader.has_ended());
+  EXPECT_EQ(wait(), 6);
+  EXPECT_EQ(result().code, 6);
+}
+
+TEST_F(GateOutputTest, OnlyWhatHasNoFileGoesThere) {
+  settings.error = folder + "/err";
+  start("#!/bin/sh\necho out\necho err >&2\n");
+  go();
+  EXPECT_EQ(read_output(), "out\n");
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(read("err"), "err\n");
+}
+
+TEST_F(GateOutputTest, AScriptThatPrintsMuchWaitsUntilItIsStored) {
+  start("#!/bin/sh\nhead -c 12000000 /dev/zero\n: > " + folder + "/printed\n");
+  go();
+  std::string output = read_output(Output::kWindow);
+  EXPECT_FALSE(fs::exists(folder + "/printed"));
+  // Each answer lets it print so much more.
+  while (output.size() < 12'000'000) {
+    write("pod/output", kubernetes::encode(kubernetes::OutputState{output.size(), 0}));
+    output += read_output(1);
+  }
+  // It is not over before the rest is known to be stored, but the result is there.
+  await_file("result");
+  EXPECT_EQ(result().end, GateResult::End::exited);
+  EXPECT_EQ(::waitpid(process, nullptr, WNOHANG), 0);
+  write("pod/output", kubernetes::encode(kubernetes::OutputState{output.size(), 0}));
+  output += read_output();
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(output.size(), 12'000'000U);
+  EXPECT_TRUE(reader.has_ended());
 }
 
 TEST_F(GateTest, OutputIsAppendedOnRequest) {

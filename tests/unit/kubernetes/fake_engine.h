@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "exec/kubernetes/api/http.h"
@@ -14,15 +15,15 @@ namespace ares::kubernetes {
 
 class FakeEngine final : public HttpEngine {
  public:
-  // None: the request stays without an answer.
+  // None: the request stays without an answer. Status 100: the body is a part, and more follows.
   using Answer = std::function<std::optional<HttpAnswer>(const HttpRequest&)>;
 
   FakeEngine(Answer answer, std::vector<HttpRequest>& log)
       : answer_(std::move(answer)), log_(log), event_(::eventfd(0, EFD_CLOEXEC)) {}
 
-  Id send(HttpRequest request, HttpDone done, HttpData) override {
+  Id send(HttpRequest request, HttpDone done, HttpData data) override {
     log_.push_back(request);
-    sent_.emplace(++last_, std::make_pair(std::move(request), std::move(done)));
+    sent_.emplace(++last_, Sent{std::move(request), std::move(done), std::move(data)});
     return last_;
   }
   void cancel(Id id) override { sent_.erase(id); }
@@ -37,9 +38,12 @@ class FakeEngine final : public HttpEngine {
     for (const Id id : ids) {
       const auto found = sent_.find(id);
       if (found == sent_.end()) continue;
-      auto answer = answer_(found->second.first);
+      auto answer = answer_(found->second.request);
       if (!answer) continue;
-      const HttpDone done = std::move(found->second.second);
+      if (found->second.data && (answer->status == 100 || answer->status == 200))
+        HttpData(found->second.data)(std::exchange(answer->body, ""));
+      if (answer->status == 100 || !sent_.contains(id)) continue;
+      const HttpDone done = std::move(found->second.done);
       sent_.erase(found);
       done(std::move(*answer));
     }
@@ -50,7 +54,12 @@ class FakeEngine final : public HttpEngine {
   std::vector<HttpRequest>& log_;
   os::Fd event_;
   Id last_ = 0;
-  std::map<Id, std::pair<HttpRequest, HttpDone>> sent_;
+  struct Sent {
+    HttpRequest request;
+    HttpDone done;
+    HttpData data;
+  };
+  std::map<Id, Sent> sent_;
 };
 
 }  // namespace ares::kubernetes

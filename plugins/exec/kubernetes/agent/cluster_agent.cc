@@ -59,6 +59,7 @@ class ClusterAgent::Node final : public node::Executor {
     Launch launch = with_user(spec);
     launch.script = texts_.script;
     launch.environment = texts_.environment;
+    launch.is_output_stored = agent_.output_->is_taken();
     return agent_.launch(name_, std::move(launch), now);
   }
   void go(const Go& go, std::optional<BootTime>, node::Moment now) override {
@@ -81,6 +82,11 @@ class ClusterAgent::Node final : public node::Executor {
     change(message.attempt, now, [&](PodAttempt& attempt) {
       attempt.suspend(message.lsn.value(), message.suspended, now.wall);
     });
+  }
+  void output_stored(const node::OutputStored& stored) override {
+    const auto name = agent_.names_.find({name_, stored.attempt});
+    if (name != agent_.names_.end())
+      agent_.output_->stored(name->second, stored.size, stored.ended);
   }
   void renew_lease(const AttemptKey&, BootTime, node::Moment) override {}
   void release(const AttemptKey& key, node::Moment now) override {
@@ -120,7 +126,10 @@ class ClusterAgent::Node final : public node::Executor {
 
 ClusterAgent::ClusterAgent(Settings settings, std::unique_ptr<ApiClient> client,
                            exec::NodeEvents& nodes)
-    : settings_(std::move(settings)), client_(std::move(client)), events_(nodes) {}
+    : settings_(std::move(settings)),
+      client_(std::move(client)),
+      events_(nodes),
+      output_(std::make_unique<OutputFollower>(*client_, output_hooks())) {}
 
 ClusterAgent::~ClusterAgent() {
   if (lease_) lease_->release();
@@ -237,7 +246,7 @@ std::optional<BootTime> ClusterAgent::next_deadline() const {
   std::optional<BootTime> next = client_->next_deadline();
   for (const std::optional<BootTime>& at :
        {node_watch_->next_deadline(), pod_watch_->next_deadline(), lease_->next_deadline(),
-        due_.empty() ? std::nullopt : std::optional(due_.begin()->first)})
+        output_->next_deadline(), due_.empty() ? std::nullopt : std::optional(due_.begin()->first)})
     if (at && (!next || *at < *next)) next = at;
   return next;
 }
@@ -248,6 +257,7 @@ void ClusterAgent::dispatch(node::Moment now) {
   if (!lease_->failure().empty()) return events_.failed(lease_->failure());
   for (const auto& watch : {node_watch_.get(), pod_watch_.get()})
     if (watch->next_deadline() && *watch->next_deadline() <= now.boot) watch->dispatch();
+  output_->dispatch();
   while (!due_.empty() && due_.begin()->first <= now.boot) {
     const std::string name = due_.begin()->second;
     Entry& entry = attempts_.at(name);
@@ -259,6 +269,7 @@ void ClusterAgent::dispatch(node::Moment now) {
   for (const std::string& name : std::exchange(touched_, {})) {
     const auto it = attempts_.find(name);
     if (it == attempts_.end()) continue;
+    follow_output(name, it->second);
     tell(it->second, now);
     proceed(name, now);
   }
@@ -320,6 +331,11 @@ void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
   touched_.insert(pod.name);
 }
 
+node::ExecutorEvents* ClusterAgent::events_of(const std::string& node) {
+  const auto it = nodes_.find(node);
+  return it == nodes_.end() ? nullptr : &it->second->events();
+}
+
 // --- attempts -------------------------------------------------------------------------------------
 
 ClusterAgent::Entry* ClusterAgent::find(const std::string& node, const AttemptKey& key) {
@@ -351,6 +367,7 @@ Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment
 // The attempt is done with: its pod is gone.
 void ClusterAgent::forget(const std::string& name, Entry& entry) {
   if (entry.scheduled) due_.erase({*entry.scheduled, name});
+  output_->forget(name);
   if (!entry.anew) {
     attempts_.erase(name);
     return;
@@ -398,18 +415,17 @@ void ClusterAgent::tell(Entry& entry, node::Moment now) {
     if (const std::string& node = entry.node; node.starts_with(settings_.node_prefix))
       table_->look_again(node.substr(settings_.node_prefix.size()));
   }
-  const auto node = nodes_.find(entry.node);
-  if (entry.attempt.is_released() || node == nodes_.end()) return;
+  node::ExecutorEvents* events = events_of(entry.node);
+  if (entry.attempt.is_released() || !events) return;
   if (entry.told && *entry.told == report) return;
   const bool was_accepted = !entry.told || entry.told->phase == AttemptPhase::accepted;
   entry.told = report;
-  node::ExecutorEvents& events = node->second->events();
   const std::optional<NeverRan> never_ran = entry.attempt.never_ran();
   if (report.phase == AttemptPhase::never_ran && was_accepted && !entry.attempt.was_killed())
-    events.launch_failed(report.attempt, report.fence, never_ran->is_nodes_fault, never_ran->cause,
-                         now);  // releases it
+    events->launch_failed(report.attempt, report.fence, never_ran->is_nodes_fault, never_ran->cause,
+                          now);  // releases it
   else
-    events.attempt_changed(report, now);
+    events->attempt_changed(report, now);
 }
 
 // The entries of the attempt by rank, if the script runs in each of them; otherwise none.
@@ -428,6 +444,8 @@ std::vector<ClusterAgent::Entry*> ClusterAgent::ranks_of(const Entry& entry) {
 // so the others keep their end to themselves until they are told to end.
 AttemptReport ClusterAgent::report_of(const Entry& entry) {
   const AttemptReport report = entry.attempt.report();
+  // When a job has ended, all that it printed can be read.
+  if (report.phase == AttemptPhase::done && !is_over(entry)) return as_running(report);
   const std::vector<Entry*> ranks = ranks_of(entry);
   if (ranks.empty() || !entry.attempt.has_ended() || report.phase == AttemptPhase::never_ran)
     return report;
@@ -435,7 +453,7 @@ AttemptReport ClusterAgent::report_of(const Entry& entry) {
     return entry.is_end_wanted ? report : as_running(report);
   std::vector<RankEnd> ends;
   for (const Entry* rank : ranks) {
-    if (!rank->attempt.has_ended()) return as_running(report);
+    if (!is_over(*rank)) return as_running(report);
     ends.push_back({rank->attempt.report(), rank->attempt.was_killed()});
   }
   return joint_report(ends);

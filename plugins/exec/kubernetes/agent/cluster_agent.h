@@ -13,6 +13,7 @@
 #include "exec/adapter/backend.h"
 #include "exec/kubernetes/agent/lease/lease_holder.h"
 #include "exec/kubernetes/agent/nodes/node_table.h"
+#include "exec/kubernetes/agent/output/output_follower.h"
 #include "exec/kubernetes/agent/pods/pod_attempt.h"
 #include "exec/kubernetes/api/client.h"
 #include "exec/kubernetes/api/object_watch.h"
@@ -34,6 +35,7 @@ class ClusterAgent final : public exec::Backend {
   int event_fd() const override { return client_->event_fd(); }
   std::optional<BootTime> next_deadline() const override;
   void dispatch(node::Moment now) override;
+  void take_output(bool taken) override { output_->take(taken); }
 
  private:
   class Node;
@@ -69,6 +71,10 @@ class ClusterAgent final : public exec::Backend {
   void replace_secret(const std::string& name, const PodAction& action);
   void tell(Entry& entry, node::Moment now);
   std::vector<Entry*> ranks_of(const Entry& entry);
+  node::ExecutorEvents* events_of(const std::string& node);  // null: the host has not added it
+  OutputHooks output_hooks();
+  void follow_output(const std::string& name, const Entry& entry);
+  bool is_over(const Entry& entry) const;
   AttemptReport report_of(const Entry& entry);
   void end_ranks(Entry& entry);
   void schedule(const std::string& name, Entry& entry, node::Moment now);
@@ -86,6 +92,7 @@ class ClusterAgent final : public exec::Backend {
   std::set<std::pair<BootTime, std::string>> due_;
   bool is_started_ = false;
   std::unique_ptr<LeaseHolder> lease_;
+  std::unique_ptr<OutputFollower> output_;
   std::unique_ptr<ObjectWatch> node_watch_, pod_watch_;  // destroyed first
 };
 

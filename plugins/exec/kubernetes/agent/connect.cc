@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "exec/kubernetes/agent/output/output_follower.h"
 #include "exec/kubernetes/api/access_check.h"
 #include "exec/kubernetes/api/feature_discovery.h"
 #include "exec/kubernetes/api/json.h"
@@ -14,6 +15,7 @@ namespace ares::kubernetes {
 namespace {
 
 // A pod takes six calls. Servers have limits of their own, which the client obeys.
+constexpr long kMostCalls = 64;  // at the same time, besides the logs that are followed
 constexpr Rate kRate{.per_second = 300, .burst = 600};
 
 Status check_permissions(const Wait& wait, const Settings& settings) {
@@ -48,7 +50,8 @@ Result<std::unique_ptr<ApiClient>> open_client(const Settings& settings) {
       settings.kubeconfig.empty() ? from_service_account(kServiceAccountFolder)
                                   : from_kubeconfig(settings.kubeconfig, settings.context));
   if (!credentials) return fail(credentials.error());
-  auto engine = HttpEngine::open({});
+  auto engine = HttpEngine::open(
+      {.most_connections = kMostCalls + static_cast<long>(OutputFollower::kMostConnections)});
   if (!engine) return fail(engine.error());
   ClientSettings rules;
   rules.user_agent = "ares/" ARES_VERSION;

@@ -24,7 +24,7 @@ constexpr std::array kTable{
     CallRow{Call::delete_pod, Verb::remove, "", "pods", "", true, Where::job_namespaces, "end jobs"},
     CallRow{Call::bind_pod, Verb::create, "", "pods", "binding", true, Where::job_namespaces, "place the pods of jobs on nodes"},
     CallRow{Call::patch_pod_status, Verb::patch, "", "pods", "status", true, Where::job_namespaces, "say in a pod why it is preempted"},
-    CallRow{Call::get_pod_log, Verb::get, "", "pods", "log", true, Where::job_namespaces, "read why a container did not start"},
+    CallRow{Call::get_pod_log, Verb::get, "", "pods", "log", true, Where::job_namespaces, "read what jobs print"},
     CallRow{Call::get_node, Verb::get, "", "nodes", "", false, Where::cluster, "look at one node"},
     CallRow{Call::list_nodes, Verb::list, "", "nodes", "", false, Where::cluster, "know the nodes"},
     CallRow{Call::watch_nodes, Verb::watch, "", "nodes", "", false, Where::cluster, "follow changes of nodes"},

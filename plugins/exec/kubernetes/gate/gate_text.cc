@@ -39,6 +39,7 @@ std::string encode(const GateSettings& settings) {
       .put("output", settings.output)
       .put("error", settings.error)
       .put("appends", settings.appends)
+      .put("sends_output", settings.sends_output)
       .put("umask", settings.umask)
       .put("needs_directory", settings.needs_directory)
       .put("image_first", settings.is_image_first);
@@ -58,6 +59,7 @@ Result<GateSettings> decode_settings(std::string_view text) {
   settings.output = in.text_or_empty("output");
   settings.error = in.text_or_empty("error");
   settings.appends = in.flag("appends");
+  settings.sends_output = in.flag("sends_output");
   settings.umask = in.number<std::uint32_t>("umask");
   settings.tasks = in.numbers<std::uint32_t>("tasks");
   settings.needs_directory = in.flag("needs_directory");

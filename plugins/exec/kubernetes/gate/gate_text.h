@@ -39,6 +39,7 @@ struct GateSettings {
   // Files on a mounted file system; empty: the container's own streams, and an empty input.
   std::string input{}, output{}, error{};
   bool appends = false;
+  bool sends_output = false;  // into the log, as output_log.h says; `output` is empty
   std::uint32_t umask = 022;
   std::vector<std::uint32_t> tasks{};  // of each node, for the file of hosts
 };

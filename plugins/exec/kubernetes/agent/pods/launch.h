@@ -12,6 +12,7 @@ struct Launch {
   node::StepSpec spec;
   std::string script, environment;    // as submitted
   std::vector<std::string> groups{};  // names of the user's, for grants
+  bool is_output_stored = false;      // by the controller, where it is in no file
 };
 
 }  // namespace ares::kubernetes

@@ -11,6 +11,7 @@
 #include "exec/kubernetes/agent/pods/pod_names.h"
 #include "exec/kubernetes/agent/pods/pod_template.h"
 #include "exec/kubernetes/api/login/base64.h"
+#include "exec/kubernetes/gate/output_log.h"
 #include "node/environment.h"
 #include "node/file_pattern.h"
 
@@ -66,7 +67,8 @@ json volumes_of(const std::string& name, const Settings& settings) {
         {{"items",
           json::array({{{"path", "go"}, {"fieldRef", annotation(kGoAnnotation)}},
                        {{"path", "signal"}, {"fieldRef", annotation(kSignalAnnotation)}},
-                       {{"path", "warning"}, {"fieldRef", annotation(kWarningAnnotation)}}})}}}},
+                       {{"path", "warning"}, {"fieldRef", annotation(kWarningAnnotation)}},
+                       {{"path", "output"}, {"fieldRef", annotation(kOutputAnnotation)}}})}}}},
   });
   for (std::size_t i = 0; i < settings.mounts.size(); ++i)
     volumes.push_back({{"name", volume_name(i)},
@@ -221,6 +223,7 @@ GateSettings gate_settings(const Launch& launch, const Settings& settings, Time 
   gate.output = file_of_rank(job.std_out.empty() ? node::default_output(spec) : job.std_out);
   if (!job.std_err.empty()) gate.error = file_of_rank(job.std_err);
   if (gate.error == gate.output) gate.error.clear();
+  gate.sends_output = launch.is_output_stored && gate.runs_script && gate.output.empty();
   return gate;
 }
 
@@ -292,6 +295,8 @@ std::string pod_manifest(const Launch& launch, const Settings& settings, const N
         {"initContainers", json::array({init_container(launch.spec, settings, node, container)})},
         {"containers", json::array({main})},
         {"volumes", volumes_of(name, settings)}}}};
+  if (gate_settings(launch, settings, Time{}).sends_output)
+    pod["metadata"]["annotations"][kOutputAnnotation] = encode(OutputState{});
   if (!container.service_account.empty()) {
     pod["spec"]["serviceAccountName"] = container.service_account;
     pod["spec"]["automountServiceAccountToken"] = true;

@@ -75,6 +75,16 @@ void PodAttempt::signal(std::uint64_t number, std::int32_t signal, bool script_o
   annotations_.emplace_back(kSignalAnnotation, encode(GateSignal{number, signal, script_only}));
 }
 
+void PodAttempt::set_output(const OutputState& state) {
+  // Only the newest state counts. The first one in the list may be in flight.
+  for (std::size_t i = in_flight_ ? 1 : 0; i < annotations_.size(); ++i)
+    if (annotations_[i].first == kOutputAnnotation) {
+      annotations_[i].second = encode(state);
+      return;
+    }
+  annotations_.emplace_back(kOutputAnnotation, encode(state));
+}
+
 void PodAttempt::set_limit(std::optional<Seconds> limit) {
   limit_ = limit;
   annotations_.emplace_back(kLimitAnnotation, limit ? std::to_string(limit->count()) : kUnlimited);

@@ -57,6 +57,8 @@ class PodAttempt {
   void kill(bool immediately, std::optional<Seconds> grace);
   void signal(std::uint64_t number, std::int32_t signal, bool script_only);
   void set_limit(std::optional<Seconds> limit);
+  // The gate learns what of its output is stored.
+  void set_output(const OutputState& state);
   // Stops or continues the processes. The time limit does not count what they are stopped for.
   void suspend(std::uint64_t number, bool is_suspended, Time now);
   // The end is recorded, or nothing waits for it: the pod is removed.
@@ -83,6 +85,9 @@ class PodAttempt {
   // Whether user code may run on the node.
   bool may_run() const { return (go_ || is_go_sent_) && !has_ended(); }
   bool has_ended() const { return end_.has_value(); }
+  bool has_vanished() const { return has_vanished_; }
+  // What its pod says of its output, once the go is given; none: it is not read.
+  std::optional<OutputState> output() const { return pod_ && go_ ? pod_->output : std::nullopt; }
   bool was_killed() const { return kill_grace_.has_value(); }
   bool is_released() const { return is_released_; }
   bool is_forgotten() const {

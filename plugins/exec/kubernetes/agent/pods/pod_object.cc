@@ -127,6 +127,8 @@ std::optional<PodObject> read_pod(const Json& pod, std::string_view cluster) {
   read.end = annotation(pod, kEndAnnotation);
   read.warned = number_of_signal(annotation(pod, kWarningAnnotation));
   read.suspension = read_suspension(annotation(pod, kSuspensionAnnotation));
+  if (const std::string& output = annotation(pod, kOutputAnnotation); !output.empty())
+    if (Result<OutputState> state = decode_output_state(output)) read.output = *state;
   read.is_deleted = !text_at(pod, {"metadata", "deletionTimestamp"}).empty();
   if (const Json* finalizers = find(pod, {"metadata", "finalizers"});
       finalizers && finalizers->is_array())

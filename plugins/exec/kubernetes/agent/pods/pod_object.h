@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "exec/kubernetes/api/json.h"
 #include "exec/kubernetes/gate/gate_text.h"
+#include "exec/kubernetes/gate/output_log.h"
 
 namespace ares::kubernetes {
 
@@ -34,7 +35,8 @@ struct PodObject {
   std::string time_limit, end;
   std::uint64_t warned = 0;  // number of the last warning
   PodSuspension suspension{};
-  bool is_deleted = false;  // a deletion was asked for
+  std::optional<OutputState> output{};  // its log is read
+  bool is_deleted = false;              // a deletion was asked for
   bool has_finalizer = false;
 
   std::string phase, reason, message;

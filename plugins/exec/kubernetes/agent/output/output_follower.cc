@@ -1,0 +1,210 @@
+#include "exec/kubernetes/agent/output/output_follower.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "exec/kubernetes/agent/pods/pod_names.h"
+#include "exec/kubernetes/api/rfc3339.h"
+
+namespace ares::kubernetes {
+namespace {
+
+constexpr std::chrono::seconds kRetry{1};
+// Marks have whole seconds.
+constexpr std::chrono::seconds kSlack{1};
+// A connection that gave nothing for so long is another pod's turn.
+constexpr std::chrono::seconds kTurn{10};
+constexpr std::chrono::seconds kLookForTurns{1};
+// A connection may have died, and kubelets up to 1.27 give nothing more when they have rotated a log. But a job may be silent as well.
+constexpr std::chrono::seconds kLeastPatience{2}, kMostPatience{64};
+constexpr std::chrono::hours kLongest{4};
+constexpr std::chrono::milliseconds kSoon{1};
+
+}  // namespace
+
+OutputFollower::OutputFollower(ApiClient& client, OutputHooks hooks)
+    : client_(client), hooks_(std::move(hooks)) {}
+
+OutputFollower::~OutputFollower() {
+  for (auto& [name, followed] : pods_) disconnect(followed);
+}
+
+void OutputFollower::take(bool taken) {
+  if (is_taken_ == taken) return;
+  is_taken_ = taken;
+  for (auto& [name, followed] : pods_) {
+    if (!taken) disconnect(followed);
+    wake(name, hooks_.now());
+  }
+}
+
+void OutputFollower::follow(const std::string& pod, const std::string& space, OutputState told) {
+  if (!pods_
+           .try_emplace(
+               pod, Followed{.output = PodOutput(told), .space = space, .patience = kLeastPatience})
+           .second)
+    return;
+  wake(pod, hooks_.now());
+}
+
+void OutputFollower::pod_ended(const std::string& pod) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end()) return;
+  it->second.output.pod_ended();
+  wake(pod, hooks_.now());
+}
+
+void OutputFollower::pod_gone(const std::string& pod) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end()) return;
+  it->second.output.pod_ended();
+  it->second.output.give_up();
+  wake(pod, hooks_.now());
+}
+
+void OutputFollower::stored(const std::string& pod, std::uint64_t size, bool ended) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end()) return;
+  it->second.output.stored(size, ended, hooks_.now());
+  wake(pod, hooks_.now());
+}
+
+void OutputFollower::forget(const std::string& pod) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end()) return;
+  disconnect(it->second);
+  if (it->second.due) due_.erase({*it->second.due, pod});
+  pods_.erase(it);
+}
+
+bool OutputFollower::is_complete(const std::string& pod) const {
+  const auto it = pods_.find(pod);
+  return is_taken_ == false || (it != pods_.end() && it->second.output.is_complete());
+}
+
+// --- the loop -----------------------------------------------------------------------------------
+
+void OutputFollower::wake(const std::string& pod, BootTime at) {
+  std::optional<BootTime>& due = pods_.at(pod).due;
+  if (due && *due <= at) return;
+  if (due) due_.erase({*due, pod});
+  due = at;
+  due_.emplace(at, pod);
+}
+
+std::optional<BootTime> OutputFollower::next_deadline() const {
+  std::optional<BootTime> next;
+  if (!due_.empty()) next = due_.begin()->first;
+  if (!waiting_.empty() && (!next || turns_at_ < *next)) next = turns_at_;
+  return next;
+}
+
+void OutputFollower::dispatch() {
+  const BootTime now = hooks_.now();
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const std::string pod = due_.begin()->second;
+    due_.erase(due_.begin());
+    Followed& followed = pods_.at(pod);
+    followed.due.reset();
+    work(pod, followed, now);
+  }
+  if (!waiting_.empty() && now >= turns_at_) take_turns(now);
+}
+
+// The hooks do not call back.
+void OutputFollower::work(const std::string& pod, Followed& followed, BootTime now) {
+  if (!is_taken_) return;
+  if (!*is_taken_) return hooks_.complete(pod);
+  PodOutput& output = followed.output;
+  const bool is_silent = followed.connection != 0 && now >= followed.last_news + followed.patience;
+  if (is_silent) {
+    followed.patience = std::min<Duration>(2 * followed.patience, kMostPatience);
+    output.silent();
+  }
+  if (is_silent || !output.wants_log()) disconnect(followed);
+  if (const auto part = output.next_part(now)) hooks_.output(pod, *part);
+  if (const auto state = output.next_state(now)) hooks_.annotate(pod, *state);
+  if (followed.connection == 0 && output.wants_log() && !followed.is_waiting) {
+    if (now < followed.retry_at) {
+      wake(pod, followed.retry_at);
+    } else if (connections_ < kMostConnections) {
+      connect(pod, followed, now);
+    } else {
+      if (waiting_.empty()) turns_at_ = now + kLookForTurns;
+      followed.is_waiting = true;
+      waiting_.push_back(pod);
+    }
+  }
+  if (const auto next = output.next_deadline()) wake(pod, std::max(*next, now + kSoon));
+  if (followed.connection != 0) wake(pod, followed.last_news + followed.patience);
+  if (!output.is_complete() || std::exchange(followed.was_complete, true)) return;
+  if (output.lost() > 0)
+    hooks_.say(pod + ": " + std::to_string(output.lost()) +
+               " bytes of its output were no longer in its log");
+  hooks_.complete(pod);
+}
+
+void OutputFollower::connect(const std::string& pod, Followed& followed, BootTime now) {
+  ApiRequest request{.call = Call::get_pod_log, .target = {followed.space, pod}};
+  request.query = {{"container", kMainContainer}, {"follow", "true"}};
+  if (const auto since = followed.output.log_since())
+    request.query.emplace_back("sinceTime", format_micro_time(*since - kSlack));
+  request.timeout = kLongest;
+  request.is_single = true;
+  followed.output.connected();
+  followed.last_news = now;
+  ++connections_;
+  followed.connection = client_.call(
+      std::move(request), [this, pod](const ApiResult& result) { connection_ended(pod, result); },
+      [this, pod](std::string_view bytes) {
+        Followed& to = pods_.at(pod);
+        const BootTime at = hooks_.now();
+        if (to.output.received(bytes, at)) {
+          to.last_news = at;
+          to.patience = kLeastPatience;
+        }
+        wake(pod, at);
+      });
+}
+
+void OutputFollower::disconnect(Followed& followed) {
+  if (followed.connection == 0) return;
+  client_.cancel(std::exchange(followed.connection, 0));
+  --connections_;
+}
+
+void OutputFollower::connection_ended(const std::string& pod, const ApiResult& result) {
+  Followed& followed = pods_.at(pod);
+  const BootTime now = hooks_.now();
+  followed.connection = 0;
+  --connections_;
+  followed.retry_at = now + kRetry;
+  if (result) {
+    followed.output.disconnected();
+  } else if (!result.error().is_silence) {
+    followed.output.read_failed(now);
+  }
+  wake(pod, now);
+}
+
+// Connections without news are closed for the pods that wait longest.
+void OutputFollower::take_turns(BootTime now) {
+  turns_at_ = now + kLookForTurns;
+  std::vector<std::string> back;
+  for (auto& [name, followed] : pods_) {
+    if (back.size() >= waiting_.size()) break;
+    if (followed.connection == 0 || now - followed.last_news < kTurn) continue;
+    disconnect(followed);
+    followed.is_waiting = true;
+    back.push_back(name);
+  }
+  while (!waiting_.empty() && connections_ < kMostConnections) {
+    const auto it = pods_.find(waiting_.front());
+    waiting_.pop_front();
+    if (it == pods_.end() || !std::exchange(it->second.is_waiting, false)) continue;
+    if (it->second.output.wants_log()) connect(it->first, it->second, now);
+  }
+  waiting_.insert(waiting_.end(), back.begin(), back.end());
+}
+
+}  // namespace ares::kubernetes

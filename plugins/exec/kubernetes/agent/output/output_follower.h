@@ -1,0 +1,88 @@
+// OutputFollower: reads the logs of pods whose output is in no file, and has the controller store it. It keeps a connection for each pod
+// that runs, up to a number; beyond that the pods take turns, and their scripts wait when their log is as far ahead as the gate lets it be.
+// Owned by the ClusterAgent; one thread, that of the client, which must outlive it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/time.h"
+#include "exec/kubernetes/agent/output/pod_output.h"
+#include "exec/kubernetes/api/client.h"
+
+namespace ares::kubernetes {
+
+struct OutputHooks {
+  // For the controller.
+  std::function<void(const std::string& pod, const PodOutput::Part& part)> output;
+  // The annotation of the pod shall be this.
+  std::function<void(const std::string& pod, const OutputState& state)> annotate;
+  // All is stored, or as much as there was.
+  std::function<void(const std::string& pod)> complete;
+  std::function<void(const std::string& text)> say;
+  std::function<BootTime()> now;
+};
+
+class OutputFollower {
+ public:
+  static constexpr std::size_t kMostConnections = 200;
+
+  OutputFollower(ApiClient& client, OutputHooks hooks);
+  ~OutputFollower();
+  OutputFollower(const OutputFollower&) = delete;
+  OutputFollower& operator=(const OutputFollower&) = delete;
+
+  // Whether the controller stores output. Before the first call that is not known: nothing is read, and nothing is complete.
+  void take(bool taken);
+  bool is_taken() const { return is_taken_.value_or(false); }
+
+  // User code of the pod may run. `told`: what its annotation says.
+  void follow(const std::string& pod, const std::string& space, OutputState told);
+  void pod_ended(const std::string& pod);
+  // There is no such pod any more.
+  void pod_gone(const std::string& pod);
+  void stored(const std::string& pod, std::uint64_t size, bool ended);
+  void forget(const std::string& pod);
+
+  // Nothing of the pod is still to be stored, as far as the controller wants it. Of a pod that is not followed yet, all is.
+  bool is_complete(const std::string& pod) const;
+
+  std::optional<BootTime> next_deadline() const;
+  void dispatch();  // when the deadline has passed; no hook is called outside of it
+
+ private:
+  struct Followed {
+    PodOutput output;
+    std::string space;
+    ApiClient::Id connection = 0;
+    BootTime last_news{}, retry_at{};
+    Duration patience{};      // with a silent connection
+    bool is_waiting = false;  // for a connection
+    bool was_complete = false;
+    std::optional<BootTime> due{};
+  };
+
+  void wake(const std::string& pod, BootTime at);
+  void work(const std::string& pod, Followed& followed, BootTime now);
+  void connect(const std::string& pod, Followed& followed, BootTime now);
+  void disconnect(Followed& followed);
+  void connection_ended(const std::string& pod, const ApiResult& result);
+  void take_turns(BootTime now);
+
+  ApiClient& client_;
+  OutputHooks hooks_;
+  std::optional<bool> is_taken_{};
+  std::map<std::string, Followed> pods_;
+  std::set<std::pair<BootTime, std::string>> due_;
+  std::deque<std::string> waiting_;  // for a connection; may have pods that no longer do
+  std::size_t connections_ = 0;
+  BootTime turns_at_{};
+};
+
+}  // namespace ares::kubernetes
