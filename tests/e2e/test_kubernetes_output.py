@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -141,3 +142,14 @@ def test_the_controller_restarts_and_stores_no_more_than_it_shall(cluster, api, 
     job = submit(cluster, api, LINES % 100_000)
     ends(cluster, job, "COMPLETED", 90)
     assert output(cluster, job) == lines(100_000)[:1 << 20]
+
+
+def test_a_cancelled_job_keeps_its_last_words(cluster, api, space, agent):  # noqa: F811
+    job = submit(cluster, api, "trap 'echo last words; exit 1' TERM; echo first; while :; do sleep 0.1; done")
+    until(lambda: output(cluster, job) == b"first\n")
+    since = time.monotonic()
+    cluster.run("acancel", job)
+    until(lambda: cluster.state(job) != "RUNNING" and "CANCELLED" in cluster.account(job, "State"))
+    print(f"cancelled after {time.monotonic() - since:.1f} s")
+    assert output(cluster, job) == b"first\nlast words\n"
+    nothing_is_left(api, space)

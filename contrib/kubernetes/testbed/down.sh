@@ -46,6 +46,7 @@ stop_node() {
   group=$(cat "$run/cgroup")
   stop_pods
   stop containerd
+  stop mounts
   for hierarchy in /sys/fs/cgroup/*/; do
     [ ! -d "$hierarchy$group" ] || find "$hierarchy$group" -depth -type d -exec rmdir {} \; 2>/dev/null
   done

@@ -79,16 +79,23 @@ END
 END
 }
 
+# A mount namespace that outlives containerd and kubelet: after the restart of one of them they still see each other's mounts.
+start_mounts() {
+  # shellcheck disable=SC2016  # the inner shell expands
+  start mounts unshare -m sh -c \
+    'while read -r folder; do mount --bind "$0/own$folder" "$folder" || exit 1; done <"$0/binds"; : >"$0/mounts.made"; exec sleep infinity' "$run"
+  wait_for mounts 10 test -e "$run/mounts.made"
+}
+
 start_containerd() {
   mkdir -p "$state/root" "$state/state" "$run/kubelet" "$run/cni" "$run/manifests"
   make_groups
   save_settings
   make_folders
   write_containerd_configuration
-  # shellcheck disable=SC2016  # the inner shell expands
-  start containerd env PATH="$containerd:$runc:$PATH" unshare -m sh -c \
-    'while read -r folder; do mount --bind "$0/own$folder" "$folder" || exit 1; done <"$0/binds"; exec "$@"' \
-    "$run" "$containerd/containerd" -c "$state/config.toml"
+  start_mounts
+  start containerd env PATH="$containerd:$runc:$PATH" nsenter -m -t "$(cat "$run/mounts.pid")" \
+    "$containerd/containerd" -c "$state/config.toml"
   wait_for containerd 30 "$containerd/ctr" -a "$state/containerd.sock" version
   . "$here/images.sh"
   make_image localhost/pause:1 '["/bin/busybox","sh","-c","trap \"exit 0\" TERM INT; while :; do sleep 3600 \u0026 wait; done"]'
@@ -133,7 +140,7 @@ start_kubelet() {
   [ "$minor" -ge 27 ] || arguments+=(--container-runtime=remote --container-runtime-endpoint "unix://$state/containerd.sock")
   # Without AWS_EC2_METADATA_DISABLED it asks a cloud's metadata service for credentials.
   # shellcheck disable=SC2086  # several words
-  start kubelet env AWS_EC2_METADATA_DISABLED=true PATH="$containerd:$runc:$PATH" nsenter -m -t "$(cat "$run/containerd.pid")" \
+  start kubelet env AWS_EC2_METADATA_DISABLED=true PATH="$containerd:$runc:$PATH" nsenter -m -t "$(cat "$run/mounts.pid")" \
     "$bin/kubelet" "${arguments[@]}" ${KUBE_KUBELET_ARGS:-}
   wait_for kubelet 60 ask "/api/v1/nodes/$node"
 }

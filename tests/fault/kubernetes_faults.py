@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+"""Faults of every part of a real Kubernetes and of Ares, while short jobs run as pods.
+
+  ARES_KUBERNETES_TESTBED=DIR tests/fault/kubernetes_faults.py --faults 100 [--seed N] [--kinds A,B]
+
+DIR is the test bed of contrib/kubernetes/testbed, up with one kubelet or two. Jobs write into a mounted directory when they start and
+when they end, and while they run. In the end every job that was acknowledged has ended; none has run twice in one attempt, and no
+two attempts of one at the same time; a job that may be requeued is COMPLETED; what was printed is stored once; no pod and no Secret is
+left. Exits with 1 if anything is wrong.
+"""
+import argparse
+import base64
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+
+import kubernetes  # noqa: E402
+from cluster import ROOT, Cluster, until  # noqa: E402
+
+CONFIG = """
+cluster: faults
+controller: {{operators: [root]}}
+policy:
+  kill_wait: 2
+  heartbeat: 1
+  launch_backoff: 1
+  launch_backoff_max: 2
+  launch_guard: {{failures: 0}}
+  dynamic_nodes: [{{names: "{nodes}", partitions: [kube]}}]
+nodes:
+  - {{name: n1, cpus: 4, memory: 4000M}}
+partitions:
+  - {{name: kube, nodes: n1, default: true, default_memory_per_cpu: 50M}}
+"""
+
+# $1: tenths of seconds. Lines are appended in the order in which they are written, also from two containers.
+SCRIPT = """#!/bin/sh
+cd {shared}
+id=$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}
+echo "start $id" >> events
+echo "begin $id"
+while [ $((i=i+1)) -le $1 ]; do
+  sleep 0.1
+  echo "run $id" >> events
+done
+echo "done $id"
+echo "end $id" >> events
+"""
+
+SPACE = "ares-faults"
+TESTBED = ROOT / "contrib/kubernetes/testbed"
+JOBS_AT_ONCE = 6
+
+
+class Campaign:
+    def __init__(self, faults, seed, kinds=None):
+        self.random = random.Random(seed)
+        self.faults = faults
+        self.kinds = kinds or list(KINDS)
+        self.counts = collections.Counter()
+        self.problems = []
+        self.submitted = {}  # job: whether it may be requeued
+        self.enough = threading.Event()  # of jobs
+        self.over = threading.Event()
+        kubernetes.give_gate_image()
+        self.api = kubernetes.Api()
+        self.nodes = list(filter(None, [self.api.node, kubernetes.second_node()]))
+        self.cluster = Cluster(config=CONFIG.format(nodes=",".join(self.nodes)))
+        self.script = self.cluster.work / "job.sh"
+        self.shared = self.cluster.work / "shared"  # what the pods see; the jobs' directory is not in it, so the controller stores what they print
+        self.shared.mkdir()
+        self.script.write_text(SCRIPT.format(shared=self.shared))
+
+    # --- the workload -------------------------------------------------------------------------------------------------
+    def submit_jobs(self):
+        while not self.enough.is_set():
+            running = self.cluster.run("aqueue", "-h", "-o", "%i", check=False).stdout.split()
+            if len(running) < JOBS_AT_ONCE:
+                self.submit()
+            time.sleep(0.2)
+
+    def submit(self):
+        again = self.random.random() < 0.7
+        gang = len(self.nodes) > 1 and self.random.random() < 0.2
+        done = self.cluster.run("asub", "--parsable", "--requeue" if again else "--no-requeue", "-w", ",".join(self.nodes) if gang else
+                                self.random.choice(self.nodes), "-N2" if gang else "-N1", self.script, str(self.random.randint(5, 50)), check=False)
+        if done.returncode == 0:
+            self.submitted[done.stdout.strip()] = again
+
+    # --- parts that are harmed ------------------------------------------------------------------------------------------
+    def run_agent(self):
+        """The service manager: an agent that ends is started again."""
+        self.agent = kubernetes.Agent(self.cluster, SPACE, mounts=[str(self.shared)])
+        while not self.over.wait(0.1):
+            if self.agent.process.poll() is not None:
+                self.agent.start()
+        self.agent.close()
+
+    def restart(self, name, how="TERM"):
+        subprocess.run([str(TESTBED / "restart.sh"), kubernetes.FOLDER, name, how], check=True, timeout=120)
+
+    def stop(self, pid, seconds):
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+
+    def pid_of(self, name):
+        return int((pathlib.Path(kubernetes.FOLDER) / "run" / f"{name}.pid").read_text())
+
+    def own_pods(self):
+        return self.api.of_ares("pods", SPACE)
+
+    # --- faults ---------------------------------------------------------------------------------------------------------
+    def kill_agent(self):
+        self.agent.kill()
+
+    def kill_agent_between_create_and_bind(self):
+        before = set(self.own_pods())
+        until(lambda: set(self.own_pods()) - before, 20, every=0.001)
+        self.agent.kill()
+
+    def stop_agent(self):
+        self.stop(self.agent.process.pid, self.random.uniform(0.5, 4))
+
+    def stop_agent_for_longer_than_its_lease(self):
+        pid = self.agent.process.pid
+        standby = kubernetes.Agent(self.cluster, SPACE, name="standby", mounts=[str(self.shared)])
+        try:
+            until(lambda: "standing by" in standby.text().rsplit("aresd 0", 1)[-1] or "holds the lease" in standby.text(), 20)
+            self.stop(pid, 26)
+            until(lambda: self.agent.process.pid != pid or "this agent holds the lease" in standby.text(), 60)
+        finally:
+            standby.kill()
+
+    def kill_controller(self):
+        os.kill(self.cluster.pid("aresctld"), signal.SIGKILL)
+
+    def stop_controller(self):
+        self.stop(self.cluster.pid("aresctld"), self.random.uniform(0.5, 4))
+
+    def restart_api_server(self):
+        self.restart("kube-apiserver", self.random.choice(["TERM", "KILL"]))
+
+    def restart_etcd(self):
+        self.restart("etcd", self.random.choice(["TERM", "KILL"]))
+
+    def compact_etcd(self):
+        url = dict(word.split("=", 1) for word in (pathlib.Path(kubernetes.FOLDER) / "run/env").read_text().split() if "=" in word)["KUBE_ETCD_URL"]
+
+        def ask(path, body):
+            with urllib.request.urlopen(urllib.request.Request(url + path, data=json.dumps(body).encode()), timeout=10) as answer:
+                return json.load(answer)
+
+        key = base64.b64encode(b"/").decode()
+        revision = ask("/v3/kv/range", {"key": key, "limit": "1"})["header"]["revision"]
+        ask("/v3/kv/compaction", {"revision": revision, "physical": True})
+        self.restart("kube-apiserver")  # its cache would hide the compaction
+
+    def kill_kubelet(self):
+        self.restart("kubelet", "KILL")
+
+    def stop_kubelet(self):
+        self.stop(self.pid_of("kubelet"), self.random.uniform(1, 6))
+
+    def restart_containerd(self):
+        self.restart("containerd", self.random.choice(["TERM", "KILL"]))
+
+    def stop_containerd(self):
+        self.stop(self.pid_of("containerd"), self.random.uniform(1, 6))
+
+    def delete_pod(self):
+        pods = self.own_pods()
+        if pods:
+            self.api.call("DELETE", f"/api/v1/namespaces/{SPACE}/pods/{self.random.choice(pods)}")
+
+    def delete_secret(self):
+        secrets = self.api.of_ares("secrets", SPACE)
+        if secrets:
+            self.api.call("DELETE", f"/api/v1/namespaces/{SPACE}/secrets/{self.random.choice(secrets)}")
+
+    # --- the course of it -----------------------------------------------------------------------------------------------
+    def run(self):
+        """What is wrong."""
+        with self.api.namespace(SPACE):
+            manager, submitting = threading.Thread(target=self.run_agent), threading.Thread(target=self.submit_jobs)
+            manager.start()
+            try:
+                until(lambda: "idle" in self.cluster.run("ainfo", "-h", "-N", "-n", self.api.node, "-o", "%t", check=False).stdout)
+                submitting.start()
+                for number in range(self.faults):
+                    kind = self.random.choice(self.kinds)
+                    print(f"{number + 1}/{self.faults} {kind}", flush=True)
+                    KINDS[kind](self)
+                    self.counts[kind] += 1
+                    time.sleep(self.random.uniform(0.5, 3))
+                self.enough.set()
+                submitting.join()
+                self.await_ends()
+                self.judge()
+            finally:
+                self.enough.set()
+                self.over.set()
+                manager.join()
+        return self.problems
+
+    def await_ends(self):
+        try:
+            until(lambda: not self.cluster.run("aqueue", "-h", "-o", "%i", check=False).stdout.split(), 240, every=1)
+        except AssertionError:
+            self.problems.append("still there: " + self.cluster.run("aqueue", "-o", "%i %T %r %R", check=False).stdout +
+                                 self.cluster.run("actl", "show", "node", check=False).stdout + self.agent.text()[-3000:])
+
+    def judge(self):
+        lines = [line.split() for line in (self.shared / "events").read_text().splitlines()]
+        events = collections.Counter(f"{what} {run}" for what, run in lines if what != "run")
+        self.problems += [f"{count} times: {event}" for event, count in events.items() if count > 1]
+        newest = {}  # attempt of each job
+        for what, run in lines:
+            job, attempt = run.split(".")
+            if newest.setdefault(job, int(attempt)) > int(attempt):
+                self.problems.append(f"attempt {attempt} of job {job} still ran while attempt {newest[job]} did")
+            newest[job] = max(newest[job], int(attempt))
+        rows = self.cluster.run("aacct", "-n", "-P", "-X", "-o", "JobID,State,ExitCode", timeout=120).stdout.splitlines()
+        states = {row.split("|")[0]: row.split("|")[1].split(" ")[0] for row in rows}
+        ended = {event.split()[1].split(".")[0] for event in events if event.startswith("end")}
+        for job, again in self.submitted.items():
+            state = states.get(job)
+            if state is None:
+                self.problems.append(f"job {job} is lost")
+            elif again and state != "COMPLETED":
+                self.problems.append(f"job {job}, which may be requeued, is {state}")
+            elif state == "COMPLETED" and job not in ended:
+                self.problems.append(f"job {job} is COMPLETED and has not come to its end")
+            elif state == "COMPLETED":
+                printed = self.cluster.run("actl", "output", job, check=False).stdout
+                last = newest[job]
+                if printed != f"begin {job}.{last}\ndone {job}.{last}\n":
+                    self.problems.append(f"job {job} printed {printed!r} by attempt {last}")
+        self.counts["jobs"] = len(self.submitted)
+        self.counts["starts"] = sum(count for event, count in events.items() if event.startswith("start"))
+        self.counts.update(f"ended {state}" for job, state in states.items() if job in self.submitted)
+        try:
+            until(lambda: not self.api.of_ares("pods", SPACE) and not self.api.of_ares("secrets", SPACE), 90, every=1)
+        except AssertionError:
+            self.problems.append(f"left: {self.api.of_ares('pods', SPACE)} {self.api.of_ares('secrets', SPACE)}")
+
+    def close(self):
+        self.cluster.close()
+
+
+KINDS = {
+    "agent killed": Campaign.kill_agent,
+    "agent killed between create and bind": Campaign.kill_agent_between_create_and_bind,
+    "agent stopped": Campaign.stop_agent,
+    "agent stopped longer than its lease": Campaign.stop_agent_for_longer_than_its_lease,
+    "controller killed": Campaign.kill_controller,
+    "controller stopped": Campaign.stop_controller,
+    "API server restarted": Campaign.restart_api_server,
+    "etcd restarted": Campaign.restart_etcd,
+    "etcd compacted": Campaign.compact_etcd,
+    "kubelet killed": Campaign.kill_kubelet,
+    "kubelet stopped": Campaign.stop_kubelet,
+    "containerd restarted": Campaign.restart_containerd,
+    "containerd stopped": Campaign.stop_containerd,
+    "pod deleted": Campaign.delete_pod,
+    "Secret deleted": Campaign.delete_secret,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kinds", type=lambda text: text.split(","), help="of: " + ", ".join(KINDS))
+    given = parser.parse_args()
+    if not kubernetes.is_there():
+        sys.exit(kubernetes.MISSING)
+    campaign = Campaign(given.faults, given.seed, given.kinds)
+    try:
+        problems = campaign.run()
+    finally:
+        campaign.close()
+    for what, count in sorted(campaign.counts.items()):
+        print(f"{count:5}  {what}")
+    for problem in problems:
+        print("PROBLEM:", problem)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
