@@ -27,24 +27,11 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 }
 
 // Commands of scontrol that are not implemented. They are refused by name.
-const std::vector<std::string> kUnbuilt = {"abort",
-                                           "cluster",
-                                           "completing",
-                                           "errnumstr",
-                                           "fsdampeningfactor",
-                                           "getent",
-                                           "listjobs",
-                                           "listpids",
-                                           "liststeps",
-                                           "notify",
-                                           "pidinfo",
-                                           "power",
-                                           "schedloglevel",
-                                           "setdebug",
-                                           "setdebugflags",
-                                           "takeover",
-                                           "token",
-                                           "top"};
+const std::vector<std::string> kUnbuilt = {
+    "abort",    "cluster",  "completing",    "errnumstr", "fsdampeningfactor",
+    "getent",   "listjobs", "listpids",      "liststeps", "notify",
+    "pidinfo",  "power",    "schedloglevel", "setdebug",  "setdebugflags",
+    "takeover", "token"};
 const std::vector<std::string> kUnbuiltSubjects = {"assoc_mgr",   "aliases", "bbstat",
                                                    "burstbuffer", "daemons", "dwstat",
                                                    "federation",  "step",    "topology"};
@@ -183,6 +170,13 @@ const std::vector<Command>& commands() {
        jobs(Job::USER_HOLD),
        Names::jobs},
       {{"release"}, "IDS", "Let held jobs start again.", jobs(Job::RELEASE), Names::jobs},
+      {{"top"},
+       "IDS",
+       "Move pending jobs before the other pending jobs that their user has in the same partition, "
+       "account and QOS, the first named one first. Those others step back by raised nice values, "
+       "and so also behind jobs of other users; no job moves before those.",
+       top,
+       Names::jobs},
       {{"requeue"},
        "[incomplete] IDS",
        "Run jobs again under the same ids; running jobs are ended first. With incomplete only jobs "

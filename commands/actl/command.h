@@ -106,6 +106,7 @@ Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Wor
 Result<int> update(Context& context, const Words& operands);
 Result<int> send_node_update(Context& context, const api::UpdateNode& update);
 Result<int> reconfigure(Context& context, const Words& operands);
+Result<int> top(Context& context, const Words& operands);
 Result<int> examine(Context& context, const Words& operands);
 Result<int> ping(Context& context, const Words& operands);
 Result<int> show_version(Context& context, const Words& operands);

@@ -112,7 +112,7 @@ def test_version_help_and_unsupported_commands(cluster):
     assert cluster.run("actl", "version").stdout.startswith("actl ")
     assert "requeuehold" in cluster.run("actl", "help").stdout
     assert cluster.run("actl", "help", "show", "node").stdout.startswith("show node ")
-    done = cluster.run("actl", "top", "1", check=False)
+    done = cluster.run("actl", "token", "1", check=False)
     assert done.returncode == 1 and "not supported yet" in done.stderr
 
 

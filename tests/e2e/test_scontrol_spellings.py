@@ -1,4 +1,4 @@
-# Tests: spelling, update
+# Tests: spelling, update, top
 """What the fingers of users of scontrol type for actl."""
 
 from cluster import until
@@ -61,3 +61,21 @@ def test_messages_do_not_mislead(cluster):
     run(cluster, "create", "res", "ReservationName=fingers", "Nodes=n4", "StartTime=now+1hour", "Duration=10", "Users=root")
     assert "ReservationName=fingers" in run(cluster, "show", "res").stdout
     run(cluster, "delete", "res", "fingers")
+
+
+def test_top_moves_a_job_before_the_others_of_its_user(cluster, others):
+    user = others[0]
+    blocker = cluster.wrap("sleep 300", "-w", "n1", "--exclusive", "-t", "10")
+    until(lambda: cluster.queue(blocker) == "RUNNING")
+    jobs = [cluster.wrap("sleep 300", "-w", "n1", "--exclusive", "-t", "10", user=user) for _ in "abc"]
+    run(cluster, "top", f"{jobs[2]},{jobs[1]}", user=user)
+    assert run(cluster, "top", jobs[0], user=others[1], check=False).returncode == 1, "jobs of others stay where they are"
+    cluster.cancel(blocker)
+    until(lambda: cluster.queue(jobs[2]) == "RUNNING")
+    assert [cluster.queue(job) for job in jobs[:2]] == ["PENDING"] * 2
+    cluster.cancel(jobs[2])
+    until(lambda: cluster.queue(jobs[1]) == "RUNNING")
+    assert cluster.queue(jobs[0]) == "PENDING"
+    refused = run(cluster, "top", jobs[1], check=False)
+    assert refused.returncode == 1 and f"job {jobs[1]}: it is RUNNING; only pending jobs can be moved" in refused.stderr
+    cluster.cancel(*jobs)

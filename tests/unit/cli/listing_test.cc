@@ -36,7 +36,7 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
     return done ? std::string("done") : done.error().message;
   };
   EXPECT_EQ(refusal({"shwo", "job"}), "unknown command \"shwo\"; did you mean \"show\"?");
-  EXPECT_EQ(refusal({"top", "1"}), "top is not supported yet");
+  EXPECT_EQ(refusal({"token", "1"}), "token is not supported yet");
   EXPECT_EQ(refusal({"shutd"}), "unknown command \"shutd\"");
   EXPECT_EQ(refusal({"show", "assoc_mgr"}), "show assoc_mgr is not supported yet");
   EXPECT_EQ(refusal({"hold", "job=1,x"}).substr(0, 7), "invalid");
