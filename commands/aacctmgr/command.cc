@@ -151,8 +151,9 @@ const std::vector<Command>& commands() {
       changing(Verb::remove, {{"delete", "remove"}}, "ENTITY NAMES, or ENTITY where NAME=VALUE...",
                "Remove accounts with all that is below them, users (with account= only out of "
                "these accounts), associations, qos (also out of all lists and defaults), wckeys, "
-               "or coordinators. A user that loses the default account gets the first of the "
-               "remaining ones."),
+               "or coordinators. It is refused if a user would lose the default account and keep "
+               "others: "
+               "give the user another default first."),
       {{{"show", "list"}},
        "ENTITY [NAMES] [where] [NAME=VALUE...] [format=FIELDS] [withassoc] [tree]",
        "List accounts, users, associations, qos, wckeys, coordinators, the cluster, or tres; "

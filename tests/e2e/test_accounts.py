@@ -172,7 +172,7 @@ def test_permissions_of_users_and_coordinators(cluster, others):
     assert shown(cluster, "coordinator", "format=account,user") == [f"physics|{coordinator}"]
     # All users may read; only operators and coordinators may change.
     assert mgr(cluster, "-nP", "show", "account", "physics", "format=account", user=plain).stdout == "physics\n"
-    for line in (f"modify user {plain} set fairshare=100", "delete account physics", "add qos mine",
+    for line in (f"modify user {plain} set fairshare=100", "delete account science", "add qos mine",
                  f"add user {plain} account=physics"):
         assert "may not" in refused(cluster, "-i", *line.split(), user=plain)
     # A coordinator may change their account and those below it.
@@ -183,9 +183,17 @@ def test_permissions_of_users_and_coordinators(cluster, others):
                  f"modify user where user={plain} account=lasers set priority=9",
                  f"modify user where user={plain} account=lasers set qos+=high"):
         assert "may not" in refused(cluster, "-i", *line.split(), user=coordinator)
+    # A user that the coordinator added is taken out again, and added again.
+    for verb in ("add", "delete", "add", "delete"):
+        do(cluster, f"{verb} user nobody account=lasers", user=coordinator)
+        assert shown(cluster, "user", "nobody", "format=defaultaccount") == (["lasers"] if verb == "add" else [""])
     # Users may change their own defaults.
     do(cluster, f"modify user {plain} set defaultaccount=lasers", user=plain)
     assert shown(cluster, "user", plain, "format=defaultaccount") == ["lasers"]
+    kept = refused(cluster, "-i", "delete", "user", plain, "account=lasers")
+    assert f"account lasers is the default account of user {plain}" in kept
+    assert f"modify user {plain} set defaultaccount=biology" in kept
+    assert shown(cluster, "association", f"user={plain}", "format=account") == ["biology", "lasers"]
 
 
 def test_concurrent_change_is_not_overwritten(cluster):

@@ -152,6 +152,29 @@ class ReferenceCleanup {
   std::set<std::pair<std::string, std::string>> wckeys_;      // (user, name)
 };
 
+// A default account is replaced by another one only on request: jobs that name no account would be
+// charged to it. A user that keeps no account at all has no default.
+Status check_default_accounts(const Records& before, const Records& after) {
+  const User* first = nullptr;
+  std::string other;
+  std::size_t count = 0;
+  each_of<User>(before, RecordKind::user, [&](const User& user) {
+    const User* left = core::find_user(after, user.name);
+    if (!left || left->default_account.empty() || left->default_account == user.default_account)
+      return;
+    if (++count > 1) return;
+    first = &user;
+    other = left->default_account;
+  });
+  if (!first) return {};
+  return fail(
+      ErrorCode::failed_precondition,
+      "account " + first->default_account + " is the default account of user " + first->name +
+          (count > 1 ? ", and that of " + std::to_string(count - 1) + " more has to change as well"
+                     : "") +
+          "; first give another one: modify user " + first->name + " set defaultaccount=" + other);
+}
+
 }  // namespace
 
 void remove_dangling_references(Records& records) {
@@ -182,6 +205,8 @@ Result<Records> expand_remove(const Snapshot& snapshot, const EditRequest& edit)
     records.erase(key);
   }
   remove_dangling_references(records);
+  if (Status kept = check_default_accounts(snapshot.records, records); !kept)
+    return fail(kept.error());
   return records;
 }
 

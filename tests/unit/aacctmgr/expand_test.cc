@@ -141,9 +141,6 @@ TEST(Expand, RemovingAnAccountRemovesAllBelowIt) {
   EXPECT_THAT(text, HasSubstr("remove account biology\n  remove user bob in account biology\n"
                               "  remove user bob in account biology, partition gpu\n"));
   EXPECT_THAT(text, HasSubstr("InvalidAccount"));
-  EXPECT_THAT(done("delete account where name=physics"),
-              HasSubstr("modify user ada\n    defaultaccount: physics -> (none)\n"
-                        "  modify user bob\n    defaultaccount: physics -> biology\n"));
   const std::string all = done("delete account science");
   EXPECT_THAT(all, HasSubstr("remove account physics"));
   EXPECT_THAT(all, HasSubstr("bob\n    defaultaccount: physics -> (none)"));
@@ -155,11 +152,20 @@ TEST(Expand, RemovingAUserRemovesAllRecordsOfTheUser) {
       HasSubstr("modify account physics\n    coordinators: ada -> (none)\n  remove user ada\n"
                 "  remove user ada in account physics\n"));
   EXPECT_THAT(done("delete user bob"), HasSubstr("remove wckey key of user bob"));
-  EXPECT_THAT(done("delete user bob account=physics"),
-              HasSubstr("modify user bob\n    defaultaccount: physics -> biology\n"
-                        "  remove user bob in account physics\n"));
   EXPECT_EQ(done("delete coordinator account=physics names=ada"),
             "  modify account physics\n    coordinators: ada -> (none)\n");
+}
+
+TEST(Expand, DefaultAccountOfAUserWhoHasOthersStays) {
+  const char* const advice =
+      "account physics is the default account of user bob; first give another "
+      "one: modify user bob set defaultaccount=biology";
+  EXPECT_EQ(refused("delete user bob account=physics"), advice);
+  EXPECT_EQ(refused("delete account where name=physics"), advice);
+  EXPECT_THAT(
+      done("delete user ada account=physics"),
+      HasSubstr("defaultaccount: physics -> (none)\n  remove user ada in account physics\n"))
+      << "she has no other";
 }
 
 TEST(Expand, RemovedQosLeavesListsAndDefaults) {

@@ -193,6 +193,35 @@ TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChangeRecords) {
   EXPECT_EQ(modify(user("alice", ""), kAlice), "") << "users may change their own defaults";
 }
 
+TEST_F(AccountingTest, CoordinatorsRemoveTheUsersThatTheyAdded) {
+  found_physics();
+  Account science = std::get<Account>(at({RecordKind::account, "science", {}, {}}));
+  science.coordinators = {"bob"};
+  ASSERT_EQ(modify(science), "");
+  ASSERT_EQ(add({user("dave", "physics"), member("dave", "physics")}, kBob), "");
+  EXPECT_THAT(change({with(Verb::modify, user("dave", ""))}, kBob), HasSubstr("may not modify"))
+      << "the default alone";
+  EXPECT_EQ(
+      change({with(Verb::remove, member("dave", "physics")), with(Verb::modify, user("dave", ""))},
+             kBob),
+      "");
+  EXPECT_EQ(find_user(c.state().accounting, "dave")->default_account, "");
+  EXPECT_EQ(change({{Verb::add, member("dave", "physics"), {}},
+                    with(Verb::modify, user("dave", "physics"))},
+                   kBob),
+            "")
+      << "and back";
+  EXPECT_EQ(find_user(c.state().accounting, "dave")->default_account, "physics");
+
+  // A default account that the coordinator has nothing to do with.
+  ASSERT_EQ(add({account("art"), member("dave", "art")}), "");
+  ASSERT_EQ(modify(user("dave", "art")), "");
+  EXPECT_THAT(
+      change({with(Verb::remove, member("dave", "physics")), with(Verb::modify, user("dave", ""))},
+             kBob),
+      HasSubstr("may not modify user dave"));
+}
+
 TEST_F(AccountingTest, JobsRunOnAccountsOfTheirUsers) {
   JobSpec job = Cluster::spec(kAlice);
   EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("user alice is in no account"));

@@ -128,14 +128,8 @@ class Permission {
     }
     // A user changes their own defaults; a coordinator creates a user together with an association.
     bool operator()(const User& u) const {
-      if (verb == Verb::modify) return u.name == p.user_;
-      return verb == Verb::add &&
-             std::any_of(p.command_.changes.begin(), p.command_.changes.end(),
-                         [&](const AccountingChange& other) {
-                           const auto* a = std::get_if<Association>(&other.record);
-                           return a && other.verb == Verb::add && a->key.user == u.name &&
-                                  p.administers(a->key.account);
-                         });
+      if (verb == Verb::modify) return u.name == p.user_ || p.follows_membership(u);
+      return verb == Verb::add && p.changes_membership(Verb::add, u.name, nullptr);
     }
     bool operator()(const Qos&) const { return false; }
     bool operator()(const Wckey&) const { return false; }
@@ -144,6 +138,32 @@ class Permission {
   // By the records before the command: it cannot give its own user the rights that it needs.
   bool administers(const std::string& account) const {
     return is_coordinator(before_, user_, account);
+  }
+
+  // Whether the command adds the user to an account of the caller's, or removes it from one.
+  // `account`: only that one; null = any.
+  bool changes_membership(Verb verb, const std::string& user, const std::string* account) const {
+    return std::any_of(
+        command_.changes.begin(), command_.changes.end(), [&](const AccountingChange& change) {
+          const auto* a = std::get_if<Association>(&change.record);
+          return a && change.verb == verb && a->key.user == user &&
+                 (!account || a->key.account == *account) && administers(a->key.account);
+        });
+  }
+
+  // Whether the only change of the user is that the default account goes with the last membership,
+  // or comes with the first one.
+  bool follows_membership(const User& u) const {
+    const User* was = find_user(before_, u.name);
+    if (!was) return false;
+    User same = u;
+    same.default_account = was->default_account;
+    same.changed = was->changed;
+    if (same != *was) return false;
+    if (u.default_account.empty())
+      return changes_membership(Verb::remove, u.name, &was->default_account);
+    return was->default_account.empty() &&
+           changes_membership(Verb::add, u.name, &u.default_account);
   }
 
   bool gives_no_more(const Terms& terms, const Terms* was, const std::string& above) const {
