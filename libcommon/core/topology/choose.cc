@@ -1,6 +1,7 @@
 #include "core/topology/choose.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "core/topology/search.h"
@@ -159,12 +160,15 @@ Error explain(Refusal refusal, const MachineTopology& machine, GpuSet free,
 }
 
 bool fulfils(const MachineTopology& machine, GpuSet gpus, const Constraint& constraint) {
+  std::set<unsigned> nvlinks;  // of the pairs
   for (const unsigned a : gpus)
     for (const unsigned b : gpus) {
       if (a == b) continue;
       if (!machine.compatible_gpus(constraint.shape, a).contains(b)) return false;
       if (machine.link(a, b).nvlinks < constraint.min_nvlinks) return false;
+      nvlinks.insert(machine.link(a, b).nvlinks);
     }
+  if (constraint.shape == Shape::nvswitch && nvlinks.size() > 1) return false;
   return constraint.shape != Shape::nvlink || nvlinked(machine, gpus);
 }
 

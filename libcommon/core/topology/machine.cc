@@ -116,15 +116,13 @@ void MachineTopology::find_compatible() {
     of(Shape::any)[a] = gpus_;
     of(Shape::nvlink)[a] = of(Shape::nvswitch)[a] = GpuSet::of(a);
     for (const unsigned b : gpus_) {
+      if (a != b && link(a, b).nvlinks > 0) of(Shape::nvswitch)[a].insert(b);
       if (a == b || path(a, b) == Path::pix) of(Shape::pcie_switch)[a].insert(b);
       if (a == b || same_numa(a, b)) of(Shape::numa_node)[a].insert(b);
     }
   }
   for (const NvlinkDomain& domain : domains_)
-    for (const unsigned gpu : domain.gpus) {
-      of(Shape::nvlink)[gpu] = domain.gpus;
-      if (domain.even) of(Shape::nvswitch)[gpu] = domain.gpus;
-    }
+    for (const unsigned gpu : domain.gpus) of(Shape::nvlink)[gpu] = domain.gpus;
 }
 
 bool MachineTopology::are_interchangeable(unsigned a, unsigned b) const {

@@ -56,7 +56,8 @@ class MachineTopology {
     std::vector<GpuSet> partners;  // by GPU number
   };
   const std::vector<Level>& levels() const { return levels_; }
-  // The GPUs that may be in one set with this one under `shape`, including itself.
+  // The GPUs that may be in one set with this one under `shape`, including itself. For nvswitch the
+  // pairs of a set must also have equally many NVLinks.
   GpuSet compatible_gpus(Shape shape, unsigned gpu) const {
     return compatible_[static_cast<std::size_t>(shape)][gpu];
   }

@@ -35,6 +35,10 @@ GpuSet Search::candidates(const MachineTopology::Level& level) {
   GpuSet left = free_;
   for (const unsigned gpu : free_)
     neighbours_[gpu] = level.partners[gpu] & machine_.compatible_gpus(shape_, gpu) & free_;
+  if (shape_ == Shape::nvswitch)  // Any two by equally many NVLinks: those of this level.
+    for (const unsigned gpu : free_)
+      for (const unsigned other : neighbours_[gpu])
+        if (bandwidth(machine_.link(gpu, other)) != level.bandwidth) neighbours_[gpu].erase(other);
   for (bool changed = true; changed;) {
     changed = false;
     for (const unsigned gpu : left) {

@@ -67,7 +67,9 @@ TEST(Choose, MeetsConstraintsOrReportsThePossibleNumber) {
   EXPECT_EQ(chosen(mesh, "0-7", 2, {Shape::any, 2}), "0,3");
   EXPECT_THAT(chosen(mesh, "0-7", 5, {Shape::any, 1}),
               HasSubstr("--min-nvlink=1 allows at most 4 of this machine's GPUs together"));
-  EXPECT_THAT(chosen(mesh, "0-7", 2, {Shape::nvswitch, 0}), HasSubstr("at most 1 of this"));
+  EXPECT_EQ(chosen(mesh, "0-7", 2, {Shape::nvswitch, 0}), "0,3") << "of the job's GPUs, not of all";
+  EXPECT_EQ(chosen(mesh, "0-2", 2, {Shape::nvswitch, 0}), "1-2");
+  EXPECT_THAT(chosen(mesh, "0-7", 3, {Shape::nvswitch, 0}), HasSubstr("at most 2 of this"));
   EXPECT_THAT(chosen(mesh, "0,5,6", 2, {Shape::nvlink, 0}) + "!", HasSubstr("5-6!"));
   EXPECT_THAT(chosen(mesh, "0,5", 2, {Shape::nvlink, 0}),
               HasSubstr("allows at most 1 of the free GPUs 0,5 together; wait"));

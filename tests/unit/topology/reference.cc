@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 namespace ares::core::topology {
@@ -56,10 +57,13 @@ bool Reference::allowed(GpuSet set, const Constraint& constraint) const {
   if (facts_[set.bits()].fewest_nvlinks < constraint.min_nvlinks) return false;
   if (set.count() == 1 || constraint.shape == Shape::any) return true;
   if (constraint.shape == Shape::nvlink) return one_whole(machine_, set);
-  if (constraint.shape == Shape::nvswitch)
-    return std::any_of(
-        machine_.nvlink_domains().begin(), machine_.nvlink_domains().end(),
-        [&](const NvlinkDomain& domain) { return domain.even && domain.gpus.contains(set); });
+  if (constraint.shape == Shape::nvswitch) {
+    std::set<unsigned> nvlinks;
+    for (const unsigned a : set)
+      for (const unsigned b : set)
+        if (a != b) nvlinks.insert(machine_.link(a, b).nvlinks);
+    return nvlinks.size() == 1 && *nvlinks.begin() > 0;
+  }
   for (const unsigned a : set)
     for (const unsigned b : set) {
       if (a == b) continue;

@@ -60,6 +60,17 @@ const std::vector<Bad>& bad_texts() {
        "line 2, column 14: ", "\"0-\" is not a list such as 0-15,32-47"},
       {"processors beyond reason", kHeader + "GPU0\t X \tNV2\t0-99999999\n",
        "line 2, column 14: ", "is not a list"},
+      {"more processors than Linux has", kHeader + "GPU0\t X \tNV2\t0-8192\n",
+       "line 2, column 14: ", "is not a list"},
+      {"processors and node run together",
+       "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+       "GPU0\t X \tNV18\t0-55,112-167\t0\t\tN/A\n"
+       "GPU1\tNV18\t X \t56-111,168-2231\t\tN/A\n",
+       "line 3, column 15: ", "two cells have run together"},
+      {"few processors and node run together",
+       "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+       "GPU0\t X \tNV2\t0-7\t0\nGPU1\tNV2\t X \t8-151\n",
+       "line 3, column 14: ", "no other line has one above 7"},
       {"an unknown column", "\tGPU0\tCPU Affinity\tHeat\nGPU0\t X \t0-3\t7\n",
        "line 1, column 20: ", "\"Heat\" is no column that is known"},
       {"two machines", kHeader + kFirst + "GPU1\tNV2\t X \t4-7\n\n" + kHeader,

@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxLine = std::size_t{16} << 10;
 
+// A GPU's CPUs may all have higher numbers than those of the other GPUs, but seldom such ones.
+constexpr std::uint32_t kManyCpus = 1023;
+
 constexpr std::string_view kGiveOutput = "give the output of nvidia-smi topo -m";
 
 class MatrixParser {
@@ -24,6 +27,7 @@ class MatrixParser {
     if (Status done = read_rows(); !done) return fail(done.error());
     if (Status done = check_missing(); !done) return fail(done.error());
     if (Status done = check_symmetry(); !done) return fail(done.error());
+    if (Status done = check_cpus(); !done) return fail(done.error());
     return matrix();
   }
 
@@ -139,6 +143,29 @@ class MatrixParser {
                            std::to_string(earlier.line) + " says " + link(earlier, later) +
                            ": links are the same both ways; give the output unchanged");
       }
+    return {};
+  }
+
+  // A row that has lost the tab behind its CPUs reads "0-31" and node "1" as "0-311".
+  Status check_cpus() const {
+    const bool has_nodes = std::any_of(rows_.begin(), rows_.end(),
+                                       [](const auto& row) { return row && !row->numa.empty(); });
+    for (const std::optional<Row>& row : rows_) {
+      if (!row || row->cpus.empty()) continue;
+      std::uint32_t others = 0;  // the highest CPU of the other rows
+      for (const std::optional<Row>& other : rows_)
+        if (other && &other != &row && !other->cpus.empty())
+          others = std::max(others, other->cpus.back());
+      const bool lacks_node = has_nodes && row->numa.empty();
+      if (others == 0 || row->cpus.back() / 4 <= others ||
+          (row->cpus.back() <= kManyCpus && !lacks_node))
+        continue;
+      const std::string& me = header_.devices[row->device].name;
+      return fail_at({row->line, row->cpus_column},
+                     me + " is said to be near CPU " + std::to_string(row->cpus.back()) +
+                         ", but no other line has one above " + std::to_string(others) +
+                         ": two cells have run together; give the output unchanged");
+    }
     return {};
   }
 

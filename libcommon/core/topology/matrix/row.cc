@@ -6,7 +6,7 @@
 namespace ares::core::topology {
 namespace {
 
-constexpr std::uint32_t kMaxCpu = 65535;  // the maximum of Linux is 8192
+constexpr std::uint32_t kMaxCpu = 8191;  // Linux has at most 8192
 constexpr std::size_t kMaxListLength = 1024;
 
 // Codes that `nvidia-smi topo -p2p` prints instead of links.
@@ -108,6 +108,7 @@ class RowParser {
                                     "nodes near " +
                                     name(row_.device) + "; N/A or nothing where it is unknown");
       set = *list;
+      if (kind == Affinity::cpu) row_.cpus_column = cell.column;
     }
     return {};
   }

@@ -20,6 +20,7 @@ struct Row {
   std::size_t line = 0;
   std::vector<std::optional<Link>> links;  // by device of the header; none = itself
   std::vector<std::uint32_t> columns;      // column of each link
+  std::size_t cpus_column = 0;             // where the CPUs stand; 0 = none
   IntervalSet cpus;
   IntervalSet numa;
   IntervalSet own_numa;
