@@ -208,34 +208,72 @@ std::optional<Clock> parse_time_of_day(Cursor cursor) {
   return cursor.done() ? clock : std::nullopt;
 }
 
+// The given day at `clock`: today, tomorrow, MMDDYY, MM/DD[/YY], YYYY-MM-DD.
+std::optional<Time> on_day(std::string_view day, Clock clock, Time now) {
+  if (day == "today") return local_time(to_local(now), 0, clock);
+  if (day == "tomorrow") return local_time(to_local(now), 1, clock);
+  if (Cursor cursor(day); day.size() == 6) {
+    const auto month = cursor.take_number(2, 2), date = cursor.take_number(2, 2),
+               year = cursor.take_number(2, 2);
+    if (month && date && year) return date_time(2000 + *year, *month, *date, clock, false);
+  }
+  auto midnight = parse_iso(Cursor(day));
+  if (!midnight) midnight = parse_american(Cursor(day), now);
+  // Only a day: one with a time of its own has more than its date.
+  if (!midnight || day.find_first_of("t:z") != std::string_view::npos) return std::nullopt;
+  return local_time(to_local(*midnight), 0, clock);
+}
+
+// "noon tomorrow", "tomorrow 16:30", "01/31 4:30pm", "013130": a day, a time of day before or behind
+// it, or none.
+std::optional<Time> parse_day_and_time(std::string_view text, Time now) {
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return on_day(text, {}, now);
+  const std::string_view first = text.substr(0, blank), second = text.substr(blank + 1);
+  if (const auto clock = parse_time_of_day(Cursor(first))) return on_day(second, *clock, now);
+  if (const auto clock = parse_time_of_day(Cursor(second))) return on_day(first, *clock, now);
+  return std::nullopt;
+}
+
+// In lower case, with single blanks, and none before am and pm.
+std::string normal_form(std::string_view text) {
+  std::string normal;
+  for (const char c : text) {
+    if (c == ' ' && (normal.empty() || normal.back() == ' ')) continue;
+    normal += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  if (normal.ends_with(' ')) normal.pop_back();
+  for (const std::string_view half : {" am", " pm"}) {
+    const std::size_t at = normal.find(half);
+    const std::size_t end = at + half.size();
+    const bool word = at != std::string::npos && (end == normal.size() || normal[end] == ' ');
+    if (word && at > 0 && normal[at - 1] >= '0' && normal[at - 1] <= '9') normal.erase(at, 1);
+  }
+  return normal;
+}
+
 std::optional<Time> parse(std::string_view lower, Time now, TimeOfDay rule) {
   Cursor cursor(lower);
   if (cursor.take("now")) return parse_offset(cursor, now);
   // -30d needs its unit here: a number alone is not a time.
   const bool has_unit = !lower.empty() && lower.back() >= 'a' && lower.back() <= 'z';
   if (has_unit && (lower.front() == '-' || lower.front() == '+')) return parse_offset(cursor, now);
-  if (lower == "today") return local_time(to_local(now), 0, {});
-  if (lower == "tomorrow") return local_time(to_local(now), 1, {});
   if (const auto clock = parse_time_of_day(cursor)) {
     const Time today = local_time(to_local(now), 0, *clock);
     return rule == TimeOfDay::today || today >= now ? today : local_time(to_local(now), 1, *clock);
   }
   if (const auto at = parse_iso(cursor)) return at;
-  return parse_american(cursor, now);
+  if (const auto at = parse_american(cursor, now)) return at;
+  return parse_day_and_time(lower, now);
 }
 
 }  // namespace
 
 Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  if (const auto at = parse(lower, now, rule)) return *at;
-  return fail(
-      ErrorCode::invalid_argument,
-      "time " + quote(text) +
-          ": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
+  if (const auto at = parse(normal_form(text), now, rule)) return *at;
+  return fail(ErrorCode::invalid_argument, "time " + quote(text) +
+                                               ": no such time; write it like now+1hour, -30d, "
+                                               "noon tomorrow, 16:30 or 2030-01-31T16:30");
 }
 
 std::string format_local_time(Time at) {

@@ -311,7 +311,8 @@ class Rows {
         "The limit may be lowered, not below this, if the job can start earlier with less.",
         spec(set_time_min));
     add('b', "begin", "TIME",
-        "Not before: now+1hour, 16:00, tomorrow, midnight, noon, fika, teatime, 2030-01-20T12:34.",
+        "Not before: now+1hour, 16:00, \"4:30 pm\", tomorrow, \"noon tomorrow\", midnight, fika, "
+        "teatime, 2030-01-20T12:34, 01/20/30, 012030.",
         [this_spec = &s_.spec, now = now_](const std::string& value) {
           return set_begin(*this_spec, value, now);
         });
@@ -402,8 +403,8 @@ class Rows {
         text(&api::JobSpec::set_work_dir<const std::string&>))
         .aliases = {"workdir"};
     add(0, "export", "LIST",
-        "Environment: ALL (the default), NONE, NIL, or variables NAME and NAME=VALUE, also after "
-        "ALL.",
+        "Environment: ALL (the default), NONE, NIL, or variables NAME and NAME=VALUE, also behind "
+        "one of these words.",
         cli::set_text(s_.export_list))
         .any_text = true;
   }

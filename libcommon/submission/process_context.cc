@@ -67,6 +67,7 @@ Result<std::string> environment_for(const std::string& export_list,
   have.erase("ASUB_OUTPUT_PREFIX");  // of this submission; jobs that the job submits have their own
 
   bool everything = false;
+  bool little = false;  // NONE or NIL; the variables named beside it are given
   bool nothing = false;
   std::map<std::string, std::string> chosen;
   for (const std::string& item : *items) {
@@ -78,16 +79,18 @@ Result<std::string> environment_for(const std::string& export_list,
     if (word == "ALL") {
       everything = true;
     } else if (word == "NONE" || word == "NIL") {
-      if (items->size() > 1)
-        return fail(ErrorCode::invalid_argument,
-                    "--export: " + item + " cannot be combined with other names");
-      nothing = word == "NIL";
+      little = true;
+      nothing = nothing || word == "NIL";
     } else if (equals != std::string::npos) {
       chosen[name] = item.substr(equals + 1);
     } else if (const auto found = have.find(name); found != have.end()) {
       chosen.insert(*found);
     }
   }
+
+  if (everything && little)
+    return fail(ErrorCode::invalid_argument,
+                "--export: " + quote(export_list) + " names ALL and NONE; leave one out");
 
   std::map<std::string, std::string> out;
   if (everything) {

@@ -162,6 +162,9 @@ def test_job_environment_has_the_essential_variables(cluster):
 
 
 def test_export_none_does_not_pass_the_environment_on(cluster):
+    job = cluster.wrap('echo "[${MINE-unset}]$A"', "--export=NONE,A=1", env={"MINE": "x"})
+    cluster.completed(job)
+    assert cluster.output(job) == "[unset]1\n"
     job = cluster.wrap('echo "[${MINE-unset}]"', "--export=NONE", env={"MINE": "x"})
     cluster.completed(job)
     assert cluster.output(job) == "[unset]\n"

@@ -176,7 +176,7 @@ def test_only_administrators_update_partition_limits(cluster, others):
     update(cluster, "partition=main", "MaxTime=10", "MaxNodes=2")
     try:
         done = cluster.run("asub", "-t", "11", "--wrap", "true", check=False)
-        assert "allows 600 seconds" in done.stderr
+        assert "allows at most 00:10:00" in done.stderr
         assert cluster.run("asub", "-N", "3", "--wrap", "true", check=False).returncode == 1
         assert "MaxTime=00:10:00" in cluster.show("partition", "main")
     finally:

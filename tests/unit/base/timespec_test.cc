@@ -98,6 +98,26 @@ TEST_F(Timespec, Dates) {
   EXPECT_EQ(at("06/01/31-08:30"), utc(2031, 6, 1, 8, 30));
 }
 
+TEST_F(Timespec, WhatUsersOfAtWrite) {
+  EXPECT_EQ(at("4:30 pm"), utc(2030, 5, 15, 16, 30));
+  EXPECT_EQ(at("4:30 PM"), utc(2030, 5, 15, 16, 30));
+  EXPECT_EQ(at("noon tomorrow"), utc(2030, 5, 16, 12));
+  EXPECT_EQ(at("tomorrow  noon"), utc(2030, 5, 16, 12));
+  EXPECT_EQ(at("4:30 pm tomorrow"), utc(2030, 5, 16, 16, 30));
+  EXPECT_EQ(at("tomorrow 4:30 pm"), utc(2030, 5, 16, 16, 30));
+  EXPECT_EQ(at("noon today"), utc(2030, 5, 15, 12)) << "it has passed, but that day is meant";
+  EXPECT_EQ(at("010230"), utc(2030, 1, 2));
+  EXPECT_EQ(at("16:30 060131"), utc(2031, 6, 1, 16, 30));
+  EXPECT_EQ(at("06/01 teatime"), utc(2030, 6, 1, 16));
+  EXPECT_EQ(at("06/01/31 8:30"), utc(2031, 6, 1, 8, 30));
+  EXPECT_EQ(at("noon 2030-06-01"), utc(2030, 6, 1, 12));
+  EXPECT_EQ(at("2030-06-01 8:30 am"), utc(2030, 6, 1, 8, 30));
+  for (const char* wrong : {"noon noon", "tomorrow today", "131530", "01023", "4:30 pm am",
+                            "13:30 pm", "noon tomorrow noon", "noon 2030-06-01T08:00",
+                            "noon 06/01-08:00", "pm", "4 pm", "noon now", "10230 noon"})
+    EXPECT_FALSE(parse_timespec(wrong, now_)) << wrong;
+}
+
 TEST_F(Timespec, TimesAreInTheLocalZone) {
   zone("EST5EDT,M3.2.0,M11.1.0");  // in May four hours behind UTC: 10:30 local time
   EXPECT_EQ(at("noon"), utc(2030, 5, 15, 16));
@@ -153,7 +173,7 @@ TEST_F(Timespec, InvalidTimesAreRefused) {
                            "13/1",
                            "1/1/2030",
                            "1/1-",
-                           "tomorrow 8:00",
+                           "tomorrow 8",
                            "99999999999"}) {
     const Result<Time> time = parse_timespec(text, now_);
     ASSERT_FALSE(time) << text;

@@ -95,7 +95,9 @@ TEST(Environment, FollowsTheExportList) {
   EXPECT_EQ(variables("NIL"), "");
   EXPECT_EQ(variables("A,C=x=y"), "A=1;ARES_X=y;C=x=y;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
   EXPECT_EQ(variables("ALL,B=new"), "A=1;ARES_X=y;B=new;HOME=/h;PATH=/opt/bin;");
-  EXPECT_EQ(variables("NIL,A"), "--export: NIL cannot be combined with other names");
+  EXPECT_EQ(variables("NIL,A"), "A=1;");
+  EXPECT_EQ(variables("NONE,A,C=3"), "A=1;ARES_X=y;C=3;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("ALL,NONE"), "--export: \"ALL,NONE\" names ALL and NONE; leave one out");
   EXPECT_EQ(variables("C='1,2'"), "ARES_X=y;C=1,2;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
   EXPECT_EQ(variables("C='1,2"), "--export: a quote is not closed");
   EXPECT_EQ(variables("=x"), "--export: an empty name in \"=x\"");

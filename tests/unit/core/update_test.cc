@@ -202,7 +202,7 @@ TEST(UpdateSpec, MoveAdoptsPriorityAndTimeLimitOfThePartition) {
   s.time_limit = Seconds{7200};
   const JobKey longer = c.submit(s);
   UpdateJob both = set(longer, {"partitions"}, [](JobSpec& v) { v.partitions = {"small"}; });
-  EXPECT_NE(c.user(kAlice, both).error.message.find("partition small allows 3600 seconds"),
+  EXPECT_NE(c.user(kAlice, both).error.message.find("partition small allows at most 01:00:00"),
             std::string::npos);
   both.set_time_limit = true;
   both.time_limit = Seconds{1800};

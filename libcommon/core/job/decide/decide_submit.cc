@@ -118,8 +118,8 @@ Status check_partitions(const DecisionContext& q, const JobSpec& spec,
       error = bad(std::string(kBadLimit) + ": it is negative");
     } else if (const auto most = bounds_of(q.state.accounting, spec, partition).max_time;
                most && spec.time_limit && (unlimited || *spec.time_limit > *most)) {
-      error = bad(std::string(kBadLimit) + ": partition " + name + " allows " +
-                  std::to_string(most->count()) + " seconds");
+      error = bad(std::string(kBadLimit) + ": partition " + name + " allows at most " +
+                  format_time_limit(*most));
     } else if (std::string why = why_impossible(q.state, spec, partition); !why.empty()) {
       error = bad(std::string(kBadNodes) + ": " + why);
     } else if (why = why_network_forbids(q.policy, spec, partition); !why.empty()) {
