@@ -205,9 +205,9 @@ const std::vector<Command>& commands() {
        "Change a reservation: see PROPERTIES OF RESERVATIONS.",
        update},
       {{"create"},
-       "reservation NAME NAME=VALUE...",
+       "reservation [NAME] NAME=VALUE...",
        "Reserve whole nodes for users or accounts, or for maintenance, for a period: see "
-       "PROPERTIES OF RESERVATIONS. For operators.",
+       "PROPERTIES OF RESERVATIONS. Without a name it gets one, which is printed. For operators.",
        create},
       {{"delete"},
        "reservation NAMES",
@@ -393,7 +393,7 @@ std::vector<std::string> partition_properties() {
 
 std::vector<std::string> reservation_properties() {
   std::vector<std::string> texts = {
-      "A reservation needs a name, nodes, an end or a duration, and users or accounts, or the flag "
+      "A reservation needs nodes, an end or a duration, and users or accounts, or the flag "
       "MAINT. Jobs of its users run in it when they ask for it (asub --reservation), wholly "
       "between its start and end unless it is FLEX; a job without a time limit gets the time that "
       "is left. All other jobs stay off its nodes unless they end before it begins. It is refused "

@@ -19,7 +19,7 @@ bool names_reservation(const std::string& key) {
   return key == "reservationname" || key == "reservation";
 }
 
-// Removes the assignment of the name and returns its value.
+// Removes the assignment of the name and returns its value; empty if there is none.
 Result<std::string> take_name(std::vector<Assignment>& all) {
   std::string name;
   for (auto it = all.begin(); it != all.end();) {
@@ -31,13 +31,12 @@ Result<std::string> take_name(std::vector<Assignment>& all) {
     name = it->value;
     it = all.erase(it);
   }
-  if (name.empty()) return bad("name the reservation: reservationname=NAME");
   return name;
 }
 
 }  // namespace
 
-// `create reservation NAME …`, and scontrol's `create reservationname=NAME …`.
+// `create reservation [NAME] …`, and scontrol's `create reservationname=NAME …`.
 Result<int> create(Context& context, const Words& operands) {
   Words words = operands;
   const bool has_keyword = !words.empty() && is_reservation_word(words[0]);
@@ -54,6 +53,8 @@ Result<int> create(Context& context, const Words& operands) {
                  (other[0] == 'n' ? "nodes" : "partitions") + " into ares.yaml and reconfigure");
   const auto name = take_name(*all);
   if (!name) return fail(name.error());
+  if (name->empty() && !has_keyword)
+    return bad("create what? Write create reservation, or reservationname=NAME");
   ReservationWords wanted;
   if (Status done = apply_all(wanted, *all); !done) return fail(done.error());
   api::Request request;

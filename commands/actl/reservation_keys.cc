@@ -122,7 +122,9 @@ const Keys<ReservationWords>& reservation_keys() {
       "a reservation",
       {{"StartTime",
         "TIME",
-        "When it begins, as asub --begin takes it; now if it is made without.",
+        "When it begins, as asub --begin takes it; now if it is made without. A new start alone "
+        "moves "
+        "the end with it.",
         time("start", &R::set_start),
         {"start"}},
        {"EndTime", "TIME", "When it ends.", time("end", &R::set_end), {"end"}},

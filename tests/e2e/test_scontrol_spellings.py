@@ -79,3 +79,16 @@ def test_top_moves_a_job_before_the_others_of_its_user(cluster, others):
     refused = run(cluster, "top", jobs[1], check=False)
     assert refused.returncode == 1 and f"job {jobs[1]}: it is RUNNING; only pending jobs can be moved" in refused.stderr
     cluster.cancel(*jobs)
+
+
+def test_reservation_gets_a_name_and_keeps_its_length(cluster):
+    made = run(cluster, "create", "res", "Nodes=n4", "StartTime=now+1hour", "Duration=10", "Users=root").stdout
+    name = made.split()[1]
+    assert made == f"reservation {name} created\n" and name.endswith("_1")
+    run(cluster, "update", f"reservationname={name}", "StartTime=now+5hours")
+    assert "Duration=00:10:00" in cluster.show("reservation", name)
+    again = run(cluster, "create", "res", "Nodes=n3", "StartTime=now+1hour", "Duration=10", "Users=root").stdout
+    assert again.split()[1].endswith("_2")
+    run(cluster, "delete", "res", f"{name},{again.split()[1]}")
+    nameless = run(cluster, "create", "Nodes=n4", "Duration=10", check=False)
+    assert nameless.returncode == 1 and "Write create reservation" in nameless.stderr

@@ -60,6 +60,32 @@ TEST_F(ReservationTest, IsCreatedChangedAndDeleted) {
   EXPECT_FALSE(find("r"));
 }
 
+TEST_F(ReservationTest, ANewStartAloneMovesTheEndWithIt) {
+  ASSERT_EQ(refusal(wanted("r", {"n1"})), "accepted");
+  UpdateReservation change;
+  change.name = "r";
+  change.fields = {"start"};
+  change.values.start = c.now + hours(5);
+  EXPECT_FALSE(c.user(kOperator, change).failed);
+  EXPECT_EQ(find("r")->start, c.now + hours(5));
+  EXPECT_EQ(find("r")->end, c.now + hours(6));
+  change.fields = {"start", "end"};
+  change.values.end = c.now + hours(9);
+  EXPECT_FALSE(c.user(kOperator, change).failed);
+  EXPECT_EQ(find("r")->end, c.now + hours(9));
+}
+
+TEST_F(ReservationTest, WithoutANameItGetsOneThatNoJobAsksFor) {
+  const Reply first = c.user(kOperator, wanted("", {"n1"}));
+  EXPECT_EQ(first.text, "reservation admin_1 created");
+  c.submit(in("admin_1"));
+  auto physics = wanted("", {"n2"});
+  physics.values.accounts = {"physics"};
+  EXPECT_EQ(c.user(kOperator, physics).text, "reservation physics_1 created");
+  ASSERT_FALSE(c.user(kOperator, DeleteReservations{{"admin_1"}}).failed);
+  EXPECT_EQ(c.user(kOperator, wanted("", {"n1"})).text, "reservation admin_2 created");
+}
+
 TEST_F(ReservationTest, InvalidRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal(wanted("r", {"n1"}), kAlice), HasSubstr("only operators"));
   EXPECT_THAT(refusal(wanted("a b", {"n1"})), HasSubstr("letters, digits"));

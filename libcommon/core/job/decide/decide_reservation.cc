@@ -1,6 +1,8 @@
 // Reservations: create, update, delete, and move to the next occurrence.
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 
 #include "base/duration.h"
 #include "base/printable.h"
@@ -35,6 +37,26 @@ bool is_name_char(char c) {
          c == '-' || c == '.';
 }
 
+bool is_valid_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName &&
+         std::all_of(name.begin(), name.end(), is_name_char);
+}
+
+// For a reservation that is made without a name: "physics_1", after its account, or else after who
+// makes it. A name that a job still asks for is not given again.
+std::string new_name(const DecisionContext& q, const Reservation& r, const Principal& who) {
+  std::set<std::string_view> asked_for;
+  q.state.jobs.for_each([&](const JobKey&, const Job& job) {
+    asked_for.insert(job.spec->reservations.begin(), job.spec->reservations.end());
+  });
+  std::string base = r.accounts.empty() ? who.user : r.accounts.front();
+  if (!is_valid_name(base) || base.size() > kMaxName / 2) base = "reservation";
+  for (std::uint64_t number = 1;; ++number) {
+    std::string name = base + "_" + std::to_string(number);
+    if (!q.state.reservations.find(name) && !asked_for.contains(name)) return name;
+  }
+}
+
 // The times of a reservation, by themselves.
 Status check_times(const Reservation& r, Time now) {
   const std::string which = "reservation " + r.name;
@@ -51,8 +73,7 @@ Status check_times(const Reservation& r, Time now) {
 // Everything but the times, by itself.
 Status check_reservation(const Reservation& r) {
   const std::string which = "reservation " + r.name;
-  if (r.name.empty() || r.name.size() > kMaxName ||
-      !std::all_of(r.name.begin(), r.name.end(), is_name_char))
+  if (!is_valid_name(r.name))
     return fail(bad("a reservation's name has 1 to " + std::to_string(kMaxName) +
                     " letters, digits, or any of _ - ."));
   if (r.nodes.empty()) return fail(bad(which + ": it needs at least one node"));
@@ -229,6 +250,7 @@ Decision refuse(const Error& error) {
 Decision decide_admin(const DecisionContext& q, const Principal& who, const CreateReservation& c) {
   if (Status s = may_reserve(q, who); !s) return refuse(s.error());
   Reservation r = c.values;
+  if (r.name.empty()) r.name = new_name(q, r, who);
   if (r.start == Time{}) r.start = q.now;
   if (c.duration && r.end != Time{})
     return refuse(bad("reservation " + r.name + ": give an end or a duration, not both"));
@@ -283,6 +305,9 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
     return refuse(bad("reservation " + r.name + ": give an end or a duration, not both"));
   if (Status s = check_far(r.start, q.now); !s) return refuse(s.error());
   if (c.duration) r.end = r.start + *c.duration;
+  // With a new start alone it lasts as long as before.
+  else if (sets(c, "start") && !sets(c, "end"))
+    r.end = r.start + (found->end - found->start);
   sort_unique(r.users);
   sort_unique(r.accounts);
   if (sets(c, "nodes")) {  // an unchanged list may contain nodes that have left
