@@ -58,6 +58,17 @@ std::string used_tres(const api::Node& node) {
   return tres_text(node.cpus_allocated(), node.memory_allocated(), 0, gpus);
 }
 
+// As scontrol says it: what the node does, and that it is drained. "DRAINED*" is "IDLE*+DRAIN".
+std::string state_text(const api::Node& node) {
+  const bool silent = node.state().ends_with('*');
+  const std::string state = node.state().substr(0, node.state().size() - (silent ? 1 : 0));
+  const char* const busy = node.cpus_allocated() >= node.cpus() ? "ALLOCATED" : "MIXED";
+  const std::string star = silent ? "*" : "";
+  if (state == "DRAINED") return "IDLE" + star + "+DRAIN";
+  if (state == "DRAINING") return busy + star + "+DRAIN";
+  return node.state();
+}
+
 // In thousandths, as required by the TRES text.
 std::map<std::string, std::uint64_t> gpu_amounts(const api::Node& node) {
   auto amounts = gpu_counts(node);
@@ -89,7 +100,7 @@ std::string tres_text(std::uint64_t cpus, std::int64_t memory, std::uint64_t nod
 
 std::string describe(const api::Node& node, bool one_line) {
   Lines lines;
-  lines.add("NodeName", node.name()).add("State", node.state()).end_line();
+  lines.add("NodeName", node.name()).add("State", state_text(node)).end_line();
   lines.count("CPUAlloc", node.cpus_allocated())
       .count("CPUEfctv", node.cpus())
       .count("CPUTot", node.cpus())
@@ -128,7 +139,7 @@ std::string describe(const api::Node& node, bool one_line) {
   if (node.has_kept_for()) lines.add("KeptFor", cli::format_job_id(cli::key_of(node.kept_for())));
   lines.end_line();
   // Without a time the node itself told it.
-  const std::string who = !node.reason_by().empty() ? node.reason_by() : node.reason_user();
+  const std::string who = !node.reason_user().empty() ? node.reason_user() : node.reason_by();
   const std::string given = who.empty() ? "" : " [" + who + "@" + time_text(node.reason_at()) + "]";
   if (!node.reason().empty()) lines.add("Reason", node.reason() + given).end_line();
   return lines.text(one_line);

@@ -1,5 +1,7 @@
 #include "actl/describe.h"
 
+#include <grp.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -36,6 +38,12 @@ std::string requested_memory(const api::JobSpec& spec) {
                                        : format_memory(Bytes(spec.memory_per_node())) + "/node";
   if (spec.has_memory_per_cpu()) return format_memory(Bytes(spec.memory_per_cpu())) + "/cpu";
   return "default";
+}
+
+std::string group_text(std::uint32_t gid) {
+  const group* entry = getgrgid(gid);
+  return entry ? std::string(entry->gr_name) + "(" + std::to_string(gid) + ")"
+               : std::to_string(gid);
 }
 
 std::string id_text(const api::JobRef& ref) {
@@ -184,9 +192,19 @@ void add_binding(Lines& lines, const api::Binding& binding) {
   lines.end_line();
 }
 
+// "1-4" while any of these numbers may be.
+std::string nodes_text(const api::Job& job) {
+  const api::JobSpec& spec = job.spec();
+  const bool waits = job.state() == "PENDING" && job.node_list().empty();
+  if (waits && !spec.node_counts().empty()) return spec.node_counts();
+  std::string text = std::to_string(job.node_count());
+  if (waits && spec.max_nodes() > job.node_count()) text += "-" + std::to_string(spec.max_nodes());
+  return text;
+}
+
 void add_resources(Lines& lines, const api::Job& job) {
   const api::JobSpec& spec = job.spec();
-  lines.count("NumNodes", job.node_count())
+  lines.add("NumNodes", nodes_text(job))
       .count("NumCPUs", job.cpus())
       .count("NumTasks", std::max(spec.tasks(), 1u))
       .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
@@ -244,6 +262,18 @@ void add_shares(Lines& lines, const api::Job& job) {
   }
 }
 
+// "--nodelist=n4" as "--nodelist n4": a program that reads KEY=VALUE must not take it for a key.
+std::string without_keys(const std::string& text) {
+  std::string out;
+  for (std::string word : cli::split(text, ' ')) {
+    const std::size_t equals = word.find('=');
+    const std::size_t option = word.find("--");
+    if (equals != std::string::npos && option < equals) word[equals] = ' ';
+    out += (out.empty() ? "" : " ") + word;
+  }
+  return out;
+}
+
 // Each line of the explanation has its own key: "WaitsFor=Resources in main: …", numbered if there
 // are several.
 void add_why(Lines& lines, const api::Explanation& why) {
@@ -256,7 +286,7 @@ void add_why(Lines& lines, const api::Explanation& why) {
       key += cli::upper(word.substr(0, 1)) + word.substr(1);
     if (key == "Priority") key += "Detail";  // Priority has its own key above.
     if (counts[line.title] > 1) key += std::to_string(++seen[line.title]);
-    lines.add(key, line.text).end_line();
+    lines.add(key, without_keys(line.text)).end_line();
   }
 }
 
@@ -346,7 +376,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   add_array(lines, job);
   lines.add("JobName", job.name()).end_line();
   lines.add("UserId", job.user() + "(" + std::to_string(job.uid()) + ")")
-      .count("GroupId", spec.gid())
+      .add("GroupId", group_text(spec.gid()))
       .end_line();
   lines.count("Priority", job.priority())
       .count("Nice", spec.nice())

@@ -1,6 +1,10 @@
 # Tests: spelling, update, top
 """What the fingers of users of scontrol type for actl."""
 
+import grp
+import os
+import pwd
+
 from cluster import until
 
 
@@ -79,6 +83,19 @@ def test_top_moves_a_job_before_the_others_of_its_user(cluster, others):
     refused = run(cluster, "top", jobs[1], check=False)
     assert refused.returncode == 1 and f"job {jobs[1]}: it is RUNNING; only pending jobs can be moved" in refused.stderr
     cluster.cancel(*jobs)
+
+
+def test_drained_nodes_and_groups_are_shown_as_by_scontrol(cluster):
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    run(cluster, "drain", "n4", "reason=fan broken")
+    shown = until(lambda: (text := cluster.show("node", "n4")) and "State=IDLE+DRAIN" in text and text)
+    assert f"Reason=fan broken [{me}@2" in shown
+    run(cluster, "undrain", "n4")
+    job = cluster.wrap("true", "-N", "1-4", "-n", "4", "--begin=now+1hour")
+    shown = cluster.show("job", job)
+    group = pwd.getpwuid(os.geteuid()).pw_gid
+    assert f"GroupId={grp.getgrgid(group).gr_name}({group})" in shown and "NumNodes=1-4 " in shown
+    cluster.cancel(job)
 
 
 def test_reservation_gets_a_name_and_keeps_its_length(cluster):

@@ -75,7 +75,7 @@ def test_job_that_does_not_fit_and_job_behind_it(racks, job):
     assert re.search(r"Starts now if: +--cpus-per-task=1\n", why), why
     assert re.search(r"Priority: +\d+ \(multifactor\)", why) and "AGE" in why
     shown = racks.run("actl", "show", "job", first).stdout
-    assert "WaitsFor=Resources in main: needs 4 CPUs" in shown and "StartsNowIf=--cpus-per-task=1" in shown
+    assert "WaitsFor=Resources in main: needs 4 CPUs" in shown and "StartsNowIf=--cpus-per-task 1" in shown
 
     # The second job would delay the planned start of the first.
     behind = job("-n4", "-N4", "-t", "90")

@@ -92,16 +92,26 @@ std::string without_brackets(const std::string& text) {
   return text.substr(1, end - 1) + text.substr(end + 1);
 }
 
+// "1k" are 1024, "1m" are 1024k, as in Slurm.
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  std::uint64_t unit = 1;
+  if (text.ends_with('k') || text.ends_with('K')) unit = 1024;
+  if (text.ends_with('m') || text.ends_with('M')) unit = 1024 * 1024;
+  if (unit > 1) text.remove_suffix(1);
+  const auto count = cli::parse_number(text, kMaxCount / unit);
+  if (!count) return std::nullopt;
+  return *count * unit;
+}
+
 }  // namespace
 
 Status set_nodes(api::JobSpec& spec, const std::string& text) {
   spec.clear_node_counts();
   if (text.find_first_of(",:") != std::string::npos) return set_node_counts(spec, text);
   const std::size_t dash = text.find('-');
-  const auto low = cli::parse_number(std::string_view(text).substr(0, dash), kMaxCount);
-  const auto high = dash == std::string::npos
-                        ? low
-                        : cli::parse_number(std::string_view(text).substr(dash + 1), kMaxCount);
+  const auto low = parse_count(std::string_view(text).substr(0, dash));
+  const auto high =
+      dash == std::string::npos ? low : parse_count(std::string_view(text).substr(dash + 1));
   if (!low || !high || *low == 0 || *high < *low)
     return bad("Node count specification invalid: " + quote(text) + "; write COUNT or LEAST-MOST");
   spec.set_min_nodes(static_cast<std::uint32_t>(*low));

@@ -81,6 +81,8 @@ TEST(Submission, TasksFollowFromNodes) {
   const api::JobSpec range = spec({"-N2-4"});
   EXPECT_EQ(range.min_nodes(), 2u);
   EXPECT_EQ(range.max_nodes(), 4u);
+  EXPECT_EQ(spec({"-N", "1k"}).min_nodes(), 1024u);
+  EXPECT_EQ(spec({"-N", "2-1K"}).max_nodes(), 1024u);
   EXPECT_EQ(spec({}).max_nodes(), 0u) << "not asked: as many as the tasks need";
 }
 
