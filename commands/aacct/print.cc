@@ -9,6 +9,7 @@
 #include "cli/output/index_list.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
+#include "cli/output/width.h"
 
 namespace ares::aacct {
 namespace {
@@ -16,21 +17,6 @@ namespace {
 // The first rows, up to this number, determine the column widths. Later rows are printed as they
 // arrive, which bounds memory.
 constexpr std::size_t kMeasured = 100'000;
-
-// Number of terminal columns: counts the bytes that do not continue a UTF-8 character.
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
-}
-
-// The first `width` characters.
-std::string_view head(std::string_view text, std::size_t width) {
-  std::size_t shown = 0;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && shown++ == width)
-      return text.substr(0, i);
-  return text;
-}
 
 // Calls `take` with each line of the page.
 template <class Take>
@@ -102,9 +88,9 @@ class Aligned final : public Printer {
         ends_.push_back(cells_.size());
         if (settled_ || chosen_[i].fixed) continue;
         const std::string_view cell = std::string_view(cells_).substr(begin);
-        widths_[i] = std::max(widths_[i], display_width(cell));
+        widths_[i] = std::max(widths_[i], cli::display_width(cell));
         if (chosen_[i].field->never_cut)
-          least_[i] = std::max(least_[i], display_width(cli::shortened_id(cell, 1)));
+          least_[i] = std::max(least_[i], cli::display_width(cli::shortened_id(cell, 1)));
       }
       if (!settled_ && ends_.size() / chosen_.size() >= kMeasured) settle();
     });
@@ -180,16 +166,16 @@ class Aligned final : public Printer {
     std::string shortened;
     if (field.field->never_cut && !field.fixed && terminal_ > 0)
       cell = shortened = cli::shortened_id(cell, width);
-    std::size_t shown = display_width(cell);
+    std::size_t shown = cli::display_width(cell);
     const bool cut = shown > width && !field.field->never_cut && width > 0;
     if (cut) {
-      out += head(cell, width - 1);
-      out += '+';
-      return;
+      cell = cli::head_of_width(cell, width - 1);
+      shown = cli::display_width(cell) + 1;
     }
     const std::size_t pad = shown < width ? width - shown : 0;
     if (!left) out.append(pad, ' ');
     out += cell;
+    if (cut) out += '+';
     if (left && !last) out.append(pad, ' ');
   }
 

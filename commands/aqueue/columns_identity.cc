@@ -1,3 +1,5 @@
+#include <charconv>
+
 #include "aqueue/column_groups.h"
 
 namespace ares::aqueue {
@@ -13,6 +15,15 @@ std::int64_t by_priority(R r) {
 
 std::int64_t job_number(R r) {
   return static_cast<std::int64_t>(r.job.key().job());
+}
+
+// Of the rest of an array: the first of its tasks that wait.
+std::int64_t first_task(R r) {
+  if (r.job.key().has_task()) return r.job.key().task();
+  std::int64_t first = -1;
+  const std::string& list = r.job.array_tasks();
+  std::from_chars(list.data(), list.data() + list.size(), first);
+  return first;
 }
 
 }  // namespace
@@ -50,7 +61,7 @@ ColumnGroup identity_columns() {
        "the task's index",
        [](R r, Out o) { put_tasks(r.job, o, r.longest_list); },
        {kTask, kTasks, kThrottle},
-       [](R r) { return r.job.key().has_task() ? std::int64_t{r.job.key().task()} : -1; },
+       first_task,
        true},
       {'j',
        "Name",

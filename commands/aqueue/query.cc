@@ -225,7 +225,7 @@ Result<std::vector<cli::FormatItem>> format_of(const Query& query) {
 
 std::string sort_of(const Query& query) {
   if (!query.listing.sort.empty()) return query.listing.sort;
-  return query.start ? "S" : kOrder;
+  return query.start ? "S" : std::string(kOrder) + ",i,K";  // lines of an array by their tasks
 }
 
 const cli::Manual& manual() {

@@ -1,5 +1,7 @@
 #include "areport/fields.h"
 
+#include <algorithm>
+
 #include "areport/names.h"
 #include "base/timespec.h"
 
@@ -27,6 +29,21 @@ Cell amount_cell(std::int64_t amount, const Line& line, const Setting& setting) 
 Field amount(const char* name, const char* key, const char* help, AmountOf of) {
   return {name, key, help, false, [of](const Line& line, const Setting& setting) {
             return amount_cell(of(line), line, setting);
+          }};
+}
+
+// The parts of what there was, which are rounded so that they add up to it.
+enum Part : std::size_t { kAllocated, kDown, kDrained, kReserved, kIdle };
+
+Field part(const char* name, const char* key, const char* help, Part which) {
+  return {name, key, help, false, [which](const Line& line, const Setting& setting) {
+            const std::vector<std::int64_t> parts = {line.used, line.down, line.drained,
+                                                     line.reserved, line.idle};
+            const std::int64_t one = unit_scale(line.tres);
+            const std::int64_t length = std::max<std::int64_t>(setting.unit->seconds, 1) * one;
+            return Cell{amount_text(rounded_parts(parts, length)[which], parts[which],
+                                    line.capacity, *setting.unit),
+                        rounded_parts(parts, one)[which]};
           }};
 }
 
@@ -81,18 +98,18 @@ const std::vector<Field>& fields() {
       moment("End", "end", "Until when it was.", [](auto& line) { return line.end; }),
       text("Nodes", "nodes", "The reservation's nodes.",
            [](auto& line, auto&) { return line.nodes; }),
-      amount("Allocated", "allocated", "Held by jobs.", [](auto& line) { return line.used; }),
-      amount("Down", "down", "Of what no job held: on nodes that were down or had not registered.",
-             [](auto& line) { return line.down; }),
-      amount(
-          "PlannedDown", "planned_down",
-          "Of what no job held: on nodes that were drained, or in a reservation for maintenance.",
-          [](auto& line) { return line.drained; }),
-      amount("Reserved", "reserved", "Of what no job held: kept by other reservations.",
-             [](auto& line) { return line.reserved; }),
-      amount("Idle", "idle", "The rest.", [](auto& line) { return line.idle; }),
+      part("Allocated", "allocated", "Held by jobs.", kAllocated),
+      part("Down", "down", "Of what no job held: on nodes that were down or had not registered.",
+           kDown),
+      part("PlannedDown", "planned_down",
+           "Of what no job held: on nodes that were drained, or in a reservation for maintenance.",
+           kDrained),
+      part("Reserved", "reserved", "Of what no job held: kept by other reservations.", kReserved),
+      part("Idle", "idle", "The rest.", kIdle),
       amount("Reported", "reported",
-             "All there was: the sum of Allocated, Down, PlannedDown, Reserved and Idle.", total),
+             "All there was: the sum of Allocated, Down, PlannedDown, Reserved and Idle, which are "
+             "rounded so that they add up to it.",
+             total),
       amount(
           "OverCommitted", "over_committed",
           "Held beyond what there was, as a node is that two jobs share: the sum over all users is "

@@ -6,23 +6,17 @@
 #include "base/printable.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
+#include "cli/output/width.h"
 
 namespace ares::areport {
 namespace {
 
-// Columns on a terminal: bytes that do not continue a UTF-8 character.
-std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
-}
+using cli::display_width;
 
-// The first `width` characters, the last of which is a + if some are missing.
+// The first `width` columns, with a + at the end if some are missing.
 std::string cut(const std::string& text, std::size_t width) {
   if (display_width(text) <= width || width == 0) return text;
-  std::size_t shown = 0, at = 0;
-  for (; at < text.size(); ++at)
-    if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && shown++ == width - 1) break;
-  return text.substr(0, at) + "+";
+  return std::string(cli::head_of_width(text, width - 1)) + "+";
 }
 
 std::string aligned(const ReportTable& report_table, bool header) {

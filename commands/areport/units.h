@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -25,6 +26,14 @@ Result<const Unit*> parse_unit(const std::string& text);
 
 // Counted units per unit of a TRES: 1000 for GPUs, because jobs may use parts of one, else 1.
 std::int64_t unit_scale(std::string_view tres);
+
+// Amounts in units of `length`, each rounded down or up so that they add up to their rounded sum.
+std::vector<std::int64_t> rounded_parts(const std::vector<std::int64_t>& amounts,
+                                        std::int64_t length);
+
+// `shown`: the amount in the unit, as it is rounded.
+std::string amount_text(std::int64_t shown, std::int64_t seconds, std::int64_t capacity,
+                        const Unit& unit);
 
 // Rounded to the nearest, halves up. Amounts are TRES-seconds times `one`; of 0 it is "0.00%".
 std::string amount_text(std::int64_t seconds, std::int64_t capacity, const Unit& unit,

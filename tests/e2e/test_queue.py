@@ -124,6 +124,15 @@ def test_arrays_fold_and_unfold(cluster, jobs):
     until(lambda: lines(cluster, "-o", "%i") == [f"{job}_[3-4%2]"])
 
 
+def test_all_columns_and_wide_letters(cluster, jobs):
+    job = jobs("-H", "-J", "日本")
+    header, line = cluster.run("aqueue", "-j", job, "-o", "%all").stdout.splitlines()
+    assert header.count("|") == line.count("|") > 50 and "|日本|" in line
+    assert "JOBID" in header.split("|") and "REASON" in header.split("|")
+    assert cluster.run("ainfo", "-h", "-o", "%all").stdout.count("|") > 20
+    assert cluster.run("aqueue", "-h", "-j", job, "-o", "%6j|").stdout == "日本  |\n"
+
+
 def test_json(cluster, jobs):
     job = jobs("-H", "-J", 'quote " and \\', "--comment", "ä")
     answer = json.loads(cluster.run("aqueue", "--json").stdout)

@@ -6,23 +6,12 @@
 #include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "cli/output/width.h"
 
 namespace ares::aacctmgr {
 namespace {
 
-// Number of terminal columns: counts the bytes that do not continue a UTF-8 character.
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string_view head(std::string_view text, std::size_t width) {
-  std::size_t shown = 0;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && shown++ == width)
-      return text.substr(0, i);
-  return text;
-}
+using cli::display_width;
 
 using Cells = std::vector<std::string>;
 
@@ -47,12 +36,9 @@ std::string delimited(const std::vector<Cells>& lines, bool behind_last) {
   return out;
 }
 
-void put(const std::string& cell, std::size_t width, bool left, bool last, std::string& out) {
+void put(std::string cell, std::size_t width, bool left, bool last, std::string& out) {
+  if (display_width(cell) > width) cell = std::string(cli::head_of_width(cell, width - 1)) + "+";
   const std::size_t shown = display_width(cell);
-  if (shown > width) {
-    out.append(head(cell, width - 1)).append("+");
-    return;
-  }
   if (!left) out.append(width - shown, ' ');
   out += cell;
   if (left && !last) out.append(width - shown, ' ');

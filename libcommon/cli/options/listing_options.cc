@@ -76,11 +76,12 @@ std::pair<std::string, std::vector<std::string>> format_section(
     std::span<const Unsupported> unsupported) {
   std::vector<std::string> texts = {
       "For -o a format is text with fields %[.][#][WIDTH]LETTER; a dot aligns to the right, # lets "
-      "the column grow to its contents, and %% is a percent sign. The default is " +
+      "the column grow to its contents, and %% is a percent sign. %all alone is every column, with "
+      "| between them. The default is " +
           usual + ".",
       "For -O it is NAME[:[.]WIDTH[TEXT]], separated by commas; TEXT is printed after the column. "
       "Without a width a column is as wide as its contents, and at least 20. Names may be "
-      "written in any case. The letters and names are:"};
+      "written in any case, and all is every column. The letters and names are:"};
   for (std::string& line : columns) texts.push_back(std::move(line));
   texts.push_back("Not supported yet, and refused by name: " + describe_unsupported(unsupported) +
                   ".");

@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "cli/output/index_list.h"
 #include "cli/output/text.h"
+#include "cli/output/width.h"
 #include "config/suggest.h"
 
 namespace ares::cli {
@@ -23,24 +24,6 @@ bool is_digit(char c) {
 }
 bool may_need_replacement(char c) {
   return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f;
-}
-bool continues(char c) {  // Whether the byte continues a UTF-8 character.
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
-
-// Number of terminal columns: counts the bytes that do not continue a UTF-8 character.
-std::size_t display_width(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
-}
-
-std::string_view cut(std::string_view text, std::size_t width) {
-  std::size_t shown = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (continues(text[i])) continue;
-    if (shown == width) return text.substr(0, i);
-    ++shown;
-  }
-  return text;
 }
 
 // Reads the digits at `at`.
@@ -81,8 +64,8 @@ void put(std::string_view text, const Style& style, std::string& out) {
   bool mark = false;
   if (shown > style.width && !style.never_cut) {
     mark = style.marked;
-    text = cut(text, style.width - (mark ? 1 : 0));
-    shown = style.width;
+    text = head_of_width(text, style.width - (mark ? 1 : 0));
+    shown = display_width(text) + (mark ? 1 : 0);
   }
   const std::size_t pad = shown < style.width ? style.width - shown : 0;
   if (style.right) out.append(pad, ' ');
@@ -94,6 +77,12 @@ void put(std::string_view text, const Style& style, std::string& out) {
 }  // namespace
 
 Result<std::vector<FormatItem>> parse_format(std::string_view format) {
+  if (same_name(format, "%all")) {
+    FormatItem all;
+    all.name = "all";
+    all.literal = "|";
+    return std::vector{std::move(all)};
+  }
   std::vector<FormatItem> format_items;
   const auto literal = [&](char c) {
     if (format_items.empty()) format_items.emplace_back();

@@ -72,8 +72,8 @@ struct FormatItem {
   bool has_column() const { return letter != 0 || !name.empty(); }
 };
 
-// Parses -o: %[.][#][WIDTH]LETTER; all other text is literal, and %% is a percent sign. Returns
-// invalid_argument for a % without a letter.
+// Parses -o: %[.][#][WIDTH]LETTER; all other text is literal, and %% is a percent sign. "%all" is
+// every column, separated by |. Returns invalid_argument for a % without a letter.
 Result<std::vector<FormatItem>> parse_format(std::string_view format);
 
 // Parses -O: NAME[:[.]WIDTH[TEXT]], separated by commas. A column without a width is as wide as its
@@ -146,6 +146,26 @@ Result<const Column<Row>*> find_column(const Columns<Row>& columns, const Format
   return fail(unknown_column(format_item, columns.unsupported, names));
 }
 
+// The format with every column in place of an item named "all"; its literal separates them.
+template <class Row>
+std::vector<FormatItem> with_all_columns(std::vector<FormatItem> format_items,
+                                         const Columns<Row>& columns) {
+  std::vector<FormatItem> expanded;
+  for (FormatItem& format_item : format_items) {
+    if (format_item.letter || !same_name(format_item.name, "all")) {
+      expanded.push_back(std::move(format_item));
+      continue;
+    }
+    for (const auto& column : columns.supported) {
+      expanded.push_back(format_item);
+      expanded.back().letter = column.letter;
+      expanded.back().name = column.letter ? std::string_view() : column.name;
+    }
+    if (format_item.width == 0) expanded.back().literal.clear();
+  }
+  return expanded;
+}
+
 // Rows of a listing: columns chosen by a format, their cells, and the layout.
 template <class Row>
 class Listing {
@@ -153,6 +173,7 @@ class Listing {
   // Returns invalid_argument for a column that does not exist or is not supported. `columns` must
   // outlive the listing.
   static Result<Listing> make(std::vector<FormatItem> format_items, const Columns<Row>& columns) {
+    format_items = with_all_columns(std::move(format_items), columns);
     std::vector<const Column<Row>*> chosen;
     std::vector<GridColumn> shapes;
     for (const FormatItem& format_item : format_items) {

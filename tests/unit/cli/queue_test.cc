@@ -179,6 +179,20 @@ TEST_F(QueueListing, ManyArrayIndicesWidenNoLine) {
   unsetenv("ARES_BITSTR_LEN");
 }
 
+TEST_F(QueueListing, TheRestOfAnArrayStandsAtTheFirstOfItsTasks) {
+  api::Jobs jobs;
+  jobs.set_now(kNow);
+  for (const std::uint32_t task : {2u, 4u, 5u}) {
+    api::Job one = job(12, "PENDING");
+    one.mutable_key()->set_task(task);
+    *jobs.add_jobs() = one;
+  }
+  api::Job rest = job(12, "PENDING");
+  rest.set_array_tasks("3,6-9");
+  *jobs.add_jobs() = rest;
+  EXPECT_EQ(queue(jobs, {"-h", "-o", "%i"}), "12_2\n12_[3,6-9]\n12_4\n12_5\n");
+}
+
 TEST_F(QueueListing, GivenWidthsAreKept) {
   EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%.4i|%6j|%.3u|"}),
             "12_[3-9%2]|wrap  |ali|\n"

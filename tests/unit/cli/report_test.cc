@@ -134,6 +134,10 @@ TEST(ReportUnits, AmountsAreRoundedToTheNearest) {
   EXPECT_EQ(amount_text(3600, 14'400, per), "1(25.00%)");
   EXPECT_EQ(amount_text(3600, 0, **parse_unit("perc")), "0.00%");
   EXPECT_EQ(amount_text(17, 0, **parse_unit("seconds")), "17");
+  EXPECT_THAT(rounded_parts({20, 0, 250}, 60), ElementsAre(1, 0, 4)) << "270 seconds are 5 minutes";
+  EXPECT_THAT(rounded_parts({20, 20, 20}, 60), ElementsAre(1, 0, 0));
+  EXPECT_THAT(rounded_parts({60, 29, 0}, 60), ElementsAre(1, 0, 0));
+  EXPECT_THAT(rounded_parts({7, 8}, 1), ElementsAre(7, 8));
   EXPECT_EQ((*parse_unit("min"))->name, "Minutes");
   EXPECT_EQ((*parse_unit("minp"))->name, "MinPer");
   EXPECT_THAT(parse_unit("weeks").error().message, HasSubstr("there is Seconds, Minutes"));

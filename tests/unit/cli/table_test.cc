@@ -177,5 +177,18 @@ TEST(Json, EscapesTextsAndAbsentIsNull) {
   EXPECT_THAT(to_json(spec), testing::HasSubstr("\"script\": \"01ff\""));
 }
 
+TEST(Table, AllIsEveryColumn) {
+  EXPECT_EQ(show("%all", {{"7", "train"}}), "ID|NAME|LENGTH\n7|train|5\n");
+  EXPECT_EQ(show("%ALL", {{"7", "train"}}, false), "7|train|5\n");
+  EXPECT_EQ(show_names("all:8", {{"7", "train"}}), "7       train   5\n");
+}
+
+TEST(Table, LettersOfTwoColumnsAreAlignedAndCutByColumns) {
+  EXPECT_EQ(show("%6n|%.6n|", {{"7", "日本"}, {"8", "ab"}}, false),
+            "日本  |  日本|\nab    |    ab|\n");
+  EXPECT_EQ(show("%3n|", {{"7", "日本"}}, false), "日 |\n");
+  EXPECT_EQ(show("%#n|", {{"7", "日本語"}, {"8", "a"}}, false), "日本語|\na     |\n");
+}
+
 }  // namespace
 }  // namespace ares::cli
