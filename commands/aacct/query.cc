@@ -99,7 +99,8 @@ cli::OptionTable options(Query& q, Time now) {
       {'u',
        "user",
        "USERS",
-       "Only jobs of these users, names or numbers. Default: my own.",
+       "Only jobs of these users, names or numbers; a name that neither the system nor accounting "
+       "knows is an error. Default: my own.",
        cli::set_names(q.filter.mutable_users()),
        {"uid", "users"}},
       {'a', "allusers", "", "Jobs of all users.", cli::set_flag(q.all_users)},

@@ -212,6 +212,15 @@ def test_invalid_options_are_named_in_the_error(cluster, words, expected):
     assert done.stderr.startswith("aacct: ") and expected in done.stderr
 
 
+def test_unknown_users_are_named(cluster):
+    refused = cluster.run("aacct", "-u", "root,nosuch", check=False)
+    assert (refused.returncode, refused.stdout) == (1, "") and "Invalid user name specified: nosuch" in refused.stderr
+    # A user of accounting who has no login here.
+    cluster.run("aacctmgr", "-i", "add", "account", "past")
+    cluster.run("aacctmgr", "-i", "add", "user", "nosuch", "account=past")
+    assert cluster.run("aacct", "-n", "-u", "nosuch").stdout == ""
+
+
 def test_concurrent_queries_are_all_answered(cluster):
     job = cluster.wrap("true", "-o", "/dev/null")
     cluster.completed(job)

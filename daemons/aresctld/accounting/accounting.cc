@@ -6,6 +6,7 @@
 #include "aresctld/accounting/waiting_rows.h"
 #include "base/interval_set.h"
 #include "base/printable.h"
+#include "core/accounts/account_directory.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -115,6 +116,15 @@ bool without_started(Row& array, const api::AccountingRows& stored, int next) {
   return !waiting->empty();
 }
 
+// The filter of all jobs of a user that the system does not know.
+store::AccountingFilter of_user(const std::string& name) {
+  store::AccountingFilter filter;
+  filter.users = {name};
+  filter.fields = {Row::kKeyFieldNumber, Row::kSupersededFieldNumber};
+  filter.limit = 1;
+  return filter;
+}
+
 }  // namespace
 
 api::AccountingRows merge(api::AccountingRows waiting, api::AccountingRows stored) {
@@ -147,9 +157,25 @@ api::AccountingRows merge(api::AccountingRows waiting, api::AccountingRows store
   return out;
 }
 
+Status AccountingReader::check_users(const std::vector<std::string>& names, Time now) {
+  for (const std::string& name : names) {
+    if (core::find_user(views_.read().state->accounting, name)) continue;
+    const store::AccountingFilter filter = of_user(name);
+    if (!waiting_rows(views_.read(), *config_.policy(), filter, filter.limit, now).rows().empty())
+      continue;
+    const auto stored = accounting_.query(filter);
+    if (!stored) return fail(stored.error());
+    if (stored->rows().empty())
+      return fail(ErrorCode::not_found, "Invalid user name specified: " + printable(name));
+  }
+  return {};
+}
+
 Result<api::AccountingRows> AccountingReader::read(const api::Accounting& query, Time now) {
   auto filter = to_filter(query, identity_);
   if (!filter) return fail(filter.error());
+  if (!filter->after)
+    if (Status known = check_users(filter->users, now); !known) return fail(known.error());
   filter->limit = store::accounting_page(*filter);
   // In this order no job is missed: one that leaves the queue in between has its row by then.
   api::AccountingRows waiting =

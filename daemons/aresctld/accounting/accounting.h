@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "aresctld/accounting/step_rows.h"
 #include "aresctld/config_holder.h"
@@ -30,10 +31,14 @@ class AccountingReader {
         identity_(identity),
         live_steps_(std::move(live_steps)) {}
 
-  // unavailable while the database is unreachable; invalid_argument names the invalid part.
+  // unavailable while the database is unreachable; invalid_argument names the invalid part,
+  // not_found a user that neither the system nor accounting knows.
   Result<api::AccountingRows> read(const api::Accounting& query, Time now);
 
  private:
+  // `names`: users that the system does not know.
+  Status check_users(const std::vector<std::string>& names, Time now);
+
   std::string cluster_;
   store::Accounting accounting_;
   const ViewHolder& views_;
