@@ -199,9 +199,7 @@ class Json final : public Printer {
     std::string text;
     each_shown(query_, rows, [&](const api::AccountingRow& job) {
       if (!std::exchange(first_, false)) text += ", ";
-      std::string one = cli::to_json(job);
-      one.pop_back();
-      text += one;
+      cli::put_job_json(job, job.own_id(), 0, text);
     });
     write_(text);
     now_ = rows.now();
@@ -210,7 +208,7 @@ class Json final : public Printer {
 
   void finish() override {
     write_("],\n  \"now\": " + std::to_string(now_) + ",\n  \"cluster\": " + quote(cluster_) +
-           "\n}\n");
+           ",\n  \"meta\": " + cli::json_meta("aacct") + "\n}\n");
   }
 
  private:

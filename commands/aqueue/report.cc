@@ -101,7 +101,8 @@ std::string json_end(const api::Jobs& last, bool moved, bool empty) {
   out += ",\n  \"lsn\": " + std::to_string(last.lsn());
   out += ",\n  \"cluster\": ";
   cli::put_json_text(last.cluster(), out);
-  return out + ",\n  \"moved\": " + (moved ? "true" : "false") + "\n}\n";
+  return out + ",\n  \"moved\": " + (moved ? "true" : "false") +
+         ",\n  \"meta\": " + cli::json_meta("aqueue") + "\n}\n";
 }
 
 // {"jobs": [{…}, …], "now": …, …}: jobs in the order of the response.
@@ -111,7 +112,7 @@ class JsonReport final : public Report {
   void add(const Row& row) override {
     out_ += first_ ? "{\n  \"jobs\": [\n    " : ",\n    ";
     first_ = false;
-    cli::put_json(row.job, 2, out_);
+    cli::put_job_json(row.job, row.job.own_id(), 2, out_);
   }
   std::string ready() override { return std::exchange(out_, {}); }
   std::string finish(const api::Jobs& last, bool moved) override {

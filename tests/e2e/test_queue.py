@@ -140,7 +140,8 @@ def test_json(cluster, jobs):
     one = next(one for one in answer["jobs"] if one["own_id"] == int(job))
     assert one["name"] == 'quote " and \\' and one["state"] == "PENDING" and one["reason"] == "JobHeldUser"
     assert one["spec"]["comment"] == "ä" and one["spec"]["work_dir"] == str(cluster.work)
-    assert one["key"] == {"job": int(job), "task": None}
+    assert one["key"] == {"job": int(job), "task": None} and one["job_id"] == int(job)
+    assert answer["meta"]["plugin"] == {"type": "ares", "name": "aqueue"} and answer["meta"]["Ares"]["release"]
     assert json.loads(cluster.run("aqueue", "--json", "-n", "no-such-name").stdout)["jobs"] == []
 
 

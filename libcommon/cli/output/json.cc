@@ -157,6 +157,21 @@ void put_json(const Message& message, int depth, std::string& out) {
   out += '}';
 }
 
+void put_job_json(const Message& job, std::uint64_t id, int depth, std::string& out) {
+  const std::size_t begin = out.size() + 1;  // behind the brace
+  put_json(job, depth, out);
+  std::string first = "\n" + std::string(static_cast<std::size_t>(depth + 1) * 2, ' ');
+  first += "\"job_id\": ";
+  put_number(id, first);
+  out.insert(begin, first + ",");
+}
+
+std::string json_meta(std::string_view command) {
+  std::string out = R"({"plugin": {"type": "ares", "name": )";
+  put_json_text(command, out);
+  return out + R"(}, "Ares": {"release": ")" ARES_VERSION R"("}})";
+}
+
 std::string to_json(const Message& message) {
   std::string out;
   put_json(message, 0, out);

@@ -1,6 +1,7 @@
 // The controller's responses as JSON, for --json. Pure functions; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,14 @@ std::string to_json(const google::protobuf::Message& message);
 // Appends the same text without the final newline. Lines after the first are indented by two blanks
 // per level of `depth`.
 void put_json(const google::protobuf::Message& message, int depth, std::string& out);
+
+// Appends `job` in the same way, with the number of the job first under the name that it has in the
+// output of Slurm: "job_id".
+void put_job_json(const google::protobuf::Message& job, std::uint64_t id, int depth,
+                  std::string& out);
+
+// What the programs of Slurm's users look for in every output: {"plugin": {"type": "ares", ...}}.
+std::string json_meta(std::string_view command);
 
 // Appends `text` in quotes.
 void put_json_text(std::string_view text, std::string& out);

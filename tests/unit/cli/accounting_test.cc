@@ -210,7 +210,9 @@ TEST_F(Accounting, JsonIsWrittenPageByPage) {
   EXPECT_THAT(text, StartsWith("{\n  \"rows\": [{"));
   EXPECT_THAT(text, HasSubstr("}, {"));
   EXPECT_THAT(text, HasSubstr("\"state\": \"COMPLETED\""));
-  EXPECT_THAT(text, HasSubstr("],\n  \"now\": 1900000000000000,\n  \"cluster\": \"demo\"\n}\n"));
+  EXPECT_THAT(
+      text, HasSubstr("],\n  \"now\": 1900000000000000,\n  \"cluster\": \"demo\",\n  \"meta\": {"));
+  EXPECT_THAT(text, HasSubstr("[{\n  \"job_id\": 7,\n  \"key\": {"));
 }
 
 TEST_F(Accounting, UnknownAndUnsupportedFieldsAreNamed) {

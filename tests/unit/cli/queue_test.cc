@@ -367,13 +367,14 @@ TEST_F(QueueListing, JsonIsOneObjectForAllPages) {
   std::string text = (*report)->ready();
   ASSERT_TRUE(add_rows(as_table(only(job(8, "PENDING")), (*report)->fields()), **report));
   text += (*report)->finish(some_jobs(), true);
-  EXPECT_THAT(text, StartsWith("{\n  \"jobs\": [\n    {\n      \"key\": {\n"));
+  EXPECT_THAT(text,
+              StartsWith("{\n  \"jobs\": [\n    {\n      \"job_id\": 7,\n      \"key\": {\n"));
   EXPECT_THAT(text, HasSubstr("\"name\": \"a\\\"b\xef\xbf\xbd\""));
   EXPECT_THAT(text, HasSubstr("\"own_id\": 8,"));
-  EXPECT_TRUE(
-      text.ends_with("\n  ],\n  \"now\": 1900000000000000,\n  \"lsn\": 77,\n  \"cluster\": "
-                     "\"test\",\n  \"moved\": true\n}\n"))
-      << text;
+  EXPECT_THAT(text,
+              HasSubstr("\n  ],\n  \"now\": 1900000000000000,\n  \"lsn\": 77,\n  \"cluster\": "
+                        "\"test\",\n  \"moved\": true,\n  \"meta\": {\"plugin\": {"));
+  EXPECT_TRUE(text.ends_with("}}\n}\n")) << text;
   EXPECT_THAT(queue({}, {"--json"}), StartsWith("{\n  \"jobs\": [],"));
 }
 
