@@ -122,6 +122,8 @@ Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings
   config->controller.connect = config->controller.listen;
   if (tcp) config->controller.listen.push_back("tcp:" + *tcp);
   config->controller.state_dir = layout.state();
+  if (config->archive.dir == config::ArchiveConfig{}.dir)
+    config->archive.dir = layout.dir + "/archive";
   config->controller.user = std::to_string(::geteuid());
   config->controller.uid = UserId(::geteuid());
   config->database.host = layout.postgres_run;

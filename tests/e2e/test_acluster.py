@@ -143,6 +143,11 @@ def sockets_of_daemons(cluster):
     return [munge, f"{database}/.s.PGSQL.5432", controller]
 
 
+def test_archive_of_a_private_cluster_is_below_its_folder(fresh):
+    cluster = fresh("--nodes=1")
+    assert f"dir: {cluster.dir}/archive" in (cluster.dir / "ares.yaml").read_text().replace('"', "")
+
+
 def test_other_users_submit_but_do_not_reach_munged_or_postgresql(fresh, others):
     cluster = fresh("--nodes=1")
     for path in sockets_of_daemons(cluster):
