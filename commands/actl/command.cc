@@ -116,7 +116,8 @@ const std::vector<Command>& commands() {
       {{"show", "steps"}, "[JOB[.STEP]...]", "The same.", show_steps, Names::jobs},
       {{"show", "node"},
        "[NODES]",
-       "Everything known about nodes. With --history what happened to them and who did it: "
+       "Everything known about nodes; the state of a drained one is IDLE+DRAIN, or MIXED+DRAIN or "
+       "ALLOCATED+DRAIN while jobs run there. With --history what happened to them and who did it: "
        "drained, "
        "resumed, set aside, lost, registered, launches that failed.",
        show_nodes,

@@ -161,7 +161,7 @@ class Rows {
   void what() {
     add('N', "nodes", "COUNT",
         "Nodes: a number, LEAST-MOST, or a list such as 2,4,8 or 1-15:4, of which the largest "
-        "possible number is used. Default: as many as the tasks need.",
+        "possible number is used; 1k is 1024. Default: as many as the tasks need.",
         spec(set_nodes));
     add(0, "spare-nodes", "COUNT",
         "This many more nodes, of the same kind, which the script is not told of. When a node of "
