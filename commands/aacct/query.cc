@@ -204,7 +204,9 @@ cli::OptionTable options(Query& q, Time now) {
        },
        {},
        {"units"}},
-      {0, "json", "", "Everything that is known, as JSON; the same names in every release.",
+      {0, "json", "",
+       "Everything that is known, as JSON; the same names in every release, and job_id as in "
+       "Slurm.",
        cli::set_flag(q.json)},
   };
   for (cli::Option& option : table.options)

@@ -237,7 +237,8 @@ const cli::Manual& manual() {
           {"aqueue lists jobs that have not ended, first by partition, then by state and priority. "
            "The list contains every job that was acknowledged before. A long list is read in "
            "pages: every line was true when its page was read, no job is listed twice, and "
-           "--verbose says whether anything changed in between (with --json: \"moved\").",
+           "--verbose says whether anything changed in between (with --json: \"moved\"). In JSON "
+           "\"job_id\" is the job's own number, as in Slurm.",
            "Columns are as wide as their contents. On a terminal that is too narrow lists of array "
            "indices and names are cut first, then reasons and the rest; a + marks what was cut. "
            "The number of a job is never cut. A width given in a format is exact, except for ids.",
