@@ -26,6 +26,8 @@ enum class TimeOfDay {
 //       `rule` decides what it means once it has passed today
 //   YYYY-MM-DD[THH:MM[:SS]]             a space may replace the T; a trailing Z means UTC
 //   MM/DD[/YY][-HH:MM[:SS]]             this year, or 20YY
+//   MMDDYY                              00:00 of that day, in 20YY
+//   DAY TIME, TIME DAY                  noon tomorrow, 01/31 4:30 pm: a day of the forms above and a time of day
 // A day added to `now` is 24 hours. Local times that a clock change skips or repeats are resolved by
 // the C library (mktime).
 // invalid_argument for anything else, and for days and times that do not exist.
