@@ -126,7 +126,7 @@ class Campaign:
 
     def kill_agent_between_create_and_bind(self):
         before = set(self.own_pods())
-        until(lambda: set(self.own_pods()) - before, 20, every=0.001)
+        until(lambda: set(self.own_pods()) - before, 60, every=0.001)
         self.agent.kill()
 
     def stop_agent(self):
