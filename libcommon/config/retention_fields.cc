@@ -43,7 +43,8 @@ std::vector<Field<RetentionConfig>> retention_fields() {
           "last added to. At least a day; 0: for ever."),
       field<RetentionConfig>(
           "job_output_limit", &RetentionConfig::job_output_limit, memory_type(),
-          "How much of that is stored of a job on one node; what is printed beyond is discarded. 0: "
+          "How much of that is stored of a job on one node; what is printed beyond is discarded. "
+          "0: "
           "nothing is stored, and it can be seen only as long as the pod exists."),
   };
 }
