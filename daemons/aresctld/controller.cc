@@ -338,9 +338,25 @@ Status Controller::run() {
 
   ViewDumps dumps;
   Ingress ingress(
-      {engine, clock, views, nodes, job_waiters, pool, config_holder, reconfigurer, dumps, plugins,
-       journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
-       reports, rollup_worker, maintenance, usage, output, stored_output, [] { kill(getpid(), SIGTERM); },
+      {engine,
+       clock,
+       views,
+       nodes,
+       job_waiters,
+       pool,
+       config_holder,
+       reconfigurer,
+       dumps,
+       plugins,
+       journal,
+       [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
+       reports,
+       rollup_worker,
+       maintenance,
+       usage,
+       output,
+       stored_output,
+       [] { kill(getpid(), SIGTERM); },
        [&] { return parts_->state(); }},
       identity);
   rpc::ServerOptions listening;

@@ -192,17 +192,16 @@ void Ingress::job_script(const Principal& caller, const api::JobScript& request,
 
 void Ingress::output(const Principal& caller, const api::ReadOutput& request,
                      ResponderPtr responder) {
-  const auto job = job_of_output(parts_.views.read(), *parts_.config.policy(), request,
-                                 parts_.clock.now());
+  const auto job =
+      job_of_output(parts_.views.read(), *parts_.config.policy(), request, parts_.clock.now());
   if (!job) return responder->send(refused(job.error()));
   const auto full = parts_.accounting.add(caller.uid, [=, this, key = *job] {
     if (responder->abandoned()) return;
     // What is stored from here on is not missed.
     api::ReadOutput later = request;
     later.set_seconds(0);
-    const auto ticket =
-        parts_.output.await(key, std::min(Seconds(request.seconds()), kLongestWait),
-                            [=, this] { output(caller, later, responder); });
+    const auto ticket = parts_.output.await(key, std::min(Seconds(request.seconds()), kLongestWait),
+                                            [=, this] { output(caller, later, responder); });
     auto read = read_output(parts_.views.read(), *parts_.config.policy(), caller, key, request,
                             parts_.stored_output, parts_.clock.now());
     const bool waits = read && read->data().empty() && !read->ended() && request.seconds() > 0;

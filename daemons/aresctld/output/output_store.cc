@@ -125,9 +125,8 @@ void OutputStore::store(const Waiting& waiting) {
     answer.set_ended(part.ended());
     return waiting.answer(answer);
   }
-  const auto stored =
-      writer_.append(place->key, place->owner, part.offset(), part.data(), part.ended(),
-                     config_.read()->retention.job_output_limit);
+  const auto stored = writer_.append(place->key, place->owner, part.offset(), part.data(),
+                                     part.ended(), config_.read()->retention.job_output_limit);
   const std::string warning = stored ? "" : stored.error().message;
   if (!warning.empty() && warning != last_warning_)
     spdlog::warn("output of jobs cannot be stored: {}", warning);

@@ -27,8 +27,8 @@ Result<api::Output> nothing_stored(const Job* job, const Policy& policy, const P
                 "there is no job " + id + ", or nothing is stored of what it printed");
   if (Status may = check_reader(policy, caller, key, job->spec->uid); !may)
     return fail(may.error());
-  const bool may_begin = !is_terminal(job->state) &&
-                         (!job->started || now - *job->started < kFirstPart);
+  const bool may_begin =
+      !is_terminal(job->state) && (!job->started || now - *job->started < kFirstPart);
   if (!may_begin)
     return fail(ErrorCode::not_found, "nothing is stored of what job " + id +
                                           " prints: its output is in its files, see StdOut in "
@@ -63,8 +63,8 @@ Result<api::Output> read_output(const View& view, const Policy& policy, const Pr
   if (!piece && piece.error().code == ErrorCode::not_found) {
     if (request.attempt() == 0 && request.rank() == 0)
       return nothing_stored(job, policy, caller, key, now);
-    return fail(ErrorCode::not_found, "nothing is stored of that attempt or rank of job " +
-                                          cli::format_job_id(key));
+    return fail(ErrorCode::not_found,
+                "nothing is stored of that attempt or rank of job " + cli::format_job_id(key));
   }
   if (!piece) return fail(piece.error());
   if (Status may = check_reader(policy, caller, key, piece->owner); !may) return fail(may.error());
@@ -75,8 +75,8 @@ Result<api::Output> read_output(const View& view, const Policy& policy, const Pr
   out.set_data(std::move(piece->data));
   out.set_size(piece->size);
   // A node that is lost tells no end.
-  const bool runs = job && !is_terminal(job->state) && job->allocation &&
-                    job->attempt == piece->of.attempt;
+  const bool runs =
+      job && !is_terminal(job->state) && job->allocation && job->attempt == piece->of.attempt;
   out.set_ended(piece->ended || !runs);
   return out;
 }
