@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "aresctld/account_commands.h"
@@ -200,12 +201,14 @@ void Ingress::output(const Principal& caller, const api::ReadOutput& request,
     // What is stored from here on is not missed.
     api::ReadOutput later = request;
     later.set_seconds(0);
-    const auto ticket = parts_.output.await(key, std::min(Seconds(request.seconds()), kLongestWait),
-                                            [=, this] { output(caller, later, responder); });
+    std::optional<OutputStore::Ticket> ticket;
+    if (request.seconds() > 0)
+      ticket = parts_.output.await(key, std::min(Seconds(request.seconds()), kLongestWait),
+                                   [=, this] { output(caller, later, responder); });
     auto read = read_output(parts_.views.read(), *parts_.config.policy(), caller, key, request,
                             parts_.stored_output, parts_.clock.now());
-    const bool waits = read && read->data().empty() && !read->ended() && request.seconds() > 0;
-    if (waits || !parts_.output.cancel(ticket)) return;
+    const bool waits = ticket && read && read->data().empty() && !read->ended();
+    if (waits || (ticket && !parts_.output.cancel(*ticket))) return;
     responder->send(answer_with(std::move(read), &api::Response::mutable_output));
   });
   if (full) responder->send(refused(*full));

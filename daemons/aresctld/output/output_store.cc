@@ -14,6 +14,8 @@ namespace {
 
 // More than nodes send before they are answered, unless there are very many.
 constexpr std::size_t kMostBytes = std::size_t{128} << 20;
+// No job prints more; the database adds sizes up as signed numbers.
+constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 60;
 constexpr std::chrono::seconds kLookAgain{1};  // at deadlines
 
 struct Place {
@@ -25,7 +27,7 @@ struct Place {
 std::optional<Place> place_of(const ClusterState& state, const std::string& node,
                               const api::OutputPart& part) {
   const auto attempt = proto::from_api(part.attempt());
-  if (!attempt) return std::nullopt;
+  if (!attempt || part.offset() > kMostOffset) return std::nullopt;
   const Job* job = state.jobs.find(attempt->job);
   if (!job || job->attempt != attempt->attempt || !job->allocation ||
       job->allocation->fence != Fence(part.fence()))

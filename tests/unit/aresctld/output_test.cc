@@ -135,6 +135,8 @@ TEST_F(OutputTest, WhatIsOfNoAttemptOfTheNodeIsForgotten) {
   api::OutputPart other = part(0, "x");
   other.mutable_attempt()->set_attempt(1);
   EXPECT_EQ(send("n2", other).size(), 1U);
+  constexpr std::uint64_t kBeyond = std::uint64_t{1} << 62;
+  EXPECT_EQ(send("n2", part(kBeyond, "x")).size(), kBeyond + 1);
   EXPECT_EQ(server.sql(options, "SELECT count(*)::text FROM job_output"), "0");
 }
 

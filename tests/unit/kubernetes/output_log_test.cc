@@ -102,7 +102,8 @@ TEST(OutputLog, BeforeTheFirstMarkNothingIsKnown) {
 
 TEST(OutputLog, MarksThatCannotBeReadSayNothing) {
   for (const char* mark : {"ares x 1\n", "ares 5\n", "ares 99999999999999999999 1\n", "ares 1 \n",
-                           "ares end\n", "ares end 1 2\n", "ares 5 1 2\n", "ares -1 1\n"}) {
+                           "ares end\n", "ares end 1 2\n", "ares 9000000000000000000 1\n",
+                           "ares end 9000000000000000000\n", "ares 5 1 2\n", "ares -1 1\n"}) {
     OutputReader reader;
     EXPECT_EQ(read_whole(reader, "\x1e" + std::string(mark) + "text", 3), "") << mark;
     EXPECT_FALSE(reader.has_ended() || reader.gap()) << mark;

@@ -16,12 +16,17 @@ constexpr std::size_t kMostOfMark = 64;
 // "2026-11-27T08:00:00.000000000Z stdout F "
 constexpr std::uint64_t kAddedToLine = 40;
 
+// Beyond it a job that writes marks itself would reach numbers that the database cannot add up.
+constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 60;
+
 // Removes a number and the byte behind it from the front of the text.
 std::optional<std::uint64_t> take_number(std::string_view& text, char behind) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const auto length = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc() || length >= text.size() || text[length] != behind) return std::nullopt;
+  if (error != std::errc() || number > kMostOffset || length >= text.size() ||
+      text[length] != behind)
+    return std::nullopt;
   text.remove_prefix(length + 1);
   return number;
 }
