@@ -1,43 +1,22 @@
 #include "aresctld/ingress.h"
-#include "aresctld/account_commands.h"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "aresctld/account_commands.h"
+#include "aresctld/answers.h"
 #include "aresctld/commands.h"
-#include "aresctld/output/read_output.h"
+#include "aresctld/past_targets.h"
 #include "aresctld/query/queries.h"
-#include "cli/values/job_ids.h"
 #include "core/job/decide/privileges.h"
-#include "core/job/effects/effects.h"
 #include "proto/convert.h"
 #include "proto/request_digest.h"
 
 namespace ares::aresctld {
 namespace {
-
-// Maximum duration of a long poll, so that a client notices that the controller has gone.
-constexpr Seconds kLongestWait{60};
-// Sent to callers that are refused because the engine is overloaded.
-constexpr std::uint32_t kRetryAfterMs = 200;
-
-api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
-  api::Response response;
-  response.mutable_failure()->set_code(static_cast<std::int32_t>(error.code));
-  response.mutable_failure()->set_message(error.message);
-  response.mutable_failure()->set_retry_after_ms(retry_after_ms);
-  return response;
-}
-
-api::Response refused(const QueryPool::Refusal& full) {
-  return refused(Error{ErrorCode::unavailable, full.why},
-                 static_cast<std::uint32_t>(full.retry_after.count()));
-}
 
 api::Response answer_of(const core::Reply& reply) {
   if (reply.failed)
@@ -47,38 +26,6 @@ api::Response answer_of(const core::Reply& reply) {
   for (const JobKey& key : reply.jobs) proto::to_api(key, acted->add_jobs());
   acted->set_text(reply.text);
   return response;
-}
-
-// Stores a value in the field of the response that `field` returns, or an error in `failure`.
-template <class T, class Field>
-api::Response answer_with(Result<T> result, Field field) {
-  if (!result) return refused(result.error());
-  api::Response response;
-  *(response.*field)() = std::move(*result);
-  return response;
-}
-
-// The job, or the array task with that number of its own, while it can have steps.
-Result<const Job*> job_with_steps(const View& view, const Policy& policy, const api::JobRef& ref,
-                                  Time now) {
-  api::ListJobs one;
-  *one.add_jobs() = ref;
-  one.set_details(true);
-  const auto found = list_jobs(view, policy, one, now);
-  if (!found) return fail(found.error());
-  const JobKey key = cli::key_of(found->jobs(0).key());
-  if (found->jobs_size() != 1)
-    return fail(ErrorCode::invalid_argument, std::to_string(key.job.value()) +
-                                                 " is an array; name one of its tasks, such as " +
-                                                 std::to_string(key.job.value()) + "_0");
-  const std::string id = cli::format_job_id(key);
-  const Job* job = view.state->jobs.find(key);
-  if (!job) return fail(ErrorCode::not_found, "Invalid job id specified: " + id);
-  if (job->state == JobState::pending || is_terminal(job->state) || !job->allocation ||
-      !job->started)
-    return fail(ErrorCode::failed_precondition,
-                "job " + id + " has no steps: it is " + std::string(to_string(job->state)));
-  return job;
 }
 
 api::Response account_answer(const View& view, const Policy& policy, const api::Request& request,
@@ -126,10 +73,32 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
   command.request_id = request.request_id();
   command.digest = proto::request_digest(request);
   command.body = std::move(*body);
-  parts_.engine.post(
-      PostedCommand{Command{std::move(command)},
-                    [responder](const core::Reply& reply) { responder->send(answer_of(reply)); },
-                    bytes, [responder] { return responder->abandoned(); }, true});
+  const auto policy = parts_.config.policy();
+  auto past = past_targets(command.body, parts_.views.read(), *policy, parts_.clock.now());
+  if (past.empty()) return post(std::move(command), bytes, "", std::move(responder));
+  const UserId uid = command.who.uid;
+  const auto full = parts_.accounting.add(
+      uid, [=, this, shared = std::make_shared<UserCommand>(std::move(command))] {
+        if (responder->abandoned()) return;
+        const std::string note =
+            answer_from_past(shared->body, past, [this](const api::Accounting& query) {
+              return parts_.read_accounting(query, parts_.clock.now());
+            });
+        post(std::move(*shared), bytes, note, responder);
+      });
+  if (full) responder->send(refused(*full));
+}
+
+// `note`: what is added to a refusal.
+void Ingress::post(UserCommand command, std::size_t bytes, const std::string& note,
+                   ResponderPtr responder) {
+  const auto answer = [responder, note](core::Reply reply) {
+    if (reply.failed && reply.error.code == ErrorCode::invalid_argument && !note.empty())
+      reply.error.message += "; by accounting " + note;
+    responder->send(answer_of(reply));
+  };
+  parts_.engine.post(PostedCommand{Command{std::move(command)}, answer, bytes,
+                                   [responder] { return responder->abandoned(); }, true});
 }
 
 // Reads a file and looks up users, which may be slow; must not run on this thread.
@@ -158,85 +127,6 @@ void Ingress::reconfigure(const Principal& caller, const api::Request& request,
   const auto full = parts_.accounting.add(caller.uid, [this, caller, request, dry_run, reply] {
     if (dry_run) return reply(parts_.reconfigurer.preview(request.reconfigure()));
     parts_.reconfigurer.apply(caller, request.request_id(), proto::request_digest(request), reply);
-  });
-  if (full) responder->send(refused(*full));
-}
-
-void Ingress::job_script(const Principal& caller, const api::JobScript& request,
-                         ResponderPtr responder) {
-  api::ListJobs one;
-  *one.add_jobs() = request.job();
-  one.set_details(true);
-  const auto policy = parts_.config.policy();
-  const auto found = list_jobs(parts_.views.read(), *policy, one, parts_.clock.now());
-  if (!found) return responder->send(refused(found.error()));
-  const api::Job& job = found->jobs(0);
-  if (job.uid() != caller.uid.value() && !core::is_operator(*policy, caller.uid))
-    return responder->send(refused({ErrorCode::permission_denied,
-                                    "user " + caller.user + " may not read the script of job " +
-                                        std::to_string(request.job().job()) + " of " + job.user() +
-                                        ": only its owner, operators and administrators may"}));
-  BlobId script{};
-  std::copy_n(job.spec().script().begin(), std::min(script.size(), job.spec().script().size()),
-              script.begin());
-  const auto full =
-      parts_.accounting.add(caller.uid, [this, script, ref = request.job(), responder] {
-        const auto text = parts_.journal.blob(script);
-        if (!text) return responder->send(refused(text.error()));
-        api::Response response;
-        *response.mutable_script()->mutable_job() = ref;
-        response.mutable_script()->set_text(**text);
-        responder->send(response);
-      });
-  if (full) responder->send(refused(*full));
-}
-
-void Ingress::output(const Principal& caller, const api::ReadOutput& request,
-                     ResponderPtr responder) {
-  const auto job =
-      job_of_output(parts_.views.read(), *parts_.config.policy(), request, parts_.clock.now());
-  if (!job) return responder->send(refused(job.error()));
-  const auto full = parts_.accounting.add(caller.uid, [=, this, key = *job] {
-    if (responder->abandoned()) return;
-    // What is stored from here on is not missed.
-    api::ReadOutput later = request;
-    later.set_seconds(0);
-    std::optional<OutputStore::Ticket> ticket;
-    if (request.seconds() > 0)
-      ticket = parts_.output.await(key, std::min(Seconds(request.seconds()), kLongestWait),
-                                   [=, this] { output(caller, later, responder); });
-    auto read = read_output(parts_.views.read(), *parts_.config.policy(), caller, key, request,
-                            parts_.stored_output, parts_.clock.now());
-    const bool waits = ticket && read && read->data().empty() && !read->ended();
-    if (waits || (ticket && !parts_.output.cancel(*ticket))) return;
-    responder->send(answer_with(std::move(read), &api::Response::mutable_output));
-  });
-  if (full) responder->send(refused(*full));
-}
-
-// May read the journal; must not run on this thread.
-void Ingress::step_access(const Principal& caller, const api::StepAccess& request,
-                          ResponderPtr responder) {
-  const View view = parts_.views.read();
-  const auto policy = parts_.config.policy();
-  const Result<const Job*> found = job_with_steps(view, *policy, request.job(), parts_.clock.now());
-  if (!found) return responder->send(refused(found.error()));
-  const Job* job = *found;
-  if (job->spec->uid != caller.uid && !core::is_operator(*policy, caller.uid))
-    return responder->send(refused(
-        {ErrorCode::permission_denied, "user " + caller.user + " may not run steps in job " +
-                                           cli::format_job_id(job->key) + " of " + job->spec->user +
-                                           ": only its owner, operators and administrators may"}));
-  // Steps run as the job's user: an operator does not become root by them.
-  if (job->spec->uid == UserId(0) && caller.uid != UserId(0))
-    return responder->send(refused(
-        {ErrorCode::permission_denied,
-         "job " + cli::format_job_id(job->key) + " is root's, and only root may run steps in it"}));
-  const auto full = parts_.accounting.add(caller.uid, [this, caller, view, job, responder] {
-    if (responder->abandoned()) return;
-    responder->send(
-        answer_with(parts_.nodes.step_ticket(*job, *core::layout_of(*view.state, *job), caller.uid),
-                    &api::Response::mutable_step_ticket));
   });
   if (full) responder->send(refused(*full));
 }

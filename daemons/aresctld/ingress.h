@@ -62,6 +62,8 @@ class Ingress {
   using ResponderPtr = std::shared_ptr<rpc::Responder>;
 
   void mutate(Principal caller, const api::Request& request, ResponderPtr responder);
+  void post(UserCommand command, std::size_t bytes, const std::string& note,
+            ResponderPtr responder);
   void reconfigure(const Principal& caller, const api::Request& request, ResponderPtr responder);
   void dump(const Principal& caller, const api::DumpView& request, ResponderPtr responder);
   void roll_up(const Principal& caller, const api::Rollup& request, ResponderPtr responder);

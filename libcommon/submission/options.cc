@@ -326,7 +326,8 @@ class Rows {
         "After other jobs: afterok:12:13,afterany:14. Kinds: after (has started; with +MINUTES "
         "after the id at least that long ago), afterany (has ended), afterok, afternotok, "
         "aftercorr (task by task of two arrays), singleton (after all earlier jobs of the same "
-        "name). Between kinds a comma means all, ? means any.",
+        "name). Between kinds a comma means all, ? means any. Jobs that ended long ago count as "
+        "accounting has them.",
         spec(set_dependencies));
     add(0, "kill-on-invalid-dep", "yes|no",
         "Cancel the job once its dependency can never be met, instead of leaving it pending.",
