@@ -204,7 +204,8 @@ class Cluster:
 
     def completed(self, job, seconds=30):
         ended = self.wait_end(job, seconds)
-        assert set(ended.values()) == {"COMPLETED"}, f"{ended}\n{self.logs()}"
+        printed = "".join(path.read_text(errors="replace")[-2000:] for path in self.work.glob(f"ares-{job}*.out"))
+        assert set(ended.values()) == {"COMPLETED"}, f"{ended}\n{printed}\n{self.logs()}"
         return ended
 
     def output(self, job, name=None):
