@@ -122,11 +122,14 @@ class Signals {
       if (!told || told->number <= passed_[i]) continue;
       passed_[i] = told->number;
       script.signal(told->signal, told->script_only);
+      // One that is suspended would get its SIGTERM only later. The agent sends a SIGCONT before, which may be missed: only the newest is seen.
+      if (told->signal == SIGTERM && i == kFromAgent) script.signal(SIGCONT, false);
     }
   }
 
  private:
   static constexpr const char* kFiles[] = {"/signal", "/warning"};
+  static constexpr std::size_t kFromAgent = 1;
   const Places& places_;
   std::uint64_t passed_[std::size(kFiles)] = {};
 };

@@ -144,6 +144,17 @@ def test_the_controller_restarts_and_stores_no_more_than_it_shall(cluster, api, 
     assert output(cluster, job) == lines(100_000)[:1 << 20]
 
 
+def test_a_pod_deleted_in_kubernetes_keeps_what_it_still_prints(cluster, api, space, agent):  # noqa: F811
+    job = submit(cluster, api, "trap 'sleep 1; echo last words; exit 0' TERM; echo first; while :; do sleep 0.1; done")
+    until(lambda: output(cluster, job) == b"first\n")
+    (pod,) = api.of_ares("pods", space)
+    api.call("DELETE", f"/api/v1/namespaces/{space}/pods/{pod}")
+    ends(cluster, job, "COMPLETED", 60)
+    printed = output(cluster, job)
+    assert printed.startswith(b"first\n") and printed.endswith(b"last words\n"), printed
+    nothing_is_left(api, space)
+
+
 def test_a_cancelled_job_keeps_its_last_words(cluster, api, space, agent):  # noqa: F811
     job = submit(cluster, api, "trap 'echo last words; exit 1' TERM; echo first; while :; do sleep 0.1; done")
     until(lambda: output(cluster, job) == b"first\n")

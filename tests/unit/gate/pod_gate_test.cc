@@ -172,6 +172,14 @@ TEST_F(GateTest, SignalsArePassedOnOnce) {
   EXPECT_EQ(read("out"), "usr1\n");
 }
 
+TEST_F(GateTest, ASuspendedScriptGetsItsSigterm) {
+  start("#!/bin/sh\ntrap 'exit 6' TERM\n: > " + folder + "/up\nkill -STOP $$\nexit 1\n");
+  go();
+  await_file("up");
+  write("pod/warning", kubernetes::encode(GateSignal{3, SIGTERM, false}));
+  EXPECT_EQ(wait(), 6);
+}
+
 TEST_F(GateTest, WhatTheScriptLeavesEndsWithIt) {
   start("#!/bin/sh\nsleep 1000 &\necho $! > " + folder + "/child\nkill -9 $$\n");
   go();

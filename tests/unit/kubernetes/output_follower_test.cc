@@ -56,12 +56,8 @@ class FollowerTest : public testing::Test {
       given.status = 500;
       return given;
     }
-    // Each connection gives the whole log once, and then what is added.
-    std::size_t& at = read[request.url + std::to_string(connections(pod))];
-    given.status = ended.contains(pod) ? 200 : 100;
-    given.body = log[pod].substr(std::min(at, log[pod].size()));
-    at = log[pod].size();
-    if (given.body.empty() && given.status == 100) return std::nullopt;
+    given.status = 200;
+    given.body = log[pod];
     return given;
   }
   std::size_t connections(const std::string& pod) const {
@@ -91,8 +87,6 @@ class FollowerTest : public testing::Test {
   BootTime now{1000s};
   std::vector<HttpRequest> sent;
   std::map<std::string, std::string> log, stored;
-  std::map<std::string, std::size_t> read;
-  std::set<std::string> ended;
   std::map<std::string, OutputState> states;
   std::vector<std::pair<std::string, bool>> told;
   std::vector<std::string> complete, said;
@@ -119,27 +113,29 @@ TEST_F(FollowerTest, WhatIsPrintedIsStoredAndTheEndToldOnce) {
   print("p", "first\n");
   run(1s);
   EXPECT_EQ(stored["p"], "first\n");
-  EXPECT_THAT(sent[0].url, HasSubstr("/namespaces/jobs/pods/p/log?container=main&follow=true"));
+  EXPECT_THAT(sent[0].url, HasSubstr("/namespaces/jobs/pods/p/log?container=main"));
   EXPECT_THAT(sent[0].url, Not(HasSubstr("sinceTime")));
+  EXPECT_THAT(sent[0].url, Not(HasSubstr("follow"))) << "kubelets lose bytes at a rotation";
   print("p", "second\n");
   append_end_mark(log["p"], 13);
-  ended.insert("p");
   run(1s);
   EXPECT_EQ(stored["p"], "first\nsecond\n");
   EXPECT_FALSE(complete.empty());
   EXPECT_TRUE(follower->is_complete("p"));
-  EXPECT_EQ(connections("p"), 1U);
+  const std::size_t done = connections("p");
+  run(60s);
+  EXPECT_EQ(connections("p"), done) << "nothing more is asked for";
 }
 
-TEST_F(FollowerTest, ASilentConnectionIsReplacedLessAndLessOften) {
+TEST_F(FollowerTest, APodThatIsSilentIsAskedLessAndLessOften) {
   follower->take(true);
   follower->follow("p", "jobs", {});
   print("p", "first\n");
   run(3s);
-  EXPECT_EQ(connections("p"), 2U);
+  EXPECT_GE(connections("p"), 2U);
   EXPECT_THAT(sent[1].url, HasSubstr("sinceTime=1970-01-01T00%3A01%3A39"));
   run(600s);
-  EXPECT_LT(connections("p"), 20U);
+  EXPECT_LT(connections("p"), 50U);
   EXPECT_EQ(stored["p"], "first\n");
 }
 
@@ -153,6 +149,21 @@ TEST_F(FollowerTest, AnApiThatFailsIsAskedAgainAndForAPodThatHasEndedGivenUp) {
   follower->pod_ended("p");
   run(70s);
   EXPECT_TRUE(follower->is_complete("p"));
+}
+
+TEST_F(FollowerTest, TheLogOfADeletedPodIsFollowedAtOnce) {
+  follower->take(true);
+  follower->follow("p", "jobs", {});
+  run(100s);
+  const std::size_t before = connections("p");
+  follower->pod_is_going("p");
+  print("p", "last words\n");
+  run(1ms);
+  ASSERT_GT(connections("p"), before);
+  EXPECT_THAT(sent[before].url, HasSubstr("follow=true"));
+  EXPECT_EQ(stored["p"], "");
+  run(1s);
+  EXPECT_EQ(stored["p"], "last words\n");
 }
 
 TEST_F(FollowerTest, APodThatIsGoneIsOver) {
@@ -174,10 +185,11 @@ TEST_F(FollowerTest, AllPodsGetTheirTurn) {
     print(pod, pod + "\n");
     follower->follow(pod, "jobs", {});
   }
-  run(1s);
-  EXPECT_EQ(client->in_flight(), OutputFollower::kMostConnections);
-  run(30s);
-  EXPECT_LE(client->in_flight(), OutputFollower::kMostConnections);
+  for (int i = 0; i < 3; ++i) {
+    follower->dispatch();
+    EXPECT_LE(client->in_flight(), OutputFollower::kMostConnections);
+    run(1s);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const std::string pod = "p" + std::to_string(i);
     EXPECT_EQ(stored[pod], pod + "\n");
@@ -194,7 +206,6 @@ TEST_F(FollowerTest, WithoutAnAnswerNothingIsComplete) {
   is_storing = true;
   print("p", "x");
   append_end_mark(log["p"], 1);
-  ended.insert("p");
   run(20s);
   EXPECT_TRUE(follower->is_complete("p"));
   follower->forget("p");

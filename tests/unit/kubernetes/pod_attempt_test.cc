@@ -322,6 +322,46 @@ TEST(PodAttemptTest, AKillGivesTheScriptItsGraceAndALaterOneLess) {
   EXPECT_EQ(attempt.report().phase, AttemptPhase::done) << "we deleted it";
 }
 
+// The kubelet removes the log together with a deleted pod.
+TEST(PodAttemptTest, WhatPrintsToItsLogIsEndedBySignals) {
+  PodObject pod = going(pod_of(PodObject::Main::running));
+  pod.output = OutputState{};
+  PodAttempt attempt(pod, launch_of().spec);
+  attempt.kill(false, std::nullopt);
+  const auto signal = [](const Annotate& written) {
+    EXPECT_EQ(written.values.front().first, kWarningAnnotation);
+    return decode_signal(written.values.front().second)->signal;
+  };
+  EXPECT_EQ(signal(take<Annotate>(attempt)), SIGTERM);
+  EXPECT_FALSE(attempt.next(kBoot));
+  EXPECT_EQ(attempt.retry_at(), kBoot + Seconds(30));
+  attempt.set_output({.stored = 5});
+  EXPECT_EQ(take<Annotate>(attempt).values.front().first, kOutputAnnotation)
+      << "a script that waits for it can still end";
+  PodAttempt patient = attempt;
+
+  attempt.kill(true, std::nullopt);
+  EXPECT_EQ(attempt.retry_at(), kBoot + Seconds(1));
+  EXPECT_FALSE(attempt.next(kBoot));
+  const auto killed = attempt.next(kBoot + Seconds(1));
+  ASSERT_TRUE(killed && std::holds_alternative<Annotate>(*killed));
+  EXPECT_EQ(signal(std::get<Annotate>(*killed)), SIGKILL);
+  attempt.succeeded(*killed, "");
+  EXPECT_FALSE(attempt.next(kBoot + Seconds(2)));
+  PodAttempt deaf = attempt;
+
+  attempt.observe(ended(pod, exited(1), 1));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::done);
+  EXPECT_FALSE(attempt.next(kBoot + Seconds(60))) << "its log is still to be read";
+  attempt.release();
+  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 1);
+
+  const auto deleted = deaf.next(*deaf.retry_at());
+  ASSERT_TRUE(deleted && std::holds_alternative<DeletePod>(*deleted)) << "no kubelet tells it";
+  EXPECT_FALSE(patient.next(kBoot + Seconds(29)));
+  EXPECT_TRUE(std::holds_alternative<Annotate>(*patient.next(kBoot + Seconds(30))));
+}
+
 TEST(PodAttemptTest, TheTimeLimitCountsFromTheGo) {
   PodAttempt attempt = running(Seconds(100));
   EXPECT_EQ(attempt.next_deadline(), kWall + Seconds(100));

@@ -41,6 +41,8 @@ void ClusterAgent::follow_output(const std::string& name, const Entry& entry) {
     output_->pod_gone(name);
   else if (attempt.has_ended())
     output_->pod_ended(name);
+  else if (attempt.is_log_going())
+    output_->pod_is_going(name);
 }
 
 // It has ended, and what it printed is stored.

@@ -1,7 +1,7 @@
 #include "exec/kubernetes/agent/output/output_follower.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "exec/kubernetes/agent/pods/pod_names.h"
 #include "exec/kubernetes/api/rfc3339.h"
@@ -9,15 +9,12 @@
 namespace ares::kubernetes {
 namespace {
 
-constexpr std::chrono::seconds kRetry{1};
+// Between two connections for a pod: the least after news, doubled up to the most without any. A job may be silent for long.
+constexpr std::chrono::milliseconds kLeastPause{500}, kMostPause{16'000};
+constexpr std::chrono::seconds kRetry{1};  // after a failure
 // Marks have whole seconds.
 constexpr std::chrono::seconds kSlack{1};
-// A connection that gave nothing for so long is another pod's turn.
-constexpr std::chrono::seconds kTurn{10};
-constexpr std::chrono::seconds kLookForTurns{1};
-// A connection may have died, and kubelets up to 1.27 give nothing more when they have rotated a log. But a job may be silent as well.
-constexpr std::chrono::seconds kLeastPatience{2}, kMostPatience{64};
-constexpr std::chrono::hours kLongest{4};
+constexpr std::chrono::minutes kLongest{5};
 constexpr std::chrono::milliseconds kSoon{1};
 
 }  // namespace
@@ -40,17 +37,27 @@ void OutputFollower::take(bool taken) {
 
 void OutputFollower::follow(const std::string& pod, const std::string& space, OutputState told) {
   if (!pods_
-           .try_emplace(
-               pod, Followed{.output = PodOutput(told), .space = space, .patience = kLeastPatience})
+           .try_emplace(pod,
+                        Followed{.output = PodOutput(told), .space = space, .pause = kLeastPause})
            .second)
     return;
   wake(pod, hooks_.now());
 }
 
+void OutputFollower::pod_is_going(const std::string& pod) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end() || std::exchange(it->second.is_going, true)) return;
+  if (it->second.output.has_pod_ended()) return;
+  disconnect(it->second);
+  it->second.retry_at = {};
+  wake(pod, hooks_.now());
+}
+
 void OutputFollower::pod_ended(const std::string& pod) {
   const auto it = pods_.find(pod);
-  if (it == pods_.end()) return;
+  if (it == pods_.end() || it->second.output.has_pod_ended()) return;
   it->second.output.pod_ended();
+  it->second.retry_at = {};
   wake(pod, hooks_.now());
 }
 
@@ -95,7 +102,7 @@ void OutputFollower::wake(const std::string& pod, BootTime at) {
 std::optional<BootTime> OutputFollower::next_deadline() const {
   std::optional<BootTime> next;
   if (!due_.empty()) next = due_.begin()->first;
-  if (!waiting_.empty() && (!next || turns_at_ < *next)) next = turns_at_;
+  if (!waiting_.empty() && connections_ < kMostConnections) next = BootTime{};
   return next;
 }
 
@@ -108,7 +115,7 @@ void OutputFollower::dispatch() {
     followed.due.reset();
     work(pod, followed, now);
   }
-  if (!waiting_.empty() && now >= turns_at_) take_turns(now);
+  while (!waiting_.empty() && connections_ < kMostConnections) connect_next();
 }
 
 // The hooks do not call back.
@@ -116,27 +123,20 @@ void OutputFollower::work(const std::string& pod, Followed& followed, BootTime n
   if (!is_taken_) return;
   if (!*is_taken_) return hooks_.complete(pod);
   PodOutput& output = followed.output;
-  const bool is_silent = followed.connection != 0 && now >= followed.last_news + followed.patience;
-  if (is_silent) {
-    followed.patience = std::min<Duration>(2 * followed.patience, kMostPatience);
-    output.silent();
-  }
-  if (is_silent || !output.wants_log()) disconnect(followed);
+  if (!output.wants_log()) disconnect(followed);
   if (const auto part = output.next_part(now)) hooks_.output(pod, *part);
   if (const auto state = output.next_state(now)) hooks_.annotate(pod, *state);
   if (followed.connection == 0 && output.wants_log() && !followed.is_waiting) {
     if (now < followed.retry_at) {
       wake(pod, followed.retry_at);
     } else if (connections_ < kMostConnections) {
-      connect(pod, followed, now);
+      connect(pod, followed);
     } else {
-      if (waiting_.empty()) turns_at_ = now + kLookForTurns;
       followed.is_waiting = true;
       waiting_.push_back(pod);
     }
   }
   if (const auto next = output.next_deadline()) wake(pod, std::max(*next, now + kSoon));
-  if (followed.connection != 0) wake(pod, followed.last_news + followed.patience);
   if (!output.is_complete() || std::exchange(followed.was_complete, true)) return;
   if (output.lost() > 0)
     hooks_.say(pod + ": " + std::to_string(output.lost()) +
@@ -144,25 +144,24 @@ void OutputFollower::work(const std::string& pod, Followed& followed, BootTime n
   hooks_.complete(pod);
 }
 
-void OutputFollower::connect(const std::string& pod, Followed& followed, BootTime now) {
+void OutputFollower::connect(const std::string& pod, Followed& followed) {
   ApiRequest request{.call = Call::get_pod_log, .target = {followed.space, pod}};
-  request.query = {{"container", kMainContainer}, {"follow", "true"}};
+  request.query = {{"container", kMainContainer}};
   if (const auto since = followed.output.log_since())
     request.query.emplace_back("sinceTime", format_micro_time(*since - kSlack));
+  if (followed.is_going && !followed.output.has_pod_ended())
+    request.query.emplace_back("follow", "true");
   request.timeout = kLongest;
   request.is_single = true;
   followed.output.connected();
-  followed.last_news = now;
+  followed.has_news = false;
   ++connections_;
   followed.connection = client_.call(
       std::move(request), [this, pod](const ApiResult& result) { connection_ended(pod, result); },
       [this, pod](std::string_view bytes) {
         Followed& to = pods_.at(pod);
         const BootTime at = hooks_.now();
-        if (to.output.received(bytes, at)) {
-          to.last_news = at;
-          to.patience = kLeastPatience;
-        }
+        if (to.output.received(bytes, at)) to.has_news = true;
         wake(pod, at);
       });
 }
@@ -178,33 +177,25 @@ void OutputFollower::connection_ended(const std::string& pod, const ApiResult& r
   const BootTime now = hooks_.now();
   followed.connection = 0;
   --connections_;
-  followed.retry_at = now + kRetry;
   if (result) {
-    followed.output.disconnected();
-  } else if (!result.error().is_silence) {
+    followed.pause = followed.has_news ? Duration(kLeastPause)
+                                       : std::min<Duration>(2 * followed.pause, kMostPause);
+    followed.retry_at = now + followed.pause;
+    followed.output.disconnected(now);
+  } else {
+    followed.retry_at = now + kRetry;
     followed.output.read_failed(now);
   }
   wake(pod, now);
 }
 
-// Connections without news are closed for the pods that wait longest.
-void OutputFollower::take_turns(BootTime now) {
-  turns_at_ = now + kLookForTurns;
-  std::vector<std::string> back;
-  for (auto& [name, followed] : pods_) {
-    if (back.size() >= waiting_.size()) break;
-    if (followed.connection == 0 || now - followed.last_news < kTurn) continue;
-    disconnect(followed);
-    followed.is_waiting = true;
-    back.push_back(name);
-  }
-  while (!waiting_.empty() && connections_ < kMostConnections) {
-    const auto it = pods_.find(waiting_.front());
-    waiting_.pop_front();
-    if (it == pods_.end() || !std::exchange(it->second.is_waiting, false)) continue;
-    if (it->second.output.wants_log()) connect(it->first, it->second, now);
-  }
-  waiting_.insert(waiting_.end(), back.begin(), back.end());
+// For the pod that waits longest.
+void OutputFollower::connect_next() {
+  const std::string pod = waiting_.front();
+  waiting_.pop_front();
+  const auto it = pods_.find(pod);
+  if (it == pods_.end() || !std::exchange(it->second.is_waiting, false)) return;
+  if (it->second.connection == 0 && it->second.output.wants_log()) connect(pod, it->second);
 }
 
 }  // namespace ares::kubernetes

@@ -1,5 +1,7 @@
-// OutputFollower: reads the logs of pods whose output is in no file, and has the controller store it. It keeps a connection for each pod
-// that runs, up to a number; beyond that the pods take turns, and their scripts wait when their log is as far ahead as the gate lets it be.
+// OutputFollower: reads the logs of pods whose output is in no file, and has the controller store it. It asks for what has been added, again
+// and again, less often where nothing is, and for so many pods at the same time; the scripts of the others wait when their log is as far
+// ahead as the gate lets it be. It does not let the API follow a log: at a rotation, kubelets go over to the new file without the end of
+// the old one, and nothing tells that bytes are missing. Only of a pod that is being deleted it does, since the log goes with the pod.
 // Owned by the ClusterAgent; one thread, that of the client, which must outlive it.
 #pragma once
 
@@ -31,7 +33,7 @@ struct OutputHooks {
 
 class OutputFollower {
  public:
-  static constexpr std::size_t kMostConnections = 200;
+  static constexpr std::size_t kMostConnections = 64;
 
   OutputFollower(ApiClient& client, OutputHooks hooks);
   ~OutputFollower();
@@ -44,6 +46,8 @@ class OutputFollower {
 
   // User code of the pod may run. `told`: what its annotation says.
   void follow(const std::string& pod, const std::string& space, OutputState told);
+  // The log of the pod will be removed soon: it is followed to its end.
+  void pod_is_going(const std::string& pod);
   void pod_ended(const std::string& pod);
   // There is no such pod any more.
   void pod_gone(const std::string& pod);
@@ -61,19 +65,21 @@ class OutputFollower {
     PodOutput output;
     std::string space;
     ApiClient::Id connection = 0;
-    BootTime last_news{}, retry_at{};
-    Duration patience{};      // with a silent connection
+    BootTime retry_at{};
+    Duration pause{};         // until the next connection
+    bool has_news = false;    // from this one
     bool is_waiting = false;  // for a connection
+    bool is_going = false;    // its log
     bool was_complete = false;
     std::optional<BootTime> due{};
   };
 
   void wake(const std::string& pod, BootTime at);
   void work(const std::string& pod, Followed& followed, BootTime now);
-  void connect(const std::string& pod, Followed& followed, BootTime now);
+  void connect(const std::string& pod, Followed& followed);
   void disconnect(Followed& followed);
   void connection_ended(const std::string& pod, const ApiResult& result);
-  void take_turns(BootTime now);
+  void connect_next();
 
   ApiClient& client_;
   OutputHooks hooks_;
@@ -82,7 +88,6 @@ class OutputFollower {
   std::set<std::pair<BootTime, std::string>> due_;
   std::deque<std::string> waiting_;  // for a connection; may have pods that no longer do
   std::size_t connections_ = 0;
-  BootTime turns_at_{};
 };
 
 }  // namespace ares::kubernetes

@@ -47,7 +47,6 @@ std::optional<Time> PodOutput::log_since() const {
 
 void PodOutput::connected() {
   if (reader_) reader_->reconnect();
-  asked_.reset();
   has_bytes_ = false;
   is_after_end_ = has_pod_ended_;
 }
@@ -61,24 +60,25 @@ bool PodOutput::received(std::string_view log, BootTime now) {
   reader_->take(log, buffer_);
   if (was_empty && !buffer_.empty()) waits_since_ = now;
   if (buffer_.size() >= kFull) is_full_ = true;
-  if (reader_->gap()) ask_for_gap();
+  if (reader_->gap()) ask_for_gap(now);
   return reader_->have() > had;
 }
 
 // The gate writes again what is missing. Of one that has ended it is lost.
-void PodOutput::ask_for_gap() {
-  if (has_pod_ended_ || asked_ == reader_->have()) return;
+void PodOutput::ask_for_gap(BootTime now) {
+  if (has_pod_ended_ || (asked_ == reader_->have() && now < asked_at_ + kNotAnswered)) return;
   asked_ = reader_->have();
+  asked_at_ = now;
   resend_ = told_.resend + 1;
 }
 
-// A log that was rotated between two marks, while the script waits for this agent, gets no further mark by itself.
-void PodOutput::silent() {
-  if (reader_ && has_bytes_ && !reader_->is_synced()) ask_for_gap();
-}
-
-void PodOutput::disconnected() {
-  if (!reader_ || !is_after_end_) return;
+void PodOutput::disconnected(BootTime now) {
+  if (!reader_) return;
+  if (!is_after_end_) {
+    // A log that was rotated between two marks, while the script waits for this agent, gets no further mark by itself.
+    if (!reader_->is_synced() && (has_bytes_ || reader_->have() > 0)) ask_for_gap(now);
+    return;
+  }
   if (!reader_->gap()) {
     is_whole_ = true;
   } else if (buffer_.empty()) {

@@ -32,14 +32,13 @@ class PodOutput {
   void connected();
   // Returns whether there was something new.
   bool received(std::string_view log, BootTime now);
-  // Nothing new has come for a while.
-  void silent();
   // The connection has ended with all that there was. Only of one that began after the end of the container it was the whole log.
-  void disconnected();
+  void disconnected(BootTime now);
   void read_failed(BootTime now);
 
   // The container has ended.
   void pod_ended() { has_pod_ended_ = true; }
+  bool has_pod_ended() const { return has_pod_ended_; }
   // Nothing more can be read, such as when the pod is gone.
   void give_up() { is_whole_ = true; }
 
@@ -57,7 +56,7 @@ class PodOutput {
 
  private:
   bool has_all() const { return is_whole_ || (reader_ && reader_->has_ended()); }
-  void ask_for_gap();
+  void ask_for_gap(BootTime now);
 
   OutputState told_;
   std::optional<std::uint64_t> stored_{};  // none: not known yet
@@ -65,7 +64,8 @@ class PodOutput {
   std::string buffer_{};                   // from `stored_` on
   std::uint64_t untold_size_ = 0;          // stored and not told to the gate, in the log
   std::optional<std::uint64_t> asked_{};   // for what follows this byte
-  std::uint64_t resend_ = 0;               // to be told; 0: nothing
+  BootTime asked_at_{};
+  std::uint64_t resend_ = 0;  // to be told; 0: nothing
   std::uint64_t lost_ = 0;
   std::optional<BootTime> sent_at_{};      // the part in flight
   std::optional<BootTime> waits_since_{};  // the first byte of the buffer

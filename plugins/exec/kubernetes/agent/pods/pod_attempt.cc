@@ -14,6 +14,10 @@ constexpr const char* kPastLimit = "time limit";
 constexpr const char* kUnlimited = "unlimited";
 // A deletion at once would remove the pod while its processes may live.
 constexpr std::int64_t kAtOnce = 1;
+// From a SIGKILL by the gate to the deletion of a pod that has not ended: its gate or its kubelet may not work.
+constexpr std::chrono::seconds kNotHeard{15};
+// Numbers of what the agent itself sends to the processes.
+constexpr std::uint64_t kLimitWarning = 1, kContinue = 2, kTerminate = 3, kKill = 4;
 
 // Reasons of a waiting container that another try on another node would not change.
 bool is_final_reason(const std::string& reason) {
@@ -65,7 +69,7 @@ void PodAttempt::kill(bool immediately, std::optional<Seconds> grace) {
                   : std::max(kAtOnce, grace.value_or(launch_.spec.launch.kill_wait).count());
   // Stopped processes would not get their SIGTERM.
   if (suspension_.since && go_)
-    annotations_.emplace_back(kWarningAnnotation, encode(GateSignal{2, SIGCONT, false}));
+    annotations_.emplace_back(kWarningAnnotation, encode(GateSignal{kContinue, SIGCONT, false}));
   kill_grace_ = std::min(kill_grace_.value_or(wanted), wanted);
   retry_at_.reset();
   look_for_end();
@@ -224,7 +228,7 @@ void PodAttempt::end_with(const PodObject& pod) {
   if (was_evicted && !kill_grace_) {
     report.phase = AttemptPhase::lost;
     report.detail = explained("Kubernetes evicted the pod", "", pod.message);
-  } else if (pod.is_deleted && !deleted_grace_ && report.exit.signal != 0) {
+  } else if (pod.is_deleted && !deleted_grace_ && !kill_grace_ && report.exit.signal != 0) {
     report.phase = AttemptPhase::lost;
     report.detail = "the pod was deleted in Kubernetes";
   }
@@ -252,8 +256,8 @@ void PodAttempt::tick(node::Moment now) {
   const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
   if (warning && !has_warned_ && now.wall >= *end - warning->before) {
     has_warned_ = true;
-    annotations_.emplace_back(kWarningAnnotation,
-                              encode(GateSignal{1, warning->signal, warning->batch_only}));
+    annotations_.emplace_back(kWarningAnnotation, encode(GateSignal{kLimitWarning, warning->signal,
+                                                                    warning->batch_only}));
   }
   if (is_past_limit_ || now.wall < *end) return;
   is_past_limit_ = true;
@@ -263,7 +267,31 @@ void PodAttempt::tick(node::Moment now) {
 
 // --- calls --------------------------------------------------------------------------------------
 
-std::optional<PodAction> PodAttempt::ending() const {
+// The kubelet removes the log with a deleted pod. Where the output is read from there, the gate ends the processes, and the pod is deleted
+// when all is stored. When the next step of this is due; none: the pod is deleted to end it.
+std::optional<BootTime> PodAttempt::end_step_at() const {
+  if (!kill_grace_ || !output() || has_ended() || is_released_ || deleted_grace_ || has_vanished_)
+    return std::nullopt;
+  if (killed_at_) return *killed_at_ + kNotHeard;
+  return terminated_at_ ? *terminated_at_ + Seconds(*kill_grace_) : BootTime{};
+}
+
+std::optional<BootTime> PodAttempt::retry_at() const {
+  return in_flight_ || retry_at_ ? retry_at_ : end_step_at();
+}
+
+std::optional<PodAction> PodAttempt::ending(BootTime now) {
+  if (const std::optional<BootTime> at = end_step_at()) {
+    if (now < *at) return std::nullopt;
+    if (!killed_at_) {
+      const bool is_grace_over = terminated_at_.has_value();
+      (is_grace_over ? killed_at_ : terminated_at_) = now;
+      annotations_.emplace_back(kWarningAnnotation,
+                                encode(is_grace_over ? GateSignal{kKill, SIGKILL, false}
+                                                     : GateSignal{kTerminate, SIGTERM, false}));
+      return Annotate{{annotations_.front()}};
+    }
+  }
   const std::int64_t grace =
       has_ended() || never_ran_ || is_released_ ? kAtOnce : kill_grace_.value_or(kAtOnce);
   if (!deleted_grace_ || *deleted_grace_ > grace) return DeletePod{grace};
@@ -280,7 +308,7 @@ std::optional<PodAction> PodAttempt::next(BootTime now, bool may_go) {
   } else if (!annotations_.empty() && go_ && !has_ended()) {
     action = Annotate{{annotations_.front()}};  // one at a time: each signal counts
   } else if (is_end_wanted) {
-    action = ending();
+    action = ending(now);
   } else if (!has_secret_) {
     action = CreateSecret{};
   } else if (!is_bound_) {

@@ -74,7 +74,8 @@ class PodAttempt {
   // The next call to make; none: nothing, or one is in flight, or the last one failed and it is too early.
   // `may_go`: its node is known to be the one that the pod is for.
   std::optional<PodAction> next(BootTime now, bool may_go = true);
-  std::optional<BootTime> retry_at() const { return retry_at_; }
+  // When to ask again, if nothing happens before.
+  std::optional<BootTime> retry_at() const;
   void succeeded(const PodAction& action, const std::string& uid);
   void wrote_go(GateGo go);
   void failed(const PodAction& action, Failure failure, const std::string& why, BootTime now);
@@ -88,6 +89,8 @@ class PodAttempt {
   bool has_vanished() const { return has_vanished_; }
   // What its pod says of its output, once the go is given; none: it is not read.
   std::optional<OutputState> output() const { return pod_ && go_ ? pod_->output : std::nullopt; }
+  // The pod is being deleted by another client of Kubernetes, and takes its log with it.
+  bool is_log_going() const { return pod_ && pod_->is_deleted && !has_ended(); }
   bool was_killed() const { return kill_grace_.has_value(); }
   bool is_released() const { return is_released_; }
   bool is_forgotten() const {
@@ -104,7 +107,8 @@ class PodAttempt {
   bool must_end() const {
     return kill_grace_.has_value() || is_released_ || never_ran_.has_value();
   }
-  std::optional<PodAction> ending() const;
+  std::optional<BootTime> end_step_at() const;
+  std::optional<PodAction> ending(BootTime now);
 
   Launch launch_;
   std::string node_uid_;
@@ -119,8 +123,9 @@ class PodAttempt {
   std::optional<Seconds> limit_;
   bool is_past_limit_ = false, has_warned_ = false;
   PodSuspension suspension_;
-  std::optional<std::int64_t> kill_grace_;     // asked for
-  std::optional<std::int64_t> deleted_grace_;  // sent
+  std::optional<std::int64_t> kill_grace_;             // asked for
+  std::optional<std::int64_t> deleted_grace_;          // sent
+  std::optional<BootTime> terminated_at_, killed_at_;  // by signals that the gate passes on
   bool is_finalizer_removed_ = false;
   std::vector<std::pair<std::string, std::string>> annotations_;  // to be written
 
