@@ -122,7 +122,7 @@ class Signals {
       if (!told || told->number <= passed_[i]) continue;
       passed_[i] = told->number;
       script.signal(told->signal, told->script_only);
-      // One that is suspended would get its SIGTERM only later. The agent sends a SIGCONT before, which may be missed: only the newest is seen.
+      // Stopped processes would get the SIGTERM only when they are continued.
       if (told->signal == SIGTERM && i == kFromAgent) script.signal(SIGCONT, false);
     }
   }

@@ -149,18 +149,12 @@ def test_signals_reach_the_script(cluster, api, space, agent):
     assert (cluster.work / "got").read_text() == "usr2\n"
 
 
-def test_suspend_stops_the_processes(cluster, api, space, agent):
-    job = submit(cluster, api, "i=0; until [ -e release ]; do i=$((i+1)); echo $i > count; sleep 0.1; done")
-    until(lambda: (cluster.work / "count").exists())
-    cluster.run("actl", "suspend", job)
-
-    def stands_still():
-        before = (cluster.work / "count").read_text()
-        time.sleep(1)  # ten times as long as the script takes for the next one
-        return (cluster.work / "count").read_text() == before
-
-    until(stands_still)
-    cluster.run("actl", "resume", job)
+def test_suspension_is_refused_since_a_pod_keeps_its_cpus(cluster, api, space, agent):
+    job = submit(cluster, api, "echo up > up; until [ -e release ]; do sleep 0.1; done")
+    until(lambda: (cluster.work / "up").exists())
+    refused = cluster.run("actl", "suspend", job, check=False)
+    assert refused.returncode == 1 and "requeue it instead" in refused.stderr
+    assert cluster.state(job) == "RUNNING"
     (cluster.work / "release").touch()
     assert ends(cluster, job, "COMPLETED") == "COMPLETED|0:0"
 

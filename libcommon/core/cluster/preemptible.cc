@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/accounts/binding_qos.h"
+#include "model/job/container_feature.h"
 
 namespace ares::core {
 namespace {
@@ -65,11 +66,24 @@ bool is_below(const ClusterState& state, const Policy& policy, const JobSpec& jo
 
 }  // namespace
 
+bool can_be_suspended(const ClusterState& state, const Job& job) {
+  if (!job.allocation) return true;
+  const NodeShares& nodes = job.allocation->nodes;
+  return std::none_of(nodes.begin(), nodes.end(), [&](const NodeShare& share) {
+    const Node* node = state.nodes.find(share.node);
+    if (!node) return false;
+    const std::vector<std::string>& features = node->inventory.features;
+    return std::find(features.begin(), features.end(), kContainerFeature) != features.end();
+  });
+}
+
 PreemptMode preempt_mode_of(const ClusterState& state, const Job& victim) {
   const Partition* partition = partition_of(state, victim);
   if (!partition) return PreemptMode::off;
   const Qos* qos = state.accounting.empty() ? nullptr : qos_of(state.accounting, *victim.spec);
-  return qos && qos->preempt_mode ? *qos->preempt_mode : partition->preempt_mode;
+  const PreemptMode mode = qos && qos->preempt_mode ? *qos->preempt_mode : partition->preempt_mode;
+  const bool is_possible = mode != PreemptMode::suspend || can_be_suspended(state, victim);
+  return is_possible ? mode : PreemptMode::off;
 }
 
 Seconds eviction_grace(const ClusterState& state, const Policy& policy, const Job& victim) {

@@ -27,7 +27,11 @@ inline bool is_binding(const Job& job, Time now) {
   return has_preemption_claim(job) && now < job.preemption_claim->until;
 }
 
-// How it is preempted: by its QOS, else by its partition. `off` for a job without allocation.
+// Whether the CPUs of the job are free for others while it is suspended. In a pod, Kubernetes counts them on.
+bool can_be_suspended(const ClusterState& state, const Job& job);
+
+// How it is preempted: by its QOS, else by its partition. `off` for a job without allocation, and for one that would be but cannot be
+// suspended.
 PreemptMode preempt_mode_of(const ClusterState& state, const Job& victim);
 
 // When `victim` may be preempted at the earliest for `job` to start in `partition`; none: never.

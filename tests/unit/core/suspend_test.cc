@@ -4,6 +4,7 @@
 
 #include "core/job/effects/effects.h"
 #include "core/state/timers.h"
+#include "model/job/container_feature.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -66,6 +67,19 @@ TEST_F(SuspendTest, CpusAreReleasedAndOtherResourcesKept) {
   EXPECT_LT(first.lsn, c.last_sent<SetSuspended>(1)->lsn) << "the node keeps the newest";
   EXPECT_EQ(c.job(key).allocation->suspended, Duration(Seconds(50)));
   EXPECT_EQ(limit_end(c.job(key)), *c.job(key).started + Seconds(3600) + Seconds(50));
+}
+
+// Kubernetes counts the CPUs of a pod whose processes are stopped, and would refuse another pod on them.
+TEST_F(SuspendTest, JobInPodsIsNotSuspended) {
+  Inventory inventory = Cluster::machine();
+  inventory.features.emplace_back(kContainerFeature);
+  c.register_node(1, {}, inventory);
+  const JobKey key = running(1);
+  const Reply refused = suspend(key);
+  EXPECT_TRUE(refused.failed);
+  EXPECT_THAT(refused.error.message, HasSubstr("requeue it instead"));
+  EXPECT_EQ(c.job(key).state, JobState::running);
+  EXPECT_EQ(charge(1).cpus, 4u);
 }
 
 TEST_F(SuspendTest, OnlyOneOfTwoJobsOnTheSameCpusResumes) {

@@ -172,11 +172,11 @@ TEST_F(GateTest, SignalsArePassedOnOnce) {
   EXPECT_EQ(read("out"), "usr1\n");
 }
 
-TEST_F(GateTest, ASuspendedScriptGetsItsSigterm) {
+TEST_F(GateTest, AStoppedScriptGetsItsSigterm) {
   start("#!/bin/sh\ntrap 'exit 6' TERM\n: > " + folder + "/up\nkill -STOP $$\nexit 1\n");
   go();
   await_file("up");
-  write("pod/warning", kubernetes::encode(GateSignal{3, SIGTERM, false}));
+  write("pod/warning", kubernetes::encode(GateSignal{2, SIGTERM, false}));
   EXPECT_EQ(wait(), 6);
 }
 

@@ -110,8 +110,6 @@ TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   Json object = pod();
   object["metadata"]["uid"] = "pod-uid";
   object["spec"]["nodeName"] = "n1";
-  object["metadata"]["annotations"][kSuspensionAnnotation] =
-      encode(PodSuspension{Seconds(3), Time(Seconds(8))});
   object["metadata"]["annotations"][kGoAnnotation] =
       encode(GateGo{Fence(70), Time(Seconds(9)), "b", {"h"}, {"A=1"}});
   const std::optional<PodObject> read = read_pod(object, "c");
@@ -122,8 +120,6 @@ TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   EXPECT_EQ(read->node_incarnation, 12U);
   EXPECT_TRUE(read->has_finalizer && read->is_going);
   EXPECT_EQ(read->go->at, Time(Seconds(9)));
-  EXPECT_EQ(read->suspension.before, Seconds(3));
-  EXPECT_EQ(read->suspension.since, Time(Seconds(8)));
   const auto spec = node::decode_step_spec(read->spec);
   ASSERT_TRUE(spec) << spec.error().message;
   EXPECT_EQ(spec->launch.spec->name, "train");
@@ -157,6 +153,22 @@ TEST_F(ManifestTest, StatesOfContainers) {
   object["status"] =
       Json::parse(R"({"containerStatuses": [{"name": "main", "state": {"running": {}}}]})");
   EXPECT_EQ(read_pod(object, "c")->main, PodObject::Main::running);
+}
+
+// A kubelet that was killed while it ended a deleted pod, and started again.
+TEST_F(ManifestTest, ContainerThatTheKubeletNoLongerFindsHasEnded) {
+  Json object = pod();
+  object["status"] =
+      Json::parse(R"({"phase": "Failed", "containerStatuses": [{"name": "main", "restartCount": 0,
+    "lastState": {"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "finishedAt": null,
+      "message": "The container could not be located when the pod was deleted.  The container used to be Running"}},
+    "state": {"waiting": {"reason": "PodInitializing"}}}]})");
+  const PodObject ended = *read_pod(object, "c");
+  EXPECT_EQ(ended.main, PodObject::Main::ended);
+  EXPECT_EQ(ended.main_reason, "ContainerStatusUnknown");
+  EXPECT_FALSE(ended.ended_at);
+  object["status"]["phase"] = "Running";
+  EXPECT_EQ(read_pod(object, "c")->main, PodObject::Main::waiting) << "it may begin again";
 }
 
 TEST_F(ManifestTest, TheSecretGoesWithItsPod) {

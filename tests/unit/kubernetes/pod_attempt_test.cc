@@ -396,37 +396,6 @@ TEST(PodAttemptTest, SignalsAreWrittenOneAfterTheOther) {
   EXPECT_FALSE(attempt.next(kBoot));
 }
 
-TEST(PodAttemptTest, SuspendedTimeDoesNotCountTowardsTheLimit) {
-  PodAttempt attempt = running(Seconds(100));
-  attempt.suspend(11, true, kWall + Seconds(20));
-  attempt.suspend(11, true, kWall + Seconds(25));  // repeated
-  EXPECT_EQ(decode_signal(take<Annotate>(attempt).values[0].second)->signal, SIGSTOP);
-  const Annotate record = take<Annotate>(attempt);
-  EXPECT_EQ(record.values[0].first, kSuspensionAnnotation);
-  EXPECT_FALSE(attempt.next(kBoot));
-  EXPECT_FALSE(attempt.next_deadline());
-  attempt.tick(at(Seconds(500)));
-  EXPECT_FALSE(attempt.next(kBoot));
-
-  PodObject pod = going(pod_of(PodObject::Main::running));
-  pod.suspension = {Seconds(0), kWall + Seconds(20)};
-  PodAttempt later(pod, launch_of(Seconds(100)).spec);
-  EXPECT_FALSE(later.next_deadline());
-  later.suspend(12, false, kWall + Seconds(50));
-  EXPECT_EQ(decode_signal(take<Annotate>(later).values[0].second)->signal, SIGCONT);
-  EXPECT_EQ(later.next_deadline(), kWall + Seconds(130));
-}
-
-TEST(PodAttemptTest, ASuspendedJobIsContinuedBeforeItIsEnded) {
-  PodAttempt attempt = running();
-  attempt.suspend(11, true, kWall);
-  (void)take<Annotate>(attempt);
-  (void)take<Annotate>(attempt);
-  attempt.kill(false, std::nullopt);
-  EXPECT_EQ(decode_signal(take<Annotate>(attempt).values[0].second)->signal, SIGCONT);
-  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 30);
-}
-
 TEST(PodAttemptTest, ALaterAgentKnowsAllFromThePod) {
   PodObject pod = going(pod_of(PodObject::Main::running));
   pod.time_limit = "50";

@@ -9,6 +9,7 @@
 #include "core/sched/pass/plan_text.h"
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
+#include "model/job/container_feature.h"
 #include "unit/sched/four_nodes.h"
 #include "unit/sched/preemption.h"
 
@@ -62,6 +63,19 @@ TEST_F(Suspending, JobSuspendedByCommandReleasesCpusAndIsNotResumed) {
   ASSERT_TRUE(start_of(plan, key));
   EXPECT_THAT(node_names(cluster.state, *start_of(plan, key)), ElementsAre("n1"));
   EXPECT_THAT(resumed_by(plan), IsEmpty());
+}
+
+TEST_F(Suspending, JobInPodsIsNotAVictim) {
+  for (const char* name : {"n1", "n2", "n3"}) {
+    Node node = cluster.node(name);
+    node.inventory.features.emplace_back(kContainerFeature);
+    cluster.put(node);
+  }
+  fill();
+  take_a_place();
+  EXPECT_EQ(stands_still(), lows[3]);
+  const JobKey second = cluster.submit(high_spec(4));
+  EXPECT_FALSE(claim_of(cluster.plan(), second));
 }
 
 TEST_F(Suspending, MemoryIsNotReleased) {

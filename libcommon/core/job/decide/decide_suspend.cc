@@ -1,5 +1,6 @@
 // Suspend and resume, by command.
 
+#include "core/cluster/preemptible.h"
 #include "core/cluster/resume_conflict.h"
 #include "core/job/decide/bulk_action.h"
 #include "core/job/transitions.h"
@@ -29,6 +30,11 @@ void suspend(BulkAction& action, const Target& t) {
   if (state == JobState::suspended && !is_resumable(job)) return action.mark_done(t);
   if (!accepts(state, JobEvent::suspended))
     return action.refuse_target(t, remark(state, JobEvent::suspended));
+  if (!can_be_suspended(action.context().state, job))
+    return action.refuse_target(
+        t,
+        "it runs in pods of Kubernetes, which keep their CPUs while their processes are stopped; "
+        "requeue it instead");
   action.add_event(t, Suspended{{job.key, job.attempt}, action.who().uid, action.who().user, {}});
 }
 

@@ -78,11 +78,8 @@ class ClusterAgent::Node final : public node::Executor {
   void set_limit(const SetLimit& limit, node::Moment now) override {
     change(limit.attempt, now, [&](PodAttempt& attempt) { attempt.set_limit(limit.time_limit); });
   }
-  void set_suspended(const SetSuspended& message, node::Moment now) override {
-    change(message.attempt, now, [&](PodAttempt& attempt) {
-      attempt.suspend(message.lsn.value(), message.suspended, now.wall);
-    });
-  }
+  // A pod whose processes are stopped would keep its requests. The controller refuses to suspend jobs on nodes with kContainerFeature.
+  void set_suspended(const SetSuspended&, node::Moment) override {}
   void output_stored(const node::OutputStored& stored) override {
     const auto name = agent_.names_.find({name_, stored.attempt});
     if (name != agent_.names_.end())

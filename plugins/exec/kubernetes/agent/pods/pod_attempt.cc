@@ -17,7 +17,7 @@ constexpr std::int64_t kAtOnce = 1;
 // From a SIGKILL by the gate to the deletion of a pod that has not ended: its gate or its kubelet may not work.
 constexpr std::chrono::seconds kNotHeard{15};
 // Numbers of what the agent itself sends to the processes.
-constexpr std::uint64_t kLimitWarning = 1, kContinue = 2, kTerminate = 3, kKill = 4;
+constexpr std::uint64_t kLimitWarning = 1, kTerminate = 2, kKill = 3;
 
 // Reasons of a waiting container that another try on another node would not change.
 bool is_final_reason(const std::string& reason) {
@@ -55,7 +55,6 @@ PodAttempt::PodAttempt(const PodObject& pod, node::StepSpec spec)
   limit_ = pod.time_limit.empty() ? launch_.spec.launch.time_limit : limit_of(pod.time_limit);
   is_past_limit_ = pod.end == kPastLimit;
   has_warned_ = pod.warned > 0;
-  suspension_ = pod.suspension;
   if (is_past_limit_) kill_grace_ = launch_.spec.launch.kill_wait.count();
   if (pod.is_deleted) deleted_grace_ = INT64_MAX;  // by an earlier agent
   observe(pod);
@@ -67,9 +66,6 @@ void PodAttempt::kill(bool immediately, std::optional<Seconds> grace) {
   const std::int64_t wanted =
       immediately ? kAtOnce
                   : std::max(kAtOnce, grace.value_or(launch_.spec.launch.kill_wait).count());
-  // Stopped processes would not get their SIGTERM.
-  if (suspension_.since && go_)
-    annotations_.emplace_back(kWarningAnnotation, encode(GateSignal{kContinue, SIGCONT, false}));
   kill_grace_ = std::min(kill_grace_.value_or(wanted), wanted);
   retry_at_.reset();
   look_for_end();
@@ -92,16 +88,6 @@ void PodAttempt::set_output(const OutputState& state) {
 void PodAttempt::set_limit(std::optional<Seconds> limit) {
   limit_ = limit;
   annotations_.emplace_back(kLimitAnnotation, limit ? std::to_string(limit->count()) : kUnlimited);
-}
-
-void PodAttempt::suspend(std::uint64_t number, bool is_suspended, Time now) {
-  if (is_suspended == suspension_.since.has_value()) return;
-  if (is_suspended)
-    suspension_.since = now;
-  else
-    suspension_.before += now - *std::exchange(suspension_.since, std::nullopt);
-  signal(number, is_suspended ? SIGSTOP : SIGCONT, false);
-  annotations_.emplace_back(kSuspensionAnnotation, encode(suspension_));
 }
 
 void PodAttempt::release() {
@@ -237,10 +223,9 @@ void PodAttempt::end_with(const PodObject& pod) {
 
 // --- time ---------------------------------------------------------------------------------------
 
-// None as long as it is suspended.
 std::optional<Time> PodAttempt::limit_at() const {
-  if (!go_ || has_ended() || !limit_ || suspension_.since) return std::nullopt;
-  return go_->at + *limit_ + suspension_.before;
+  if (!go_ || has_ended() || !limit_) return std::nullopt;
+  return go_->at + *limit_;
 }
 
 std::optional<Time> PodAttempt::next_deadline() const {

@@ -59,8 +59,6 @@ class PodAttempt {
   void set_limit(std::optional<Seconds> limit);
   // The gate learns what of its output is stored.
   void set_output(const OutputState& state);
-  // Stops or continues the processes. The time limit does not count what they are stopped for.
-  void suspend(std::uint64_t number, bool is_suspended, Time now);
   // The end is recorded, or nothing waits for it: the pod is removed.
   void release();
 
@@ -122,7 +120,6 @@ class PodAttempt {
   std::optional<GateGo> go_;
   std::optional<Seconds> limit_;
   bool is_past_limit_ = false, has_warned_ = false;
-  PodSuspension suspension_;
   std::optional<std::int64_t> kill_grace_;             // asked for
   std::optional<std::int64_t> deleted_grace_;          // sent
   std::optional<BootTime> terminated_at_, killed_at_;  // by signals that the gate passes on

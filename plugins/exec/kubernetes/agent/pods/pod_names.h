@@ -23,7 +23,6 @@ inline constexpr const char* kGoAnnotation = "ares.io/go";             // GateGo
 inline constexpr const char* kSignalAnnotation = "ares.io/signal";     // GateSignal
 inline constexpr const char* kWarningAnnotation = "ares.io/warning";   // GateSignal
 inline constexpr const char* kLimitAnnotation = "ares.io/time-limit";  // seconds, or "unlimited"
-inline constexpr const char* kSuspensionAnnotation = "ares.io/suspension";  // PodSuspension
 inline constexpr const char* kOutputAnnotation =
     "ares.io/output";  // OutputState: the agent reads the log
 inline constexpr const char* kEndAnnotation = "ares.io/end";  // "time limit": why it is ended

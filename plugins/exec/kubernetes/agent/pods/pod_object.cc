@@ -32,15 +32,6 @@ std::uint64_t number_of_signal(const std::string& text) {
   return text.empty() || !signal ? 0 : signal->number;
 }
 
-PodSuspension read_suspension(const std::string& text) {
-  node::FieldReader in("suspension", text);
-  PodSuspension suspension;
-  suspension.before = Duration(in.number_or<std::int64_t>("before_us", 0));
-  if (const auto since = in.optional_number<std::int64_t>("since_us"))
-    suspension.since = Time(Duration(*since));
-  return in.status() ? suspension : PodSuspension{};
-}
-
 // The entry of that name in a list of statuses; null: there is none.
 const Json* status_of(const Json& pod, std::string_view list, std::string_view container) {
   const Json* statuses = find(pod, {"status", list});
@@ -50,8 +41,17 @@ const Json* status_of(const Json& pod, std::string_view list, std::string_view c
   return nullptr;
 }
 
+// How it has ended; null: it has not. A kubelet that is restarted after it has removed the container of a deleted pod says that the pod is
+// over and the container waits, and has its end, of which it knows nothing, as an earlier one.
+const Json* end_of(const Json& status, const PodObject& pod) {
+  if (const Json* ended = find(status, {"state", "terminated"})) return ended;
+  const bool is_over = pod.phase == "Failed" || pod.phase == "Succeeded";
+  return is_over && find(status, {"state", "waiting"}) ? find(status, {"lastState", "terminated"})
+                                                       : nullptr;
+}
+
 void read_main(const Json& status, PodObject& pod) {
-  if (const Json* ended = find(status, {"state", "terminated"})) {
+  if (const Json* ended = end_of(status, pod)) {
     pod.main = PodObject::Main::ended;
     pod.main_reason = text_at(*ended, {"reason"});
     pod.main_message = text_at(*ended, {"message"});
@@ -80,13 +80,6 @@ void read_gate(const Json& status, PodObject& pod) {
 }
 
 }  // namespace
-
-std::string encode(const PodSuspension& suspension) {
-  node::FieldWriter out;
-  out.put("before_us", suspension.before.count());
-  if (suspension.since) out.put("since_us", *suspension.since);
-  return out.take();
-}
 
 std::string pod_name(std::string_view cluster, Fence fence, std::uint32_t rank) {
   return "ares-" + std::string(cluster) + "-" + std::to_string(fence.value()) + "-" +
@@ -126,7 +119,6 @@ std::optional<PodObject> read_pod(const Json& pod, std::string_view cluster) {
   read.time_limit = annotation(pod, kLimitAnnotation);
   read.end = annotation(pod, kEndAnnotation);
   read.warned = number_of_signal(annotation(pod, kWarningAnnotation));
-  read.suspension = read_suspension(annotation(pod, kSuspensionAnnotation));
   if (const std::string& output = annotation(pod, kOutputAnnotation); !output.empty())
     if (Result<OutputState> state = decode_output_state(output)) read.output = *state;
   read.is_deleted = !text_at(pod, {"metadata", "deletionTimestamp"}).empty();

@@ -13,13 +13,6 @@
 
 namespace ares::kubernetes {
 
-// When the processes of a pod are stopped, as an annotation has it.
-struct PodSuspension {
-  Duration before{};            // sum of the earlier times
-  std::optional<Time> since{};  // now; none: they run
-};
-std::string encode(const PodSuspension& suspension);
-
 struct PodObject {
   std::string name, space, uid;
   AttemptKey attempt;
@@ -33,8 +26,7 @@ struct PodObject {
   std::optional<GateGo> go{};
   bool is_going = false;  // it has the annotation, whether or not it can be read
   std::string time_limit, end;
-  std::uint64_t warned = 0;  // number of the last warning
-  PodSuspension suspension{};
+  std::uint64_t warned = 0;             // number of the last warning
   std::optional<OutputState> output{};  // its log is read
   bool is_deleted = false;              // a deletion was asked for
   bool has_finalizer = false;
