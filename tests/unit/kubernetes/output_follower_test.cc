@@ -146,7 +146,7 @@ TEST_F(FollowerTest, AnApiThatFailsIsAskedAgainAndForAPodThatHasEndedGivenUp) {
   run(100s);
   EXPECT_GT(connections("p"), 50U);
   EXPECT_FALSE(follower->is_complete("p"));
-  follower->pod_ended("p");
+  follower->pod_ended("p", false);
   run(70s);
   EXPECT_TRUE(follower->is_complete("p"));
 }
@@ -200,7 +200,7 @@ TEST_F(FollowerTest, WithoutAnAnswerNothingIsComplete) {
   is_storing = false;
   follower->take(true);
   follower->follow("p", "jobs", {});
-  follower->pod_ended("p");
+  follower->pod_ended("p", true);
   run(100s);
   EXPECT_FALSE(follower->is_complete("p"));
   is_storing = true;

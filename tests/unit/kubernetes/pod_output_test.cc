@@ -77,21 +77,25 @@ class Path {
   // The new one has nothing but the annotation and what the controller tells it.
   void restart_agent() {
     agent_ = PodOutput(annotation_);
-    if (has_pod_ended_) agent_.pod_ended();
+    if (has_pod_ended_) agent_.pod_ended(true);
   }
-  // One connection gives the newest file, or a part of it and then fails.
+  // One connection gives the newest file, or a part of it and then fails, or without saying that; or something that is no log.
   void read() {
     if (!agent_.wants_log() || random_.below(3) != 0) return;
     const bool fails = random_.below(10) == 0;
     agent_.connected();
+    if (random_.below(10) == 0) {
+      agent_.received("unable to retrieve container logs for containerd://0a1b2c", now_);
+      return agent_.disconnected(now_);
+    }
     agent_.received(std::string_view(log_.file).substr(
                         0, fails ? random_.below(log_.file.size() + 1) : std::string::npos),
                     now_);
-    if (!fails) agent_.disconnected(now_);
+    if (!fails || random_.below(3) == 0) agent_.disconnected(now_);
   }
   void end_pod() {
     has_pod_ended_ = true;
-    agent_.pod_ended();
+    agent_.pod_ended(true);
   }
   void store() {
     const auto part = agent_.next_part(now_);
@@ -176,7 +180,7 @@ TEST(PodOutput, APartThatIsNotAnsweredIsToldAgain) {
 TEST(PodOutput, OfAGateThatWasKilledTheWholeLogCounts) {
   PodOutput output = asked();
   output.received(log_of("cut of", false), kStart);
-  output.pod_ended();
+  output.pod_ended(false);
   output.disconnected(kStart);  // this connection may have missed the end
   EXPECT_TRUE(output.wants_log());
   output.connected();
@@ -188,12 +192,49 @@ TEST(PodOutput, OfAGateThatWasKilledTheWholeLogCounts) {
   EXPECT_TRUE(part->ended);
 }
 
+TEST(PodOutput, ATextInPlaceOfTheLogIsNotItsEnd) {
+  for (const bool by_itself : {false, true}) {
+    PodOutput output = asked();
+    output.pod_ended(by_itself);
+    output.connected();
+    output.received("unable to retrieve container logs for containerd://0a1b2c", kStart);
+    output.disconnected(kStart);
+    EXPECT_TRUE(output.wants_log());
+    output.connected();
+    output.received(log_of("all", by_itself), kStart + 1s);
+    output.disconnected(kStart + 1s);
+    const auto part = output.next_part(kStart + 1s);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->data, "all");
+    EXPECT_TRUE(part->ended);
+    EXPECT_FALSE(output.is_end_missing());
+  }
+}
+
+TEST(PodOutput, AMissingEndIsWaitedForAndThenSaid) {
+  PodOutput output = asked();
+  output.pod_ended(true);
+  for (const auto since : {0s, 59s}) {
+    output.connected();
+    output.received(log_of("cut", false), kStart);
+    output.disconnected(kStart + since);
+    EXPECT_TRUE(output.wants_log());
+  }
+  output.connected();
+  output.received(log_of("cut", false), kStart + 60s);
+  output.disconnected(kStart + 60s);
+  const auto part = output.next_part(kStart + 60s);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->data, "cut");
+  EXPECT_TRUE(part->ended && output.is_end_missing());
+}
+
 TEST(PodOutput, ALogThatCannotBeReadIsGivenUpAfterAWhile) {
   PodOutput output = asked();
   output.read_failed(kStart);
   output.read_failed(kStart + 100s);
   EXPECT_TRUE(output.wants_log()) << "the pod runs";
-  output.pod_ended();
+  output.pod_ended(false);
   output.read_failed(kStart + 100s);
   output.read_failed(kStart + 159s);
   EXPECT_TRUE(output.wants_log());
@@ -204,7 +245,7 @@ TEST(PodOutput, ALogThatCannotBeReadIsGivenUpAfterAWhile) {
 
 TEST(PodOutput, WhatTheLogHasLostIsCountedAndTheRestIsStored) {
   PodOutput output = asked();
-  output.pod_ended();
+  output.pod_ended(false);
   std::string log;
   append_mark(log, 100, Time{});
   append_output(log, "rest");

@@ -40,7 +40,7 @@ void ClusterAgent::follow_output(const std::string& name, const Entry& entry) {
   if (attempt.has_vanished())
     output_->pod_gone(name);
   else if (attempt.has_ended())
-    output_->pod_ended(name);
+    output_->pod_ended(name, attempt.has_script_ended());
   else if (attempt.is_log_going())
     output_->pod_is_going(name);
 }

@@ -53,10 +53,10 @@ void OutputFollower::pod_is_going(const std::string& pod) {
   wake(pod, hooks_.now());
 }
 
-void OutputFollower::pod_ended(const std::string& pod) {
+void OutputFollower::pod_ended(const std::string& pod, bool by_itself) {
   const auto it = pods_.find(pod);
   if (it == pods_.end() || it->second.output.has_pod_ended()) return;
-  it->second.output.pod_ended();
+  it->second.output.pod_ended(by_itself);
   it->second.retry_at = {};
   wake(pod, hooks_.now());
 }
@@ -64,7 +64,7 @@ void OutputFollower::pod_ended(const std::string& pod) {
 void OutputFollower::pod_gone(const std::string& pod) {
   const auto it = pods_.find(pod);
   if (it == pods_.end()) return;
-  it->second.output.pod_ended();
+  it->second.output.pod_ended(false);
   it->second.output.give_up();
   wake(pod, hooks_.now());
 }
@@ -141,6 +141,7 @@ void OutputFollower::work(const std::string& pod, Followed& followed, BootTime n
   if (output.lost() > 0)
     hooks_.say(pod + ": " + std::to_string(output.lost()) +
                " bytes of its output were no longer in its log");
+  if (output.is_end_missing()) hooks_.say(pod + ": the end of its output could not be read");
   hooks_.complete(pod);
 }
 
@@ -180,7 +181,7 @@ void OutputFollower::connection_ended(const std::string& pod, const ApiResult& r
   if (result) {
     followed.pause = followed.has_news ? Duration(kLeastPause)
                                        : std::min<Duration>(2 * followed.pause, kMostPause);
-    followed.retry_at = now + followed.pause;
+    followed.retry_at = now + (followed.output.has_pod_ended() ? Duration(kRetry) : followed.pause);
     followed.output.disconnected(now);
   } else {
     followed.retry_at = now + kRetry;

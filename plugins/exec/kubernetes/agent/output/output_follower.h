@@ -48,7 +48,7 @@ class OutputFollower {
   void follow(const std::string& pod, const std::string& space, OutputState told);
   // The log of the pod will be removed soon: it is followed to its end.
   void pod_is_going(const std::string& pod);
-  void pod_ended(const std::string& pod);
+  void pod_ended(const std::string& pod, bool by_itself);
   // There is no such pod any more.
   void pod_gone(const std::string& pod);
   void stored(const std::string& pod, std::uint64_t size, bool ended);

@@ -52,7 +52,6 @@ void PodOutput::connected() {
 }
 
 bool PodOutput::received(std::string_view log, BootTime now) {
-  failing_since_.reset();
   has_bytes_ = true;
   if (!reader_) return false;
   const bool was_empty = buffer_.empty();
@@ -61,7 +60,9 @@ bool PodOutput::received(std::string_view log, BootTime now) {
   if (was_empty && !buffer_.empty()) waits_since_ = now;
   if (buffer_.size() >= kFull) is_full_ = true;
   if (reader_->gap()) ask_for_gap(now);
-  return reader_->have() > had;
+  if (reader_->have() == had) return false;
+  failing_since_.reset();
+  return true;
 }
 
 // The gate writes again what is missing. Of one that has ended it is lost.
@@ -72,6 +73,11 @@ void PodOutput::ask_for_gap(BootTime now) {
   resend_ = told_.resend + 1;
 }
 
+// A log without any mark is empty, or not a log.
+bool PodOutput::is_log_credible() const {
+  return !expects_end_ && (reader_->is_synced() || !has_bytes_);
+}
+
 void PodOutput::disconnected(BootTime now) {
   if (!reader_) return;
   if (!is_after_end_) {
@@ -80,6 +86,7 @@ void PodOutput::disconnected(BootTime now) {
     return;
   }
   if (!reader_->gap()) {
+    if (!is_log_credible()) return read_failed(now);
     is_whole_ = true;
   } else if (buffer_.empty()) {
     // It can no longer be closed: the log is read once more, from behind it.

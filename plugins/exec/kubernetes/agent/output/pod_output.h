@@ -32,12 +32,16 @@ class PodOutput {
   void connected();
   // Returns whether there was something new.
   bool received(std::string_view log, BootTime now);
-  // The connection has ended with all that there was. Only of one that began after the end of the container it was the whole log.
+  // The connection has ended with all that there was. Of one that began after the end of the container it was the whole log, unless it is
+  // not what the gate writes: where the runtime does not answer, the API gives a text about that in place of the log.
   void disconnected(BootTime now);
   void read_failed(BootTime now);
 
-  // The container has ended.
-  void pod_ended() { has_pod_ended_ = true; }
+  // The container has ended; `by_itself`: its gate has written an end into the log.
+  void pod_ended(bool by_itself) {
+    has_pod_ended_ = true;
+    expects_end_ = expects_end_ || by_itself;
+  }
   bool has_pod_ended() const { return has_pod_ended_; }
   // Nothing more can be read, such as when the pod is gone.
   void give_up() { is_whole_ = true; }
@@ -51,11 +55,14 @@ class PodOutput {
 
   // Its end is stored.
   bool is_complete() const { return is_end_stored_; }
+  // It is known that something was printed after what is stored, and not how much.
+  bool is_end_missing() const { return expects_end_ && !(reader_ && reader_->has_ended()); }
   // Bytes that the log had no longer when it was read.
   std::uint64_t lost() const { return lost_; }
 
  private:
   bool has_all() const { return is_whole_ || (reader_ && reader_->has_ended()); }
+  bool is_log_credible() const;
   void ask_for_gap(BootTime now);
 
   OutputState told_;
@@ -71,7 +78,7 @@ class PodOutput {
   std::optional<BootTime> waits_since_{};  // the first byte of the buffer
   std::optional<BootTime> failing_since_{}, end_stored_at_{};
   bool has_bytes_ = false;  // from this connection
-  bool has_pod_ended_ = false, is_after_end_ = false;
+  bool has_pod_ended_ = false, expects_end_ = false, is_after_end_ = false;
   bool is_whole_ = false, is_end_stored_ = false, is_full_ = false;
 };
 

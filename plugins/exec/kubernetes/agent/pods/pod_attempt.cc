@@ -199,6 +199,8 @@ void PodAttempt::end_with(const PodObject& pod) {
     report.usage.user_cpu = result->user_cpu;
     report.usage.system_cpu = result->system_cpu;
     report.usage.max_rss = result->max_rss;
+    has_script_ended_ =
+        result->end == GateResult::End::exited || result->end == GateResult::End::signalled;
     report.exit.code = result->code;
     report.exit.signal = result->signal;
     if (result->end == GateResult::End::not_started) {

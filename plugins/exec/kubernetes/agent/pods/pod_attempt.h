@@ -84,6 +84,8 @@ class PodAttempt {
   // Whether user code may run on the node.
   bool may_run() const { return (go_ || is_go_sent_) && !has_ended(); }
   bool has_ended() const { return end_.has_value(); }
+  // Its gate says that the script has run and ended.
+  bool has_script_ended() const { return has_script_ended_; }
   bool has_vanished() const { return has_vanished_; }
   // What its pod says of its output, once the go is given; none: it is not read.
   std::optional<OutputState> output() const { return pod_ && go_ ? pod_->output : std::nullopt; }
@@ -130,6 +132,7 @@ class PodAttempt {
   std::optional<BootTime> retry_at_;
   std::optional<NeverRan> never_ran_;
   std::optional<AttemptReport> end_;
+  bool has_script_ended_ = false;
   std::string detail_;
 };
 
