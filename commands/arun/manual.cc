@@ -51,6 +51,13 @@ cli::Manual manual() {
              "--exact and --overlap mean the same as for CPUs: without --exact a step takes "
              "its nodes whole, and a second one waits even if there are GPUs left; with "
              "--overlap it shares GPUs with other steps.",
+             "--gpu-bind says which of these a task uses. closest: those nearest to its CPUs, "
+             "or all where that is not known. single:TASKS: one of the closest, for so many "
+             "tasks each. map:LIST, mask:LIST: the items in turn, where numbers and bits count "
+             "the GPUs of the step on the node from 0; a GPU that is not there is an error. "
+             "per_task:COUNT: the same as --gpus-per-task. none: all. With verbose each task "
+             "says on its standard error which ones it has. A step without the option takes that "
+             "of its job.",
              "A task is kept to the GPUs of its step by these variables only; the kernel "
              "keeps it to those of the job."}},
            {"PROGRAMS AROUND A TASK",

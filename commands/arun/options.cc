@@ -389,14 +389,24 @@ cli::OptionTable options(Wanted& w, Time now) {
          w.other_binding = is_bound_otherwise(bind->kind) ? text : std::string();
          return {};
        }},
+      {0, "gpu-bind", "[verbose,]KIND",
+       "Which GPUs of the step a task uses: see GPUS OF A STEP. Default: as the job was submitted.",
+       set_text(w.resources.gpu_bind)},
       {0, "mpi", "TYPE",
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
        set_text(w.mpi)}};
-  table.unsupported = {{0, "gpu-bind"},   {0, "mem-bind"},      {'p', "partition"},
-                       {'A', "account"},  {0, "qos"},           {0, "het-group"},
-                       {0, "x11", false}, {0, "prolog"},        {0, "epilog"},
-                       {0, "send-libs"},  {0, "bcast-exclude"}, {'E', "preserve-env", false}};
+  table.unsupported = {{0, "mem-bind"},
+                       {'p', "partition"},
+                       {'A', "account"},
+                       {0, "qos"},
+                       {0, "het-group"},
+                       {0, "x11", false},
+                       {0, "prolog"},
+                       {0, "epilog"},
+                       {0, "send-libs"},
+                       {0, "bcast-exclude"},
+                       {'E', "preserve-env", false}};
   cli::add_common_options(table, w.common);
   add_allocation_options(table, w, now);
   return table;
@@ -431,6 +441,8 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
   if (request.task.cpus_per_task == 0)
     request.task.cpus_per_task =
         std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));
+  if (Status set = set_gpu_bind(w.resources, value_of(environment, "ARES_GPU_BIND"), request); !set)
+    return fail(set.error());
   if (Status chosen = choose_first_node(w, environment); !chosen) return fail(chosen.error());
   for (auto& [text, names] :
        {std::pair<const std::string&, std::vector<std::string>&>{w.node_list, request.wanted_nodes},

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/units.h"
 #include "cli/values/spec_values.h"
+#include "model/job/binding_options.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::arun {
@@ -118,6 +119,21 @@ Status set_resources(const StepResources& wanted, bool in_own_job, steps::StepRe
       read_gpus("gpus-per-task", wanted.gpus_per_task, cli::set_gpus_per_task, per_task, request);
   if (!count) return fail(count.error());
   request.task.gpus_per_task = *count;
+  return {};
+}
+
+Status set_gpu_bind(const StepResources& wanted, const char* of_job, steps::StepRequest& request) {
+  const bool is_given = !wanted.gpu_bind.empty();
+  const std::string text = is_given ? wanted.gpu_bind : of_job ? of_job : "";
+  const Result<GpuBind> bind = parse_gpu_bind(text);
+  if (!bind) return fail(bind.error().code, "--gpu-bind: " + bind.error().message);
+  request.task.gpu_bind = text;
+  if (bind->kind != GpuBindKind::per_task) return {};
+  std::uint32_t& each = request.task.gpus_per_task;
+  if (is_given && each != 0 && each != bind->count)
+    return fail(ErrorCode::invalid_argument,
+                "--gpu-bind=" + text + " contradicts --gpus-per-task=" + std::to_string(each));
+  if (each == 0) each = bind->count;
   return {};
 }
 

@@ -135,6 +135,7 @@ class NodeAgent final : public ExecutorEvents {
   void resend_answer(Entry& entry, Moment now);
   StepSpec step_of(const LaunchSpec& launch, UserIdentity user) const;
   std::vector<std::string> visible_gpus(const std::vector<GpuIndex>& own) const;
+  std::vector<IntervalSet> cpus_near_gpus(const std::vector<GpuIndex>& own) const;
   Status write_records(const Prepare& message, const StepSpec& step, const IntentRecord& intent);
   bool supersede(const LaunchSpec& newer, Moment now);  // false: a newer attempt is here already
   Entry* current(const AttemptKey& key, Fence fence);   // null when unknown or of another fence

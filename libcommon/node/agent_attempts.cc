@@ -179,7 +179,24 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   // Of a job whose CPUs the controller did not choose. Its number of CPUs limits its time on them.
   if (launch.share.cpu_ids.empty()) step.binding.usable_cpus = setup_.offered_cpus;
   step.visible_gpus = visible_gpus(own);
+  step.gpu_cpus = cpus_near_gpus(own);
   return step;
+}
+
+// Those of the inventory, else those of the NUMA nodes of the GPU. Nothing at all where that is known of none.
+std::vector<IntervalSet> NodeAgent::cpus_near_gpus(const std::vector<GpuIndex>& own) const {
+  std::vector<IntervalSet> near(own.size());
+  bool is_known = false;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    for (const Gpu& gpu : setup_.inventory.gpus)
+      if (gpu.index == own[i])
+        for (const std::uint32_t core : gpu.cores) near[i].insert(core);
+    const auto nodes = setup_.gpu_numa_nodes.find(own[i]);
+    if (near[i].empty() && nodes != setup_.gpu_numa_nodes.end())
+      near[i] = setup_.cpu_layout.cpus_near(nodes->second);
+    is_known = is_known || !near[i].empty();
+  }
+  return is_known ? near : std::vector<IntervalSet>();
 }
 
 // What the driver's libraries call the job's GPUs; empty: as the node numbers them. Libraries number the

@@ -244,6 +244,7 @@ std::string encode(const StepSpec& spec) {
   put_texts(out, "denied_device", spec.denied_devices);
   put_binding(out, spec.binding);
   put_texts(out, "visible_gpu", spec.visible_gpus);
+  for (const IntervalSet& cpus : spec.gpu_cpus) out.put("gpu_cpus", format_interval_set(cpus));
   put_program(out, "prolog", "prolog_timeout", spec.prolog);
   put_program(out, "epilog", "epilog_timeout", spec.epilog);
   if (!spec.task_prolog.empty()) out.put("task_prolog", spec.task_prolog);
@@ -305,6 +306,11 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.denied_devices = in.all("denied_device");
   spec.binding = get_binding(in);
   spec.visible_gpus = in.all("visible_gpu");
+  for (const std::string& list : in.all("gpu_cpus")) {
+    Result<IntervalSet> cpus = parse_interval_set(list);
+    if (!cpus && !list.empty()) in.wrong("gpu_cpus", "is not a list of CPUs");
+    spec.gpu_cpus.push_back(cpus ? std::move(*cpus) : IntervalSet());
+  }
   spec.prolog = get_program(in, "prolog", "prolog_timeout");
   spec.epilog = get_program(in, "epilog", "epilog_timeout");
   spec.task_prolog = in.text_or_empty("task_prolog");

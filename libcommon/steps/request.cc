@@ -1,6 +1,7 @@
 #include "steps/request.h"
 
 #include "base/interval_set.h"
+#include "model/job/binding_options.h"
 #include "node/text_fields.h"
 
 namespace ares::steps {
@@ -39,6 +40,7 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("memory_per_cpu", task.memory_per_cpu)
       .put("task_prolog", task.prolog)
       .put("task_epilog", task.epilog);
+  if (!task.gpu_bind.empty()) out.put("gpu_bind", task.gpu_bind);
   for (const Program& program : task.programs) {
     out.put("program_ranks", format_interval_set(program.ranks))
         .put("program_words", program.arguments.size());
@@ -97,6 +99,8 @@ TaskSettings task_settings(FieldReader& in) {
   task.gpus_per_task = in.number_or<std::uint32_t>("gpus_per_task", 0);
   if (task.gpus_per_task > kMostGpus) in.wrong("gpus_per_task", "is out of range");
   task.gpu_type = in.text_or_empty("gpu_type");
+  task.gpu_bind = in.text_or_empty("gpu_bind");
+  if (!parse_gpu_bind(task.gpu_bind)) in.wrong("gpu_bind", "cannot be read");
   task.memory_per_node = in.number_or<std::int64_t>("memory_per_node", 0);
   task.memory_per_cpu = in.number_or<std::int64_t>("memory_per_cpu", 0);
   for (const std::int64_t bytes : {task.memory_per_node, task.memory_per_cpu})

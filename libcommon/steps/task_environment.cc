@@ -135,14 +135,6 @@ constexpr auto kVariables = [] {
   return variables;
 }();
 
-// By position among those of the job.
-std::span<const std::uint32_t> gpus_of_task(const NodeLaunch& launch, std::uint32_t local) {
-  const std::span<const std::uint32_t> all = launch.layout.nodes[launch.node].gpus;
-  const std::size_t each = launch.task.gpus_per_task;
-  if (each == 0 || all.size() < each * (local + 1)) return all;
-  return all.subspan(each * local, each);
-}
-
 }  // namespace
 
 std::span<const node::Variable> task_variables() {
@@ -151,7 +143,8 @@ std::span<const node::Variable> task_variables() {
 
 std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_t local,
                                           const node::StepSpec& spec, std::string_view directory,
-                                          Time started_at) {
+                                          Time started_at,
+                                          const std::optional<std::vector<std::uint32_t>>& gpus) {
   Facts facts{spec, launch, launch.layout.nodes[launch.node], local, {}, {}};
   std::vector<std::string> names;
   for (const StepLayout::Node& node : launch.layout.nodes) {
@@ -185,8 +178,8 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
          node::job_environment(spec, submitted, directory, started_at, restore))
       add(variable);
   }
-  if (launch.layout.divides_gpus)
-    for (auto& [name, value] : node::gpu_variables(spec, gpus_of_task(launch, local))) {
+  if (gpus)
+    for (auto& [name, value] : node::gpu_variables(spec, *gpus)) {
       variables.erase(name);
       if (value) variables.insert_or_assign(name, std::move(*value));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,10 +18,12 @@ namespace ares::steps {
 std::span<const node::Variable> task_variables();
 
 // "NAME=value" for execve of a task. `local` counts the tasks of the node from 0. `spec` and
-// `directory` are the attempt's on this node; `started_at` is when the job started.
-std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_t local,
-                                          const node::StepSpec& spec, std::string_view directory,
-                                          Time started_at);
+// `directory` are the attempt's on this node; `started_at` is when the job started. `gpus`: of the task, by position among those of the
+// job; none: it uses all of them.
+std::vector<std::string> task_environment(
+    const NodeLaunch& launch, std::uint32_t local, const node::StepSpec& spec,
+    std::string_view directory, Time started_at,
+    const std::optional<std::vector<std::uint32_t>>& gpus = std::nullopt);
 
 // The variables that describe the job to a program outside of it: without those of one node or task.
 std::vector<std::string> outside_environment(const node::StepSpec& spec, std::string_view directory,

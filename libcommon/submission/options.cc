@@ -267,9 +267,9 @@ class Rows {
         "that arun starts. Default: first from the nodes of the job's CPUs and GPUs.",
         spec(set_mem_bind));
     add(0, "gpu-bind", "[verbose,]KIND",
-        "Which of the job's GPUs a task uses; kept for the tasks that arun starts, as the batch "
-        "script sees all GPUs of the job: none, closest, map:LIST, mask:LIST, per_task:COUNT, "
-        "single:COUNT.",
+        "Which of the job's GPUs each task that arun starts uses: none, closest, map:LIST, "
+        "mask:LIST, per_task:COUNT, single:COUNT; see arun(1). The batch script sees all GPUs of "
+        "the job.",
         spec(set_gpu_bind));
     add('m', "distribution", "NODES[:SOCKETS[:CORES]][,pack|nopack]",
         "Order of tasks, kept for those that arun starts: over nodes block, cyclic, plane=SIZE or "

@@ -85,6 +85,32 @@ def test_gpus_of_each_node_are_known_on_the_first(cluster):
     assert lines[:2] == ["0 0,1", "1 0,1"] and lines[2:] == ["0 0", "1 1", "2 0", "3 1"]
 
 
+def test_ac075_each_task_sees_the_gpus_that_gpu_bind_names(cluster):
+    _, lines = said(cluster, """
+        show='echo $STEP $SLURM_PROCID $CUDA_VISIBLE_DEVICES'
+        STEP=job arun -n4 bash -c "$show" | sort
+        STEP=none arun -n4 --gpu-bind=none bash -c "$show" | sort
+        STEP=mask arun -n2 --gpu-bind=mask_gpu:0x3,0xc bash -c "$show" | sort
+        STEP=single arun -n4 --gpu-bind=single:2 bash -c "$show" | sort
+        STEP=part arun -n2 --exact --gpus-per-node=2 --gpu-bind=map:1,0 bash -c "$show" | sort
+        STEP=task arun -n2 --gpu-bind=per_task:2 bash -c "$show" | sort
+        arun -n1 --gpu-bind=verbose,map:3 true
+        arun -n1 --gpu-bind=map:4 true; echo code $?
+        arun -n1 --gpu-bind=nearest true; echo code $?
+        arun -n1 --gpu-bind=per_task:2 --gpus-per-task=1 true; echo code $?
+        """, "-N1", "-n4", "--gpus=4", "--gpu-bind=map_gpu:3,2,1,0")
+    assert lines[:4] == [f"job {task} {3 - task}" for task in range(4)]
+    assert lines[4:8] == [f"none {task} 0,1,2,3" for task in range(4)]
+    assert lines[8:10] == ["mask 0 0,1", "mask 1 2,3"]
+    assert lines[10:14] == ["single 0 0", "single 1 0", "single 2 1", "single 3 1"]
+    assert lines[14:16] == ["part 0 1", "part 1 0"] or lines[14:16] == ["part 0 3", "part 1 2"]
+    assert lines[16:18] == ["task 0 0,1", "task 1 2,3"]
+    assert "gpu-bind: task 0 on n1: GPU 3" in lines or "gpu-bind: task 0 on n2: GPU 3" in lines
+    assert lines.count("code 1") == 3
+    assert any("names GPU 4, and the step has GPUs 0 to 3 here" in line for line in lines)
+    assert any("contradicts --gpus-per-task=1" in line for line in lines)
+
+
 def test_programs_run_around_each_task(cluster):
     prolog, epilog = cluster.work / "prolog", cluster.work / "epilog"
     prolog.write_text("#!/bin/bash\necho export ADDED=$SLURM_PROCID-added\necho unset GONE\necho print from the prolog\necho other\n")

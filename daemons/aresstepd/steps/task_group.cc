@@ -20,6 +20,7 @@
 #include "base/saturating.h"
 #include "node/binding.h"
 #include "os/file.h"
+#include "steps/gpu_binding.h"
 #include "steps/program.h"
 #include "steps/task_environment.h"
 
@@ -211,8 +212,10 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
   Result<std::vector<std::string>> arguments = steps::arguments_of(settings, task.rank);
   if (!arguments) return fail(arguments.error());
   start.arguments = std::move(*arguments);
-  start.environment =
-      steps::task_environment(*launch_, local, facts_.spec, facts_.directory, facts_.started_at);
+  const auto gpus = gpus_of(local);
+  if (!gpus) return fail(gpus.error());
+  start.environment = steps::task_environment(*launch_, local, facts_.spec, facts_.directory,
+                                              facts_.started_at, *gpus);
   start.directory = settings.directory;
   start.input = file(settings.input);
   start.output = file(settings.output);
@@ -266,6 +269,36 @@ IntervalSet TaskGroup::cpus_of(std::uint32_t local) const {
   for (std::size_t i = begin; i < end; ++i)
     if (node.cpus[i] < usable.size()) set.insert(usable[node.cpus[i]]);
   return set;
+}
+
+// By position among those of the job; none: all, which the job's variables name.
+Result<std::optional<std::vector<std::uint32_t>>> TaskGroup::gpus_of(std::uint32_t local) {
+  const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
+  const Result<GpuBind> bind = parse_gpu_bind(launch_->task.gpu_bind);
+  if (!bind) return fail(bind.error());
+  const bool is_divided = launch_->layout.divides_gpus;
+  if (!is_divided && (bind->kind == GpuBindKind::unset || bind->kind == GpuBindKind::none))
+    return std::nullopt;
+  steps::StepGpus step{.gpus = node.gpus,
+                       .gpus_per_task = launch_->task.gpus_per_task,
+                       .near_cpus = facts_.spec.gpu_cpus};
+  const std::vector<GpuIndex>& all = facts_.spec.launch.share.gpus;
+  if (!is_divided)
+    for (std::uint32_t i = 0; i < all.size(); ++i) step.gpus.push_back(i);
+  if (bind->kind == GpuBindKind::closest || bind->kind == GpuBindKind::single)
+    for (std::uint32_t i = 0; i < node.ranks.size(); ++i) step.cpus_of_tasks.push_back(cpus_of(i));
+  Result<std::vector<std::uint32_t>> gpus = steps::gpus_of_task(*bind, step, local);
+  if (!gpus) return fail(gpus.error());
+  if (bind->verbose) {
+    std::string numbers;
+    for (const std::uint32_t gpu : *gpus)
+      if (gpu < all.size())
+        numbers += (numbers.empty() ? "" : ",") + std::to_string(all[gpu].value());
+    send_(FrameKind::errors, node.ranks[local],
+          "gpu-bind: task " + std::to_string(node.ranks[local]) + " on " + node.name + ": " +
+              (numbers.empty() ? "no GPU" : "GPU " + numbers) + "\n");
+  }
+  return std::optional(std::move(*gpus));
 }
 
 bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {

@@ -88,6 +88,7 @@ class TaskGroup {
   void start_all();
   Status start(Task& task, std::uint32_t local);
   IntervalSet cpus_of(std::uint32_t local) const;
+  Result<std::optional<std::vector<std::uint32_t>>> gpus_of(std::uint32_t local);
   void watch(std::size_t task, std::size_t stream);
   void update_watch(Stream& stream);
   bool is_paused() const { return link_full_ || reader_full_; }

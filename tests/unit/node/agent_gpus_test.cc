@@ -28,6 +28,20 @@ TEST(Agent, GpusOfAConfinedJobAreNumberedFromZero) {
   }
 }
 
+TEST(Agent, AStepKnowsTheCpusNearToItsGpus) {
+  World world;
+  world.gpus = 3;
+  world.restart_daemon();
+  world.welcome();
+  Prepare prepare = make_prepare(world);
+  prepare.launch.share.gpus = {GpuIndex(1), GpuIndex(2)};
+  world.tell(prepare);
+  const Result<StepSpec> spec =
+      decode_step_spec(world.disk.directories.at(kKey)->records.at(Record::spec));
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->gpu_cpus, (std::vector<IntervalSet>{*parse_interval_set("2-3"), {}}));
+}
+
 TEST(Agent, AJobWithoutChosenCpusGetsNoneThatAreSetAside) {
   World world;
   world.offered_cpus.insert(2, 5);

@@ -48,6 +48,7 @@ class World final : public StepTransport, private Uplink, private Users {
     setup.enforced = enforced;
     for (std::uint16_t i = 0; i < gpus; ++i)
       setup.inventory.gpus.push_back({GpuIndex(i), "a100", {}});
+    if (gpus > 1) setup.inventory.gpus[1].cores = {2, 3};
     setup.look_at_gpus = look_at_gpus;
     setup.offered_cpus = offered_cpus;
     Uplink& uplink = *this;

@@ -19,6 +19,7 @@ TaskSettings settings() {
   task.bind = false;
   task.mpi = Mpi::pmi1;
   task.gpus_per_task = 2;
+  task.gpu_bind = "verbose,map:1,0";
   task.gpu_type = "a100";
   task.memory_per_node = std::int64_t{3} << 30;
   task.memory_per_cpu = 5;

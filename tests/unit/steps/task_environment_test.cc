@@ -70,29 +70,31 @@ TEST(TaskEnvironment, TaskSeesTheGpusOfItsStepOrItsOwn) {
   spec.launch.share.gpus = {GpuIndex(1), GpuIndex(3), GpuIndex(4), GpuIndex(6)};
   NodeLaunch step = launch(1);
   step.task.environment = {"CUDA_VISIBLE_DEVICES=7", "ARESD_NODENAME=n2"};  // of the batch script
-  const auto look = [&](std::uint32_t local, const std::string& name) -> std::string {
-    for (const std::string& item : task_environment(step, local, spec, "/spool/jobs/12.1", Time()))
+  std::optional<std::vector<std::uint32_t>> gpus;
+  const auto look = [&](const std::string& name) -> std::string {
+    for (const std::string& item :
+         task_environment(step, 1, spec, "/spool/jobs/12.1", Time(), gpus))
       if (item.starts_with(name + "=")) return item.substr(name.size() + 1);
     return "unset";
   };
-  EXPECT_EQ(look(0, "CUDA_VISIBLE_DEVICES"), "7") << "the script may have set it on purpose";
-  EXPECT_EQ(look(0, "SLURM_STEP_GPUS"), "1,3,4,6");
+  EXPECT_EQ(look("CUDA_VISIBLE_DEVICES"), "7") << "the script may have set it on purpose";
+  EXPECT_EQ(look("SLURM_STEP_GPUS"), "1,3,4,6");
   step.layout.divides_gpus = true;
   step.layout.nodes[1].gpus = {0, 2};
-  EXPECT_EQ(look(1, "CUDA_VISIBLE_DEVICES"), "1,4");
-  EXPECT_EQ(look(1, "ROCR_VISIBLE_DEVICES"), "1,4");
-  EXPECT_EQ(look(1, "ARES_GPUS_ON_NODE"), "2");
-  EXPECT_EQ(look(1, "ARES_STEP_GPUS"), "1,4");
-  step.task.gpus_per_task = 1;
-  EXPECT_EQ(look(0, "CUDA_VISIBLE_DEVICES"), "1");
-  EXPECT_EQ(look(1, "CUDA_VISIBLE_DEVICES"), "4");
+  gpus = {0, 2};
+  EXPECT_EQ(look("CUDA_VISIBLE_DEVICES"), "1,4");
+  EXPECT_EQ(look("ROCR_VISIBLE_DEVICES"), "1,4");
+  EXPECT_EQ(look("ARES_GPUS_ON_NODE"), "2");
+  EXPECT_EQ(look("ARES_STEP_GPUS"), "1,4");
+  gpus = {2};
+  EXPECT_EQ(look("CUDA_VISIBLE_DEVICES"), "4");
   spec.visible_gpus = {"GPU-a", "GPU-b", "GPU-c", "GPU-d"};
-  EXPECT_EQ(look(1, "CUDA_VISIBLE_DEVICES"), "GPU-c");
-  EXPECT_EQ(look(1, "GPU_DEVICE_ORDINAL"), "unset") << "OpenCL knows no names";
+  EXPECT_EQ(look("CUDA_VISIBLE_DEVICES"), "GPU-c");
+  EXPECT_EQ(look("GPU_DEVICE_ORDINAL"), "unset") << "OpenCL knows no names";
   step.layout.nodes[1].gpus.clear();
-  step.task.gpus_per_task = 0;
-  EXPECT_EQ(look(0, "CUDA_VISIBLE_DEVICES"), "");
-  EXPECT_EQ(look(0, "ARES_STEP_GPUS"), "unset");
+  gpus.emplace();
+  EXPECT_EQ(look("CUDA_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(look("ARES_STEP_GPUS"), "unset");
 }
 
 TEST(TaskEnvironment, MasterIsTheFirstNodeByItsAddress) {
