@@ -32,6 +32,9 @@ struct Flags {
 };
 
 // State shared by all commands. The connection is opened at first use.
+// By this machine; also if that cannot be found out now.
+bool is_user_known(const std::string& name);
+
 class Context {
  public:
   cli::CommonOptions common;

@@ -7,6 +7,7 @@
 #include "aacctmgr/command.h"
 #include "aacctmgr/edit/preview.h"
 #include "cli/output/text.h"
+#include "os/users.h"
 #include "proto/accounts_convert.h"
 
 namespace ares::aacctmgr {
@@ -27,7 +28,29 @@ Error explain(Error error) {
   return error;
 }
 
+// They may be known to the nodes alone, or misspelt.
+void warn_of_unknown_users(const std::vector<Change>& changes) {
+  constexpr std::size_t kNamed = 10;
+  std::string names;
+  std::size_t count = 0;
+  for (const Change& change : changes) {
+    if (change.verb != Change::Verb::add || change.key.kind != RecordKind::user) continue;
+    const std::string& name = std::get<User>(*change.after).name;
+    if (is_user_known(name)) continue;
+    if (++count <= kNamed) names += (names.empty() ? "" : ", ") + name;
+  }
+  if (count == 0) return;
+  std::fprintf(
+      stderr, "aacctmgr: warning: this machine does not know %s%s\n", names.c_str(),
+      count > kNamed ? (" and " + std::to_string(count - kNamed) + " other users").c_str() : "");
+}
+
 }  // namespace
+
+bool is_user_known(const std::string& name) {
+  const auto found = os::find_user(name);
+  return found || found.error().code != ErrorCode::not_found;
+}
 
 Result<api::Response> Context::call(api::Request request, cli::RetryPolicy policy) {
   if (!client_) {
@@ -136,6 +159,7 @@ Result<int> Context::change(const Snapshot& before, const Records& after) {
   }
   if (!flags.quiet || (!flags.immediate && !flags.dry_run))
     std::printf("%s", preview(changes).c_str());
+  warn_of_unknown_users(changes);
   if (flags.dry_run) {
     if (!flags.quiet) std::printf("Would be: %s\n", count_text(changes).c_str());
     return 0;

@@ -227,6 +227,13 @@ def test_records_are_unchanged_after_a_controller_restart(cluster):
     assert mgr(cluster, "dump").stdout == before
 
 
+def test_a_user_that_the_machine_does_not_know_is_named(cluster):
+    site(cluster)
+    done = do(cluster, "add user nosuchuser account=physics")
+    assert "aacctmgr: warning: this machine does not know nosuchuser" in done.stderr
+    assert mgr(cluster, "-nP", "show", "problem").stdout.splitlines() == ["user nosuchuser is not known on this machine"]
+
+
 def test_accounts_without_users_and_users_without_accounts_are_shown(cluster):
     site(cluster)
     do(cluster, "add account empty")

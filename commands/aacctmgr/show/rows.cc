@@ -64,7 +64,7 @@ class Listing {
         break;
       case Entity::tres: tres(); break;
       case Entity::problem:
-        for (std::string& text : problems(snapshot_)) add().text = std::move(text);
+        for (std::string& text : problems(snapshot_, options_)) add().text = std::move(text);
         break;
       case Entity::transaction:
       case Entity::runaway_jobs: break;
@@ -194,7 +194,7 @@ Rows rows_of(const Snapshot& snapshot, Entity entity, const Where& where,
   return Listing(snapshot, where, options).run(entity);
 }
 
-std::vector<std::string> problems(const Snapshot& snapshot) {
+std::vector<std::string> problems(const Snapshot& snapshot, const ListingOptions& options) {
   const Records& records = snapshot.records;
   std::set<std::string> used_accounts, users_somewhere;
   each_of<Association>(records, RecordKind::association, [&](const Association& one) {
@@ -215,6 +215,8 @@ std::vector<std::string> problems(const Snapshot& snapshot) {
       found.push_back("user " + user.name + " is in no account");
     else if (user.default_account.empty())
       found.push_back("user " + user.name + " has no default account");
+    if (options.knows_user && !options.knows_user(user.name))
+      found.push_back("user " + user.name + " is not known on this machine");
   });
   each_of<Wckey>(records, RecordKind::wckey, [&](const Wckey& wckey) {
     if (!users_somewhere.contains(wckey.key.user))

@@ -13,6 +13,8 @@ struct ListingOptions {
   bool with_associations = false;
   bool with_coordinators = false;  // Adds the field Coordinators.
   bool tree = false;
+  bool (*knows_user)(const std::string& name) =
+      nullptr;  // of the machine, for problems; null: each
 };
 
 // The rows, and the storage of names that are not records themselves (coordinators).
@@ -27,9 +29,9 @@ Rows rows_of(const Snapshot& snapshot, Entity entity, const Where& where,
              const ListingOptions& options);
 
 // Describes probable mistakes: accounts without users below them, users without an account or
-// default account, wckeys that no user has, references to missing or disallowed records, and users
+// default account or that the machine does not know, wckeys that no user has, references to missing or disallowed records, and users
 // whose jobs must name a QOS.
-std::vector<std::string> problems(const Snapshot& snapshot);
+std::vector<std::string> problems(const Snapshot& snapshot, const ListingOptions& options = {});
 
 // The same records as JSON: the maps accounts, users, associations, qos and wckeys, with amounts as
 // numbers.

@@ -23,6 +23,7 @@ struct Switches {
 
 Result<Switches> take_switches(const Words& operands) {
   Switches switches;
+  switches.listing.knows_user = is_user_known;
   for (const std::string& word : operands) {
     const std::string plain = cli::lower(word);
     if (plain == "withassoc" || plain == "withassocs" || plain == "assoc") {
