@@ -127,7 +127,7 @@ def test_file_that_cannot_be_opened_is_named(cluster):
 
 def test_what_a_step_cannot_do_is_refused_by_name(cluster):
     lines = said(cluster, """
-        for words in --cpu-bind=nosuch --gpu-bind=none --gres=gpu:1 --gpus=0.5 --mpi=pmi2 --distribution=plane=2; do
+        for words in --cpu-bind=nosuch --gpu-bind=nosuch --gres=gpu:1 --gpus=0.5 --mpi=pmi2 --distribution=plane=2; do
           arun $words -n1 true && echo ran
         done
         true
