@@ -154,7 +154,8 @@ std::vector<Field<Partition>> partition_fields() {
           "cancel: they are ended for good. The state is PREEMPTED. suspend: they are suspended, "
           "release their CPUs and nothing else, and resume by themselves as soon as these are "
           "free, before jobs of the same or a lower tier start; jobs of higher tiers come first as "
-          "long as there are any. Members of a gang, jobs that name several kinds of GPUs, arrays "
+          "long as there are any; jobs in pods of Kubernetes, which keep their CPUs, are not "
+          "preempted. Members of a gang, jobs that name several kinds of GPUs, arrays "
           "with a limit on their running tasks and jobs to which a plugin of the scheduler applies "
           "do not preempt."),
   };

@@ -71,8 +71,9 @@ std::string print_shared(const Config& config, const std::vector<Field<Policy>>&
 
 // Keys of `policy` that release 0.1.0 did not have.
 constexpr std::string_view kLaterKeys[] = {
-    "dead_node_timeout", "launch_guard",  "max_clock_offset", "return_to_service",
-    "resume_timeout",    "dynamic_nodes", "expedite",         "master_ports"};
+    "dead_node_timeout", "launch_guard",   "max_clock_offset",
+    "return_to_service", "resume_timeout", "dynamic_nodes",
+    "expedite",          "master_ports",   "enforce_partition_limits"};
 
 // A later key with its default is not part of the hash. Otherwise each upgrade would change the hash,
 // and with it undo what `actl update partition` has changed.

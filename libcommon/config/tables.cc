@@ -45,6 +45,21 @@ std::string print_gpu_list(const std::vector<Gpu>& gpus) {
   return out;
 }
 
+Type<PartitionLimits> partition_limits_type() {
+  const std::vector<std::string> words(kPartitionLimitsNames.begin(), kPartitionLimitsNames.end());
+  const auto choice = choice_type(words);
+  return {choice.name,
+          [words, choice](const Value& value) -> Result<PartitionLimits> {
+            return choice.parse(value).map([&](const std::string& word) {
+              return static_cast<PartitionLimits>(std::find(words.begin(), words.end(), word) -
+                                                  words.begin());
+            });
+          },
+          [](const PartitionLimits& limits) {
+            return std::string(kPartitionLimitsNames[static_cast<std::size_t>(limits)]);
+          }};
+}
+
 Type<GpuSpec> gpus_type() {
   return {"TYPE:COUNT,... | {topology: FILE}",
           [](const Value& value) -> Result<GpuSpec> {
@@ -267,6 +282,13 @@ std::vector<Field<Policy>> policy_fields() {
           "other attempt with the same first node has: its tasks find it in MASTER_PORT. "
           "They should lie outside of net.ipv4.ip_local_port_range of the nodes. NONE: "
           "there is no MASTER_PORT."),
+      field<Policy>("enforce_partition_limits", &Policy::enforce_partition_limits,
+                    partition_limits_type(),
+                    "What happens to a job that is over max_time or max_nodes of a "
+                    "partition when it is submitted. any: it is refused if none of its partitions "
+                    "permits it. all: it is refused if one of them does not. none: it is "
+                    "accepted, and waits with PartitionTimeLimit or PartitionNodeLimit until the "
+                    "limit or the job is changed. Slurm's EnforcePartLimits."),
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),

@@ -22,6 +22,8 @@ partitions:
   - {{name: right, nodes: "n[3-4]", default_memory_per_cpu: 500M}}
   - {{name: low, nodes: "n[1-4]", default_memory_per_cpu: 500M}}
   - {{name: high, nodes: "n[1-4]", default_memory_per_cpu: 500M, tier: 5}}
+  - {{name: p1, nodes: "n[1-4]", default_memory_per_cpu: 500M, max_nodes: 1}}
+  - {{name: p2, nodes: "n[1-4]", default_memory_per_cpu: 500M, max_nodes: 2}}
 """
 TOPOLOGY = """
 topologies:
@@ -68,6 +70,30 @@ def test_ac059_switches_are_given_up_after_the_time(cluster):
     cluster.wait_state(gives_up, "RUNNING", seconds=60)
     assert nodes_of(cluster, gives_up) == "n[1,3]", "under two switches"
     assert cluster.queue(waiting) == "PENDING"
+
+
+@pytest.mark.parametrize("enforced, two, three", [("all", None, None), ("any", "p2", None), ("none", "p2", "PENDING")])
+def test_ac019_limits_of_partitions_are_enforced_as_the_site_says(cluster, enforced, two, three):
+    config = cluster.dir / "ares.yaml"
+    config.write_text(re.sub(r"^policy:\n", f"policy:\n  enforce_partition_limits: {enforced}\n",
+                             re.sub(r"  enforce_partition_limits: .*\n", "", config.read_text()), flags=re.MULTILINE))
+    cluster.run("actl", "reconfigure")
+    jobs = {}
+    for nodes, expected in ((2, two), (3, three)):
+        done = cluster.run("asub", "--parsable", "-p", "p1,p2", f"-N{nodes}", "--wrap", "sleep 300", check=False)
+        assert (done.returncode == 0) == (expected is not None), done.stdout + done.stderr
+        jobs[nodes] = done.stdout.strip()
+        if expected is None:
+            assert f"needs {nodes} nodes; partition p1 allows a job 1" in done.stderr
+    if two:
+        cluster.wait_state(jobs[2], "RUNNING")
+        assert cluster.queue(jobs[2], "%P") == two
+    if three:
+        until(lambda: cluster.queue(jobs[3], "%t %r") == "PD PartitionNodeLimit")
+        cluster.run("actl", "update", "partition=p2", "MaxNodes=3")
+        cluster.cancel(jobs[2])
+        cluster.wait_state(jobs[3], "RUNNING")
+        cluster.run("actl", "update", "partition=p2", "MaxNodes=2")
 
 
 def test_ac063_gres_and_gpus_per_node_say_the_same(cluster):

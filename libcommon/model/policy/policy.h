@@ -2,9 +2,11 @@
 // Made by config/, shared by every thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -81,6 +83,14 @@ inline constexpr std::uint32_t kReturnNever = 0;   // none that was lost
 inline constexpr std::uint32_t kReturnLost = 1;    // those that were lost
 inline constexpr std::uint32_t kReturnAlways = 2;  // also those that an operator set down
 
+// Jobs over a limit of a partition, in time or nodes, that name it.
+enum class PartitionLimits : std::uint8_t {
+  any,   // are refused if no partition of the job permits them
+  all,   // are refused if one of the job's partitions does not
+  none,  // are accepted, and wait until the limit is raised
+};
+inline constexpr std::array<std::string_view, 3> kPartitionLimitsNames{"any", "all", "none"};
+
 // TCP ports of nodes, both ends included; first = 0: none.
 struct PortRange {
   std::uint16_t first = 0, last = 0;
@@ -119,6 +129,7 @@ struct Policy {
   std::uint32_t max_script_bytes = 4 << 20;
   std::uint32_t max_environment_bytes = 2 << 20;
   bool requeue_default = true;
+  PartitionLimits enforce_partition_limits = PartitionLimits::any;
 
   Backfill backfill;
   std::map<std::string, Backfill> backfill_of;  // partitions with rules different from the site's

@@ -17,6 +17,43 @@ IntervalSet every_second(std::uint32_t count) {
   return set;
 }
 
+// AC-019: p1 permits a job one node, p2 two.
+TEST(Submit, LimitsOfPartitionsAreEnforcedAsTheSiteSays) {
+  for (const auto& [enforced, two, three] : {std::tuple{PartitionLimits::any, true, false},
+                                             std::tuple{PartitionLimits::all, false, false},
+                                             std::tuple{PartitionLimits::none, true, true}}) {
+    Policy policy = Cluster::default_policy();
+    policy.enforce_partition_limits = enforced;
+    Cluster c(4, policy);
+    ApplyConfig config;
+    config.hash = 8;
+    for (int i = 1; i <= 4; ++i)
+      config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+    for (const std::uint32_t most : {1U, 2U}) {
+      Partition partition = *c.state().partitions.find("main");
+      partition.name = "p" + std::to_string(most);
+      partition.max_nodes = most;
+      partition.max_time = Seconds{3600};
+      partition.is_default = false;
+      config.partitions.push_back(std::move(partition));
+    }
+    c.run({config});
+    JobSpec spec = Cluster::spec();
+    spec.partitions = {"p1", "p2"};
+    spec.time_limit = Seconds{60};
+    for (const auto& [nodes, accepted] : {std::pair{2U, two}, std::pair{3U, three}}) {
+      spec.min_nodes = spec.max_nodes = spec.tasks = nodes;
+      const Reply reply = c.try_submit(spec);
+      EXPECT_EQ(!reply.failed, accepted) << static_cast<int>(enforced) << " " << nodes;
+    }
+    spec.min_nodes = spec.max_nodes = spec.tasks = 1;
+    spec.time_limit = Seconds{7200};
+    EXPECT_EQ(!c.try_submit(spec).failed, three);
+    spec.min_nodes = spec.max_nodes = spec.tasks = 5;
+    EXPECT_TRUE(c.try_submit(spec).failed) << "no limit: there are not so many nodes";
+  }
+}
+
 TEST(Submit, ImpossibleRequestsAreRefused) {
   const Bad cases[] = {
       {"partition", [](JobSpec& s) { s.partitions = {"nope"}; },

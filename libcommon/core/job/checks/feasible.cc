@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/saturating.h"
-#include "core/accounts/limits/partition_bounds.h"
 #include "core/job/checks/container_checks.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
@@ -332,10 +331,6 @@ static std::string why_all_impossible(const ClusterState& state, const JobSpec& 
 std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition) {
   if (!spec.gpu_alternatives.empty()) return why_all_impossible(state, spec, partition);
-  const auto most = bounds_of(state.accounting, spec, partition).max_nodes;
-  if (most && spec.min_nodes > *most)
-    return "needs " + std::to_string(spec.min_nodes) + " nodes; partition " + partition.name +
-           " allows a job " + std::to_string(*most);
   const auto constraint = parse_constraints(spec.features);
   if (!constraint) return constraint.error().message;
   const Names excluded(spec.excluded_nodes);

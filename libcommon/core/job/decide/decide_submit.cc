@@ -107,28 +107,50 @@ Status check_open(const ClusterState& state, const std::vector<std::string>& par
   return {};
 }
 
+namespace {
+
+// Limits of the partition itself, which may be raised.
+Status check_partition_limits(const DecisionContext& q, const JobSpec& spec,
+                              const Partition& partition) {
+  const PartitionBounds bounds = bounds_of(q.state.accounting, spec, partition);
+  const bool unlimited = spec.time_limit && *spec.time_limit == Seconds{0};
+  if (bounds.max_time && spec.time_limit && (unlimited || *spec.time_limit > *bounds.max_time))
+    return fail(bad(std::string(kBadLimit) + ": partition " + partition.name + " allows at most " +
+                    format_time_limit(*bounds.max_time)));
+  if (bounds.max_nodes && spec.min_nodes > *bounds.max_nodes)
+    return fail(bad(std::string(kBadNodes) + ": needs " + std::to_string(spec.min_nodes) +
+                    " nodes; partition " + partition.name + " allows a job " +
+                    std::to_string(*bounds.max_nodes)));
+  return {};
+}
+
+Status check_possible(const DecisionContext& q, const JobSpec& spec, const Partition& partition) {
+  std::string why = why_impossible(q.state, spec, partition);
+  if (why.empty()) why = why_network_forbids(q.policy, spec, partition);
+  if (why.empty()) return {};
+  return fail(bad(std::string(kBadNodes) + ": " + why));
+}
+
+}  // namespace
+
 Status check_partitions(const DecisionContext& q, const JobSpec& spec,
                         const std::vector<std::string>& names) {
+  if (spec.time_limit && *spec.time_limit < Seconds{0})
+    return fail(bad(std::string(kBadLimit) + ": it is negative"));
+  const PartitionLimits enforced = q.policy.enforce_partition_limits;
   std::optional<Error> first;
+  bool some = false;  // a partition may run it
   for (const std::string& name : names) {
     const Partition& partition = *q.state.partitions.find(name);
-    Error error;
-    const bool unlimited = spec.time_limit && *spec.time_limit == Seconds{0};
-    if (spec.time_limit && *spec.time_limit < Seconds{0}) {
-      error = bad(std::string(kBadLimit) + ": it is negative");
-    } else if (const auto most = bounds_of(q.state.accounting, spec, partition).max_time;
-               most && spec.time_limit && (unlimited || *spec.time_limit > *most)) {
-      error = bad(std::string(kBadLimit) + ": partition " + name + " allows at most " +
-                  format_time_limit(*most));
-    } else if (std::string why = why_impossible(q.state, spec, partition); !why.empty()) {
-      error = bad(std::string(kBadNodes) + ": " + why);
-    } else if (why = why_network_forbids(q.policy, spec, partition); !why.empty()) {
-      error = bad(std::string(kBadNodes) + ": " + why);
-    } else {
-      return {};
-    }
-    if (!first) first = std::move(error);
+    Status good =
+        enforced == PartitionLimits::none ? Status() : check_partition_limits(q, spec, partition);
+    if (!good && enforced == PartitionLimits::all) return good;
+    if (good) good = check_possible(q, spec, partition);
+    some = some || good;
+    if (!good && !first) first = std::move(good.error());
+    if (some && enforced != PartitionLimits::all) return {};
   }
+  if (some) return {};
   return fail(*first);
 }
 
