@@ -85,6 +85,11 @@ class GateTest : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     ASSERT_TRUE(fs::exists(folder + "/" + name)) << name;
   }
+  // The kubelet reads it only after the end, so it need not appear at once as a whole.
+  void await_result() {
+    for (int i = 0; i < 2000 && !kubernetes::decode_result(read("result")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   GateResult result() {
     const auto got = kubernetes::decode_result(read("result"));
     EXPECT_TRUE(got) << read("result");
@@ -265,7 +270,7 @@ TEST_F(GateOutputTest, AScriptThatPrintsMuchWaitsUntilItIsStored) {
     output += read_output(1);
   }
   // It is not over before the rest is known to be stored, but the result is there.
-  await_file("result");
+  await_result();
   EXPECT_EQ(result().end, GateResult::End::exited);
   EXPECT_EQ(::waitpid(process, nullptr, WNOHANG), 0);
   write("pod/output", kubernetes::encode(kubernetes::OutputState{output.size(), 0}));
