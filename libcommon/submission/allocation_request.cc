@@ -13,10 +13,10 @@ namespace {
 
 // They are about the script, its files or its repetition, or about a call that does not wait.
 constexpr std::string_view kOfBatchJobs[] = {
-    "array",     "chdir",     "error",        "export",     "from",    "gang",
-    "gang-min",  "gang-size", "gang-timeout", "hold",       "input",   "no-requeue",
-    "open-mode", "output",    "parsable",     "request-id", "requeue", "spare-nodes",
-    "test-only", "verbose",   "wait",         "wrap"};
+    "array",       "chdir",     "error",     "export",       "export-file", "from",
+    "gang",        "gang-min",  "gang-size", "gang-timeout", "hold",        "input",
+    "no-requeue",  "open-mode", "output",    "parsable",     "request-id",  "requeue",
+    "spare-nodes", "test-only", "verbose",   "wait",         "wrap"};
 
 bool is_of_allocations(const cli::Option& option) {
   return std::find(std::begin(kOfBatchJobs), std::end(kOfBatchJobs), option.name) ==

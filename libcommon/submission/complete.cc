@@ -8,6 +8,7 @@
 #include "model/job/mail.h"
 #include "submission/hint_options.h"
 #include "submission/submission.h"
+#include "submission/translated_options.h"
 
 namespace ares::submission {
 namespace {
@@ -48,6 +49,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
     spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : printable(base));
   }
   if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
+  if (Status good = complete_tasks_per_gpu(target); !good) return good;
   fit_nodes_to_tasks(target);
   check_mail(target);
   if (spec.tasks() == 0 && spec.min_nodes() > 0 && spec.gpus_per_task().empty()) {

@@ -27,16 +27,33 @@ struct Hint {
 
 // An argument in brackets may be left out.
 constexpr Hint kHints[] = {
+    {0, "acctg-freq", "INTERVALS", "usage is sampled as often as the node's daemon does it"},
     {0, "contiguous", "", "nodes are chosen by the partition's topology; see --switches"},
     {'S', "core-spec", "COUNT", "no cores are set aside for the system within a job", true},
+    {0, "cpu-freq", "FREQUENCY", "the CPUs run as the machine has set them"},
+    {0, "delay-boot", "MINUTES", "no node is booted for a job"},
+    {0, "extra", "TEXT", "the text is not kept; see --comment"},
     {0, "get-user-env", "[TIMEOUT]", "the job gets the environment of the caller; see --export"},
+    {0, "gpu-freq", "FREQUENCY", "the GPUs run as the machine has set them"},
+    {0, "gres-flags", "FLAGS",
+     "CPUs near the job's GPUs are taken first, and others where these do not suffice"},
+    {0, "ignore-pbs", "", "lines that begin with #PBS are comments"},
+    {0, "mcs-label", "LABEL",
+     "jobs have no labels; --exclusive=user shares nodes with no other user"},
     {0, "network", "TYPE", "the job uses the networks that its programs choose"},
     {'k', "no-kill", "[off]", "a job ends when one of its nodes fails; see --spare-nodes"},
     {0, "ntasks-per-core", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
     {0, "ntasks-per-socket", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
     {'O', "overcommit", "",
      "the job gets CPUs for each task; arun --overcommit runs more tasks than CPUs"},
+    {0, "oom-kill-step", "[0|1]", "a process that the kernel ends for its memory ends the job"},
+    {0, "profile", "KINDS", "no profile is kept; see astat(1) and aacct(1)"},
+    {0, "resv-ports", "[COUNT]", "the job has one port of its own, in MASTER_PORT"},
+    {0, "spread-job", "", "nodes are chosen by the partition's placement"},
+    {0, "stepmgr", "", "the job's first node runs its steps, as of every job"},
+    {0, "thread-spec", "COUNT", "no threads are set aside for the system within a job", true},
     {0, "tmp", "SIZE", "the size of a node's temporary disk is not looked at"},
+    {0, "use-min-nodes", "", "how many of a range of nodes a job gets is left to the scheduler"},
 };
 
 Status check(const Hint& hint, const std::string& value) {

@@ -7,7 +7,9 @@
 #include "cli/values/spec_values.h"
 #include "submission/container_options.h"
 #include "submission/hint_options.h"
+#include "submission/refused_options.h"
 #include "submission/submission.h"
+#include "submission/translated_options.h"
 
 namespace ares::submission {
 namespace {
@@ -16,63 +18,6 @@ using namespace cli;  // Option values.
 using Apply = std::function<Status(const std::string&)>;
 using SpecText = void (api::JobSpec::*)(const std::string&);
 using SpecCount = void (api::JobSpec::*)(std::uint32_t);
-
-constexpr const char* kContainers =
-    "name an image with --container-image, or run a container in the script, with apptainer, "
-    "enroot "
-    "or podman";
-constexpr const char* kX11 =
-    "a batch job has no display to forward; while it runs, log in to its node with ssh -X, see "
-    "ares-adopt(8)";
-
-// Options of Slurm's sbatch that are not implemented. They are refused by name.
-std::vector<cli::Unsupported> unsupported() {
-  return {
-      {0, "acctg-freq"},
-      {0, "batch"},
-      {0, "bb"},
-      {0, "bbf"},
-      {0, "cluster-constraint"},
-      {'M', "clusters"},
-      {0, "cluster"},
-      {0, "consolidate-segments", false},
-      {0, "container", true, kContainers},
-      {0, "container-id", true, kContainers},
-      {0, "container-name", true, kContainers},
-      {0, "cores-per-socket"},
-      {0, "cpu-freq"},
-      {0, "delay-boot"},
-      {0, "export-file"},
-      {0, "extra"},
-      {'B', "extra-node-info"},
-      {'F', "nodefile"},
-      {0, "gid"},
-      {0, "gpu-freq"},
-      {0, "gpus-per-socket"},
-      {0, "gres-flags"},
-      {0, "ignore-pbs", false},
-      {0, "mcs-label"},
-      {0, "mem-update"},
-      {0, "ntasks-per-gpu"},
-      {0, "oom-kill-step"},
-      {0, "profile"},
-      {0, "reboot", false},
-      {0, "resources"},
-      {0, "resv-ports"},
-      {0, "runtime"},
-      {0, "sockets-per-node"},
-      {0, "spread-job", false},
-      {0, "spread-segments", false},
-      {0, "stepmgr", false},
-      {0, "thread-spec"},
-      {0, "tres-bind"},
-      {0, "tres-per-task"},
-      {0, "uid"},
-      {'u', "usage", false},
-      {0, "use-min-nodes", false},
-      {0, "x11", false, kX11},
-  };
-}
 
 class Rows {
  public:
@@ -88,7 +33,8 @@ class Rows {
     command();
     for (cli::Option& row : container_options(s_)) table_.options.push_back(std::move(row));
     for (cli::Option& row : hint_options(s_)) table_.options.push_back(std::move(row));
-    table_.unsupported = unsupported();
+    for (cli::Option& row : translated_options(s_)) table_.options.push_back(std::move(row));
+    table_.unsupported = refused_options();
     table_.environment_prefix = "ASUB_";
     table_.stop_at_operand = true;
     cli::add_common_options(table_, s_.common);
@@ -200,7 +146,9 @@ class Rows {
         .excludes = {"cpus-per-task"};
     add(0, "gres", "gpu:TYPE:COUNT",
         "GPUs on each node; type and count may be left out. gpu:0.5, or gpu:a100:0.25, is a part "
-        "of one GPU, below 1 and with three decimals at most: other jobs may use the rest. Ares "
+        "of one GPU, below 1 and with three decimals at most: other jobs may use the rest; mps:50 "
+        "is "
+        "the same as gpu:0.5. Ares "
         "counts the parts and fills the fullest GPUs first; it does not limit the GPU memory and "
         "GPU time that a job uses. The job finds its part in ARES_GPU_FRACTION. A part cannot be "
         "combined with other GPUs, --gpu-topology, --exclusive, --cpus-per-gpu or --mem-per-gpu. "

@@ -68,7 +68,9 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
     wanted.spec.set_std_out(default_output(prefix, !wanted.spec.array().empty()));
   if (Status complete_now = complete(wanted, script->path, context.directory()); !complete_now)
     return fail(complete_now.error());
-  auto environment = context.environment(wanted.export_list);
+  auto environment = wanted.export_file.empty()
+                         ? context.environment(wanted.export_list)
+                         : environment_from_file(wanted.export_file, wanted.export_list);
   if (!environment) return fail(environment.error());
   context.add_to(wanted.spec);
   wanted.spec.set_command(script->path);

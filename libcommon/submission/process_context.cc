@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "base/printable.h"
@@ -109,6 +111,33 @@ Result<std::string> environment_for(const std::string& export_list,
   std::string packed;
   for (const auto& [name, value] : out) packed += name + "=" + value + '\0';
   return packed;
+}
+
+Result<std::string> environment_from_file(const std::string& path, const std::string& export_list) {
+  constexpr std::size_t kMost = 16u << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMost + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  std::error_code unknown;
+  if (!file.eof() || std::filesystem::is_directory(path, unknown))
+    return fail(text.size() > kMost ? ErrorCode::invalid_argument : ErrorCode::not_found,
+                "--export-file: cannot read " + quote(path) +
+                    (text.size() > kMost ? ", which is larger than 16 MiB" : ""));
+  std::vector<std::string> variables;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    std::string one = text.substr(at, end - at);
+    at = end + 1;
+    if (one.empty()) continue;
+    const std::size_t equals = one.find('=');
+    if (equals == std::string::npos || equals == 0 || one.find('\n') < equals)
+      return fail(ErrorCode::invalid_argument,
+                  "--export-file: " + quote(path) + " holds " + excerpt(one) +
+                      ", which is not NAME=VALUE; write it with env -0");
+    variables.push_back(std::move(one));
+  }
+  return environment_for(export_list, variables);
 }
 
 std::vector<std::string> process_environment() {

@@ -15,6 +15,10 @@ namespace ares::submission {
 Result<std::string> environment_for(const std::string& export_list,
                                     const std::vector<std::string>& all);
 
+// The same of the variables in a file, each followed by a zero byte. Not_found: it cannot be read;
+// invalid_argument: it is larger than 16 MiB or holds something else.
+Result<std::string> environment_from_file(const std::string& path, const std::string& export_list);
+
 std::vector<std::string> process_environment();
 
 // Adds limits, umask, host and time zone of this process.

@@ -22,6 +22,8 @@ struct Submission {
   std::optional<std::string> from;  // File that describes many jobs.
   bool test_only = false;
   std::string export_list = "ALL";
+  std::string export_file;          // path; empty: the variables of the process
+  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
   std::string request_id;
   std::string submit_line;  // the command line, for accounting (submission/submit_line.h)
   bool parsable = false;

@@ -392,3 +392,14 @@ def test_singletons_of_one_call_run_one_at_a_time(racks):
     for job in ids:
         racks.completed(job)
     assert racks.output(ids[0], "one.log").split() == ["b0", "e0", "b1", "e1", "b2", "e2"]
+
+
+def test_export_file_stands_for_the_submitters_variables(racks):
+    file = racks.work / "variables"
+    file.write_bytes(b"FROM_FILE=yes\0TEXT=two\nlines\0")
+    job = racks.wrap('echo "$FROM_FILE|$TEXT|$FROM_SHELL|$SLURM_JOB_ID"', f"--export-file={file}",
+                     env={**racks.environment(), "FROM_SHELL": "yes"})
+    racks.completed(job)
+    assert racks.output(job) == f"yes|two\nlines||{job}\n"
+    refused = racks.run("asub", "--export-file=/nowhere", "--wrap", "true", check=False)
+    assert refused.returncode == 1 and 'cannot read "/nowhere"' in refused.stderr

@@ -53,13 +53,38 @@ Status add_gpus(List& list, const std::string& text) {
   return {};
 }
 
-// gpu, gpu:2, gpu:a100, gpu:a100:2, gpu:0.5, gpu:a100:0.5
+// What follows "mps": hundredths of one GPU, as Slurm shares it by default: 50, a100:50.
+Status add_mps(List& list, const std::string& rest) {
+  constexpr std::uint64_t kOfOneGpu = 100;
+  const std::size_t colon = rest.rfind(':');
+  const std::string type = colon == std::string::npos ? "" : rest.substr(0, colon);
+  const auto hundredths =
+      parse_number(colon == std::string::npos ? rest : rest.substr(colon + 1), kOfOneGpu);
+  if (!hundredths || *hundredths == 0 || type.find_first_of(":=") != std::string::npos)
+    return bad("mps:" + rest + " is not mps:[TYPE:]COUNT, with a count of 1 to 100 for one GPU");
+  auto* gpu = list.Add();
+  gpu->set_type(type);
+  if (*hundredths == kOfOneGpu)
+    gpu->set_count(1);
+  else
+    gpu->set_part(static_cast<std::uint32_t>(*hundredths * kWholeGpu / kOfOneGpu));
+  return {};
+}
+
+// gpu, gpu:2, gpu:a100, gpu:a100:2, gpu:0.5, gpu:a100:0.5, mps:50
 Status add_gres(List& list, const std::string& text) {
   if (text.empty()) return bad("empty; write gpu:COUNT or gpu:TYPE:COUNT");
   for (std::string item : split(text, ',')) {
     if (item.starts_with("gres/")) item.erase(0, 5);
     const std::size_t colon = item.find(':');
     const std::string name = item.substr(0, colon);
+    if (name == "mps" && colon != std::string::npos) {
+      if (Status added = add_mps(list, item.substr(colon + 1)); !added) return added;
+      continue;
+    }
+    if (name == "shard")
+      return bad(
+          "how many shards a GPU has is not known here; say a part of one GPU, such as gpu:0.25");
     if (name != "gpu") return bad("the generic resource " + quote(name) + " is not supported yet");
     std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
     // gpu:a100 means one GPU of that type.

@@ -34,7 +34,15 @@ std::string refusal(const std::vector<std::string>& words) {
 
 TEST(HintOptions, HintsWithoutWhichAJobRunsAsWellAreWarnings) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--acctg-freq=30"}, "--acctg-freq has no effect: usage is sampled"},
       {{"--contiguous"}, "--contiguous has no effect"},
+      {{"--cpu-freq=high"}, "--cpu-freq has no effect: the CPUs run as the machine has set them"},
+      {{"--gpu-freq=low"}, "--gpu-freq has no effect"},
+      {{"--gres-flags=enforce-binding"}, "--gres-flags has no effect: CPUs near the job's GPUs"},
+      {{"--oom-kill-step"}, "--oom-kill-step has no effect"},
+      {{"--profile=all"}, "--profile has no effect"},
+      {{"--resv-ports=2"}, "--resv-ports has no effect: the job has one port"},
+      {{"--spread-job"}, "--spread-job has no effect"},
       {{"-S2"}, "--core-spec has no effect"},
       {{"--get-user-env=10L"}, "--get-user-env has no effect: the job gets the environment"},
       {{"--network=sn_all"}, "--network has no effect"},

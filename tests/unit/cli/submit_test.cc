@@ -175,6 +175,12 @@ TEST(Submission, InvalidAlternativesAreRefused) {
 TEST(Submission, PartsOfGpus) {
   EXPECT_EQ(spec({"--gres=gpu:0.5"}).gpus_per_node(0).part(), 500u);
   EXPECT_EQ(spec({"--gres=gpu:0.5"}).gpus_per_node(0).count(), 0u);
+  EXPECT_EQ(spec({"--gres=mps:50"}).SerializeAsString(),
+            spec({"--gres=gpu:0.5"}).SerializeAsString());
+  EXPECT_EQ(spec({"--gres=mps:a100:25"}).SerializeAsString(),
+            spec({"--gres=gpu:a100:0.25"}).SerializeAsString());
+  EXPECT_EQ(spec({"--gres=mps:100"}).SerializeAsString(),
+            spec({"--gres=gpu:1"}).SerializeAsString());
   const api::JobSpec typed = spec({"--gres=gpu:a100:0.25"});
   EXPECT_EQ(typed.gpus_per_node(0).type(), "a100");
   EXPECT_EQ(typed.gpus_per_node(0).part(), 250u);
@@ -441,7 +447,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"-L", "a@db"}, "--licenses: a licence of another server (@) is not supported yet"},
         Case{{"--time-min=0"}, "--time-min: \"0\": the least time must be a minute or more"},
         Case{{"--deadline=someday"}, "--deadline: "},
-        Case{{"--gres=shard:2"}, "--gres: the generic resource \"shard\" is not supported yet"},
+        Case{{"--gres=shard:2"}, "--gres: how many shards a GPU has is not known here; say a part"},
+        Case{{"--gres=mps:101"},
+             "--gres: mps:101 is not mps:[TYPE:]COUNT, with a count of 1 to 100"},
+        Case{{"--gres=mps:0"}, "--gres: mps:0 is not"},
+        Case{{"--gres=mps"}, "--gres: the generic resource \"mps\" is not supported yet"},
         Case{{"--gpus=a100:x"}, "--gpus: \"a100:x\" is not [TYPE:]COUNT"},
         Case{{"-w", "n[1-"}, "--nodelist: "},
         Case{{"-w", "/nowhere/nodes"}, "--nodelist: cannot read the list of nodes in the file"},
@@ -455,7 +465,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--mem-per-gpu=1", "--mem=1"}, "--mem-per-gpu and --mem are mutually exclusive"},
         Case{{"--gpus-per-task=1", "--cpus-per-gpu=1", "--cpus-per-task=2"},
              "--cpus-per-gpu and --cpus-per-task are mutually exclusive"},
-        Case{{"--ntasks-per-gpu=1"}, "--ntasks-per-gpu is not supported yet"},
+        Case{{"--mem-update=1"}, "--mem-update is not supported yet"},
         Case{{"--x11"},
              "--x11 is not supported: a batch job has no display to forward; while it runs, log in "
              "to its node with ssh -X, see ares-adopt(8)"},
