@@ -69,12 +69,23 @@ Result<OwnJob> allocate(Wanted& wanted, const std::string& program) {
                 std::move(*allocation)};
 }
 
-Status refuse_options_of_allocations(const Wanted& wanted) {
-  if (wanted.of_allocation.empty()) return {};
-  return fail(ErrorCode::invalid_argument,
-              "--" + wanted.of_allocation.front() +
-                  " asks for an allocation, and within a job there is one; not supported for a "
-                  "step yet");
+// Within a job there is an allocation, so options that ask for one have no effect. Those by which a step
+// would have other tasks, nodes or resources are refused.
+Status check_options_of_allocations(const Wanted& wanted) {
+  constexpr std::string_view kChangeSteps[] = {"constraint",     "cpus-per-gpu", "gpu-topology",
+                                               "mem-per-gpu",    "min-nvlink",   "nodefile",
+                                               "ntasks-per-gpu", "tres-bind",    "tres-per-task"};
+  for (const std::string& name : wanted.of_allocation)
+    if (std::find(std::begin(kChangeSteps), std::end(kChangeSteps), name) != std::end(kChangeSteps))
+      return fail(ErrorCode::invalid_argument,
+                  "--" + name +
+                      " asks for an allocation, and within a job there is one; not supported for a "
+                      "step yet");
+  if (wanted.quiet) return {};
+  for (const std::string& name : wanted.of_allocation)
+    std::fprintf(stderr, "%s: warning: --%s has no effect within a job\n", wanted.program.c_str(),
+                 name.c_str());
+  return {};
 }
 
 // Connects to the job again, for one step after the other.
@@ -175,7 +186,7 @@ Result<int> run_step(Wanted& wanted, const cli::Words& operands) {
     return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
   fill_in_process(wanted);
   if (wanted.job.empty() && !is_within_job()) return run_in_own_job(wanted, operands);
-  if (Status good = refuse_options_of_allocations(wanted); !good) return fail(good.error());
+  if (Status good = check_options_of_allocations(wanted); !good) return fail(good.error());
   if (Status set = set_resources(wanted.resources, false, wanted.request); !set)
     return fail(set.error());
   return run_in([&] { return find_job("arun", wanted.common, wanted.job, wanted.quiet); }, wanted,

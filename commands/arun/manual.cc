@@ -32,7 +32,10 @@ cli::Manual manual() {
            "step whose node or whose arun is lost ends.",
            "Where there is no job, arun gets an allocation as aalloc(1) does, with the options of "
            "asub, runs the program as its only step, and ends the job with the program's exit "
-           "code. In the environment of aalloc, or with --jobid, it runs the step in that job."},
+           "code. In the environment of aalloc, or with --jobid, it runs the step in that job. "
+           "Within "
+           "a job an option that only asks for an allocation, such as --partition, has no effect, "
+           "and a warning says so."},
       .sections =
           {{"VARIABLES OF A TASK", variables},
            {"PROGRAMS BY TASK",

@@ -185,3 +185,26 @@ def test_running_steps_are_listed(cluster):
     assert cluster.run("actl", "show", "step", f"{job}.7", check=False).returncode == 1
     cluster.cancel(job)
     cluster.wait_end(job)
+
+
+def test_options_of_allocations_have_no_effect_within_a_job(cluster):
+    _, lines = said(cluster, """
+        arun -n1 --partition=main -A chem --cpu-freq=high echo ran 2>&1
+        arun -n1 -Q --partition=main echo ran again 2>&1
+        arun -n1 --constraint=fast echo never 2>&1; echo code $?
+        """)
+    assert lines[-1] == "code 1" and "never" not in lines
+    for option in ("--partition", "--account", "--cpu-freq"):
+        assert f"arun: warning: {option} has no effect within a job" in lines
+    assert lines.count("ran") == 1 and lines.count("ran again") == 1
+    assert sum("warning" in line for line in lines) == 3
+    assert "--constraint asks for an allocation" in lines[-2]
+
+
+def test_tasks_for_each_gpu_see_their_gpu(cluster):
+    _, lines = said(cluster, """
+        echo $SLURM_NTASKS $CUDA_VISIBLE_DEVICES
+        arun bash -c 'echo task $SLURM_PROCID $CUDA_VISIBLE_DEVICES'
+        """, "--gpus=2", "--ntasks-per-gpu=2", "-N1")
+    assert lines[0] == "4 0,1"
+    assert sorted(lines[1:]) == ["task 0 0", "task 1 0", "task 2 1", "task 3 1"]
