@@ -25,7 +25,8 @@ NodeHost::MakeNode make_found_node(NodeHost& host, const config::Config& config,
                    .fresh_uuid = kNoSpool,
                    .enforced = plugin.enforced,
                    .joins = join,
-                   .allocation_timeout = config.node.allocation_timeout};
+                   .allocation_timeout = config.node.allocation_timeout,
+                   .slurm_variables = config.node.slurm_variables};
     setup.incarnation = found.incarnation;
     auto node = HostedNode::open(std::move(setup), host.plugin(), send, log_of(found.name),
                                  {os::wall_now(), os::boot_now()});

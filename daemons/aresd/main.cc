@@ -208,7 +208,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
         .offered_cpus = reserved.empty() ? ares::IntervalSet() : layout.cpus(),
         .gpu_numa_nodes = ares::aresd::gpu_numa_nodes(*inventory, layout),
         .gpu_names = std::move(gpu_names),
-        .allocation_timeout = config.node.allocation_timeout};
+        .allocation_timeout = config.node.allocation_timeout,
+        .slurm_variables = config.node.slurm_variables};
     if (gpus.look) setup.agent.look_at_gpus = [&look = *gpus.look] { look.ask(); };
     if (const std::string& program = config.node.reboot_program; !program.empty())
       setup.agent.reboot = [program, name] {

@@ -156,6 +156,9 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "How long an allocation of aalloc, or of arun outside of a job, lasts "
                         "while its command has no connection to it. The command connects again by "
                         "itself; after this time its job ends."),
+      field<NodeConfig>("slurm_variables", &NodeConfig::slurm_variables, boolean_type(),
+                        "Set Slurm's names of variables in jobs, too: SLURM_JOB_ID beside "
+                        "ARES_JOB_ID; see ares-environment(7). Takes effect when aresd starts."),
       field<NodeConfig>("task_epilog", &NodeConfig::task_epilog, program_type(),
                         "Program that runs as the job's user after its script, in its directory "
                         "and environment. A failure is written to the job's standard error and "

@@ -139,6 +139,7 @@ struct NodeConfig {
   std::uint16_t step_port = 0;                 // TCP, for steps of other nodes; 0 = any
   // How long an allocation of aalloc or arun lasts without a connection of that command.
   Seconds allocation_timeout{60};
+  bool slurm_variables = true;
   std::string reboot_program;             // run by `actl reboot`; empty = none
   Seconds gpu_discovery_timeout{60};      // 1 at least
   bool check_gpus = true;                 // before a job gets them

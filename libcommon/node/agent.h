@@ -63,6 +63,7 @@ struct AgentSetup {
   // Passes a signal on to a step of an attempt that runs here. Null: no steps run here.
   std::function<void(const SignalStep&)> signal_step{};
   Seconds allocation_timeout{60};  // of interactive allocations without their command
+  bool slurm_variables = true;     // in the environment of jobs
 };
 
 class NodeAgent final : public ExecutorEvents {

@@ -169,6 +169,7 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   step.task_epilog = setup_.task_epilog;
   step.pam_service = setup_.pam_service;
   step.allocation_timeout = setup_.allocation_timeout;
+  step.slurm_variables = setup_.slurm_variables;
   if (!setup_.private_tmp.empty())
     step.private_tmp = setup_.private_tmp + "/" + directory_name(launch.attempt);
   const std::vector<GpuIndex>& own = launch.share.gpus;

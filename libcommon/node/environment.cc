@@ -353,7 +353,8 @@ std::vector<std::pair<std::string, std::optional<std::string>>> gpu_variables(
         std::end(kOfTheStep))
       continue;
     Value value = row.value(facts);
-    if (auto slurms = slurm_name(row.about.name)) variables.emplace_back(std::move(*slurms), value);
+    if (auto slurms = slurm_name(row.about.name); slurms && spec.slurm_variables)
+      variables.emplace_back(std::move(*slurms), value);
     variables.emplace_back(row.about.name, std::move(value));
   }
   return variables;
@@ -447,7 +448,7 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
     if (row.yields && variables.contains(row.about.name)) continue;
     const std::optional<std::string> slurms = slurm_name(row.about.name);
     if (Value value = row.value(facts)) {
-      if (slurms) variables.insert_or_assign(*slurms, *value);
+      if (slurms && spec.slurm_variables) variables.insert_or_assign(*slurms, *value);
       variables.insert_or_assign(std::string(row.about.name), std::move(*value));
     } else if (row.about.name.starts_with("ARES")) {  // left over from an enclosing job
       variables.erase(std::string(row.about.name));

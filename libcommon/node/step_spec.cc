@@ -252,6 +252,7 @@ std::string encode(const StepSpec& spec) {
   put_text(out, "pam_service", spec.pam_service);
   if (!spec.private_tmp.empty()) out.put("private_tmp", spec.private_tmp);
   out.put("allocation_timeout", spec.allocation_timeout.count());
+  if (!spec.slurm_variables) out.put("slurm_variables", 0);
   put_texts(out, "step_address", launch.step_addresses);
   if (!launch.step_key.empty()) out.put("step_key", launch.step_key);
   if (launch.master_port != 0) out.put("master_port", launch.master_port);
@@ -319,6 +320,8 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   spec.private_tmp = in.text_or_empty("private_tmp");
   if (auto s = in.optional_number<std::int64_t>("allocation_timeout"))
     spec.allocation_timeout = Seconds(*s);
+  if (auto set = in.optional_number<std::uint32_t>("slurm_variables"))
+    spec.slurm_variables = *set != 0;
   launch.step_addresses = in.all("step_address");
   launch.step_key = in.text_or_empty("step_key");
   launch.master_port = in.number_or<std::uint16_t>("master_port", 0);

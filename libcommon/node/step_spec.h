@@ -60,6 +60,7 @@ struct StepSpec {
   std::string private_tmp{};
   // How long an interactive allocation lasts without its command.
   Seconds allocation_timeout{60};
+  bool slurm_variables = true;  // SLURM_JOB_ID beside ARES_JOB_ID, and the others alike
 };
 
 std::string encode(const StepSpec& spec);

@@ -186,7 +186,7 @@ std::vector<std::string> task_environment(const NodeLaunch& launch, std::uint32_
   for (const Row& row : kRows)
     if (Value value = row.value(facts);
         value && !(row.yields && variables.contains(row.about.name))) {
-      if (const auto slurms = node::slurm_name(row.about.name))
+      if (const auto slurms = node::slurm_name(row.about.name); slurms && spec.slurm_variables)
         variables.insert_or_assign(*slurms, *value);
       variables.insert_or_assign(std::string(row.about.name), std::move(*value));
     }
