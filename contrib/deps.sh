@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building and testing Ares needs on Debian 12. Does nothing, and says nothing, when all is there.
 #
-#   contrib/deps.sh          the compiler, the libraries, PostgreSQL, munge, pytest
+#   contrib/deps.sh          the compiler, the libraries, PostgreSQL, munge, pytest, mandoc
 #   contrib/deps.sh --dev    clang, its runtime for fuzzing, clang-format, clang-tidy, faketime for tests/fault/campaign.py,
 #                            user-mode-linux for contrib/uml.sh and the MPI whose programs tests run as well
 #
@@ -15,7 +15,7 @@ libpq-dev postgresql-15 libmunge-dev munge libsodium-dev
 libyaml-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libreadline-dev
 libhowardhinnant-date-dev libexpected-dev zlib1g-dev libhwloc-dev
 libcurl4-openssl-dev libssl-dev
-libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2"
+libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2 mandoc"
 
 case "${1-}" in
   '') ;;

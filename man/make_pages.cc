@@ -4,6 +4,7 @@
 
 #include "config/reference.h"
 #include "core/job/transitions.h"
+#include "environment_page.h"
 
 namespace {
 
@@ -36,8 +37,10 @@ int main(int argc, char** argv) {
     std::fputs(ares::config::reference_page().c_str(), stdout);
   } else if (page == "ares-job-states.7") {
     std::fputs(job_states_page().c_str(), stdout);
+  } else if (page == "ares-environment.7") {
+    std::fputs(ares::environment_page().c_str(), stdout);
   } else {
-    std::fputs("usage: make_pages ares.yaml.5 | ares-job-states.7\n", stderr);
+    std::fputs("usage: make_pages ares.yaml.5 | ares-job-states.7 | ares-environment.7\n", stderr);
     return 2;
   }
   return 0;

@@ -6,8 +6,9 @@ import subprocess
 import pytest
 from cluster import BIN, ROOT
 
+PAGES = sorted((BIN.parent / "man").glob("man[1-8]/*.[1-8]"))
 COMMANDS = ("asub acheckpoint arun aalloc aattach abcast aqueue acancel aacct astat aacctmgr ainfo actl adiag areport ashare "
-            "aprio").split()
+            "aprio aeff await").split()
 WRITTEN = sorted(path for path in (ROOT / "man").glob("man[1-8]/*") if path.is_file())
 
 # Arguments of a macro that are words, or are wholly quoted.
@@ -48,3 +49,50 @@ def test_example_of_asub_is_shown_as_it_is_typed():
     assert '{\\(dqwrap\\(dq: \\(dq./simulate %g\\(dq}' in page
     for letter in "AaJjNnrstux%":
         assert f"%{letter} (" in page, f"asub(1) does not name %{letter}"
+
+
+def lint(page):
+    """What mandoc finds wrong with a page, without what is so on purpose: pages have no date."""
+    done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", str(page)], text=True, capture_output=True, timeout=60, check=False)
+    return [line for line in (done.stdout + done.stderr).splitlines() if "missing date" not in line]
+
+
+def test_lint_finds_mistakes(tmp_path):
+    page = tmp_path / "wrong.7"
+    page.write_text('.TH WRONG 7 "" "Ares" "Concepts"\n.SH NAME\nwrong \\- a page\n.SH DESCRIPTION\n.XY a\n')
+    assert any("XY" in line for line in lint(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page_is_well_formed(page):
+    assert not lint(page)
+
+
+def test_pages_name_only_pages_that_exist():
+    ours = {f"{page.stem}({page.suffix[1:]})" for page in PAGES}
+    assert {"asub(1)", "ares-slurm(7)", "ares.yaml(5)"} <= ours
+    for page in PAGES:
+        shown = subprocess.run(["mandoc", "-Tutf8", str(page)], text=True, capture_output=True, timeout=60, check=True).stdout
+        text = re.sub(".\b", "", shown)  # bold and underlined by overstriking
+        for name in re.findall(r"\ba(?:res)?[a-z.-]*\([1-8]\)", text):
+            if name.startswith(("ares", "asub", "arun", "aalloc", "aqueue", "aacct", "ainfo", "actl", "acancel")):
+                assert name in ours, f"{page.name} names {name}"
+
+
+def options_of(command):
+    """Long options in a command's --help."""
+    text = subprocess.run([str(BIN / command), "--help"], text=True, capture_output=True, timeout=30, check=True).stdout
+    return set(re.findall(r"--([a-z][a-z-]*[a-z])", text))
+
+
+def test_written_pages_name_only_options_that_commands_have():
+    """A line with a command and an option, as `asub --gres`, in the pages that are written by hand."""
+    known = {command: options_of(command) for command in COMMANDS}
+    named = 0
+    for page in WRITTEN:
+        text = page.read_text().replace("\\-", "-").replace("\\fB", "").replace("\\fR", "").replace("\\fI", "")
+        for command, option in re.findall(r"\b(a[a-z]+) --([a-z][a-z-]*[a-z])", text):
+            if command in known:
+                named += 1
+                assert option in known[command], f"{page.name}: {command} --{option}"
+    assert named > 10
