@@ -139,7 +139,9 @@ class Reader {
       job.number = static_cast<std::uint64_t>(std::max<std::int64_t>(whole(kNumber), 0));
       job.submit = Seconds(whole(kSubmit));
       job.run = Seconds(whole(kRun));
-      if (whole(kLimit) > 0) job.limit = Seconds(whole(kLimit));
+      // Rounded up as asub does it, so that the scheduler sees what it would have seen.
+      if (whole(kLimit) > 0)
+        job.limit = std::chrono::ceil<std::chrono::minutes>(Seconds(whole(kLimit)));
       job.user = user_number(user);
       job.tasks = static_cast<std::uint32_t>(std::llround(cpus));
       if (field[kMemory] > 0) job.memory_per_cpu = Bytes::kib(whole(kMemory));

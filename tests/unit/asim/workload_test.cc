@@ -86,7 +86,7 @@ TEST(Swf, ReadsJobsAndCountsUnusualOnes) {
     const WorkJob& second = workload.jobs[1];
     EXPECT_EQ(second.submit, Seconds(50));
     EXPECT_EQ(second.run, Seconds(60));
-    EXPECT_EQ(second.limit, Seconds(100));
+    EXPECT_EQ(second.limit, Seconds(120));
     EXPECT_EQ(second.tasks, 4u);
     EXPECT_EQ(second.user, 7u);
     EXPECT_EQ(second.memory_per_cpu, Bytes::mib(2));
