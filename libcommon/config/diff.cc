@@ -222,6 +222,8 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   diff.section("archive", archive_fields(), running.archive, next.archive, kAtOnce);
   diff.section("retention", retention_fields(), running.retention, next.retention, kAtOnce);
   diff.section("checkpoint", checkpoint_fields(), running.checkpoint, next.checkpoint, kAtOnce);
+  diff.section("notify", notify_fields(), running.notify, next.notify, kAtOnce);
+  diff.section("submit_hook", submit_hook_fields(), running.submit_hook, next.submit_hook, kAtOnce);
   diff.section("auth", auth_fields(), running.auth, next.auth, kAuth);
   diff.section("policy", policy_fields(), running.policy, next.policy, kAtOnce);
   diff.section("accounting", accounting_fields(), running.policy.accounting, next.policy.accounting,

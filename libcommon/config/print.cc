@@ -94,7 +94,9 @@ std::string to_yaml(const Config& config) {
          "database:\n" + print_block(config.database, database_fields()) + "archive:\n" +
          print_block(config.archive, archive_fields()) + "retention:\n" +
          print_block(config.retention, retention_fields()) + "checkpoint:\n" +
-         print_block(config.checkpoint, checkpoint_fields()) + "auth:\n" +
+         print_block(config.checkpoint, checkpoint_fields()) + "notify:\n" +
+         print_block(config.notify, notify_fields()) + "submit_hook:\n" +
+         print_block(config.submit_hook, submit_hook_fields()) + "auth:\n" +
          print_block(config.auth, auth_fields()) + print_shared(config, policy_fields()) +
          "scheduler:\n" + print_block(config.scheduler, scheduler_fields()) + "node:\n" +
          print_block(config.node, node_daemon_fields()) + "log:\n" +

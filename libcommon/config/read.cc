@@ -277,6 +277,8 @@ CheckResult read_section(const Entry& entry, Config& config, Lines& lines) {
   if (entry.key == "archive") return read_map(value, config.archive, archive_fields());
   if (entry.key == "retention") return read_map(value, config.retention, retention_fields());
   if (entry.key == "checkpoint") return read_map(value, config.checkpoint, checkpoint_fields());
+  if (entry.key == "notify") return read_map(value, config.notify, notify_fields());
+  if (entry.key == "submit_hook") return read_map(value, config.submit_hook, submit_hook_fields());
   if (entry.key == "auth") return read_map(value, config.auth, auth_fields());
   if (entry.key == "accounting")
     return read_map(value, config.policy.accounting, accounting_fields());

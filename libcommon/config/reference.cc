@@ -42,6 +42,10 @@ std::string describe_section(const std::string& name) {
   if (name == "retention") return describe(retention_fields());
   if (name == "checkpoint")
     return describe(checkpoint_fields()) + ".PP\nKeys of s3:\n" + describe(checkpoint_s3_fields());
+  if (name == "notify")
+    return describe(notify_fields()) + ".PP\nKeys of smtp:\n" + describe(smtp_fields()) +
+           ".PP\nKeys of an item of webhooks:\n" + describe(webhook_fields());
+  if (name == "submit_hook") return describe(submit_hook_fields());
   if (name == "auth") return describe(auth_fields());
   if (name == "accounting") return describe(accounting_fields());
   if (name == "policy")

@@ -207,7 +207,7 @@ std::vector<Field<Config>> controller_fields() {
       field<Config>("mail_program", at(&ControllerConfig::mail_program), program_type(),
                     "What sends the mail that jobs ask for with asub --mail-type. It is run as "
                     "PROGRAM -s SUBJECT ADDRESS, with the text on its standard input, by the "
-                    "controller's user. Empty: no mail is sent."),
+                    "controller's user. Empty: no mail is sent. notify.smtp takes its place."),
   };
 }
 
@@ -417,6 +417,12 @@ const std::vector<Section>& sections() {
       {"checkpoint",
        "Where checkpoints can be kept besides directories. Read by acheckpoint on the nodes. See "
        "ares-checkpoint(7)."},
+      {"notify",
+       "How the controller tells users about their jobs: a mail server, and webhooks that users "
+       "choose by name. See ares-notify(7)."},
+      {"submit_hook",
+       "Rules of the site for submissions and changes of jobs, as a script in Lua. See "
+       "ares-submit-hook(7)."},
       {"auth", "How users are recognised."},
       {"accounting", "Accounts, users and QOS: aacctmgr(1) administers them."},
       {"policy",

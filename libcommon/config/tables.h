@@ -43,6 +43,10 @@ std::vector<Field<ArchiveConfig>> archive_fields();
 std::vector<Field<RetentionConfig>> retention_fields();
 std::vector<Field<CheckpointConfig>> checkpoint_fields();
 std::vector<Field<CheckpointS3Config>> checkpoint_s3_fields();  // of `checkpoint`
+std::vector<Field<NotifyConfig>> notify_fields();
+std::vector<Field<SmtpConfig>> smtp_fields();        // of `notify`
+std::vector<Field<WebhookConfig>> webhook_fields();  // an item of `notify.webhooks`
+std::vector<Field<SubmitHookConfig>> submit_hook_fields();
 std::vector<Field<AuthConfig>> auth_fields();
 std::vector<Field<Policy>> policy_fields();
 std::vector<Field<AccountingPolicy>> accounting_fields();

@@ -2,6 +2,7 @@
 // read.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -72,6 +73,47 @@ struct CheckpointS3Config {
 
 struct CheckpointConfig {
   CheckpointS3Config s3;
+};
+
+enum class SmtpTls : std::uint8_t { required, if_offered, none };
+
+// The mail server to which the controller hands mail about jobs.
+struct SmtpConfig {
+  std::string server;  // smtp://HOST[:PORT] or smtps://HOST[:PORT]; empty = mail_program sends mail
+  SmtpTls tls = SmtpTls::required;
+  std::string from;           // empty = ares@HOST of the controller
+  std::string user;           // empty = no authentication
+  std::string password_file;  // absolute
+  std::string ca_file;        // absolute; empty = the system's authorities
+  std::string mail_domain;    // appended to addresses without one; empty = none
+};
+
+enum class WebhookFormat : std::uint8_t { json, slack };
+
+// A server that is told about jobs by HTTP. Users choose it by its name, never by its URL.
+struct WebhookConfig {
+  std::string name;
+  std::string url;
+  WebhookFormat format = WebhookFormat::json;
+  std::vector<std::string> users;  // empty = all
+  std::string token_file;          // absolute; empty = no Authorization
+  std::string secret_file;         // absolute; empty = requests are not signed
+  std::string ca_file;             // absolute; empty = the system's authorities
+  std::string proxy;               // http://HOST:PORT; empty = none
+};
+
+struct NotifyConfig {
+  SmtpConfig smtp;
+  std::vector<WebhookConfig> webhooks;  // names are different
+  Seconds retry_after{60};
+  Seconds give_up_after{24 * 3600};
+};
+
+// The site's rules for submissions, as a script in Lua.
+struct SubmitHookConfig {
+  std::string file;  // absolute; empty = none
+  std::chrono::milliseconds time_limit{2'000};
+  Bytes memory_limit = Bytes::mib(64);
 };
 
 struct AuthConfig {
@@ -193,6 +235,8 @@ struct Config {
   ArchiveConfig archive;
   RetentionConfig retention;
   CheckpointConfig checkpoint;
+  NotifyConfig notify;
+  SubmitHookConfig submit_hook;
   AuthConfig auth;
   SchedulerConfig scheduler;  // The controller loads the plugins and adds them to `policy`.
   NodeConfig node;
