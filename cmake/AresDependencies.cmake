@@ -28,7 +28,7 @@ endfunction()
 ares_external(ares_libpq libpq)
 ares_external(ares_hwloc hwloc) # only in aresd and tests: it costs milliseconds at the start
 ares_external(ares_spdlog spdlog) # shared only on Debian: daemons, never static commands
-ares_external(ares_curl libcurl) # with ares_crypto only in the plugin for S3
+ares_external(ares_curl libcurl) # in the plugins for S3 and Kubernetes and in ares-notify
 ares_external(ares_crypto libcrypto)
 ares_archive(ares_munge munge)
 # Debian's archive of these is not position-independent: what is loaded at run time uses the shared library.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -26,8 +27,8 @@
 #include "aresctld/engine/view.h"
 #include "aresctld/identity.h"
 #include "aresctld/ingress.h"
-#include "aresctld/mail/mailer.h"
 #include "aresctld/node_hub.h"
+#include "aresctld/notify/notifier.h"
 #include "aresctld/plugins/scheduler_plugins.h"
 #include "aresctld/query/query_pool.h"
 #include "aresctld/reconfigurer.h"
@@ -54,6 +55,19 @@ std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+// The path of a program that is installed with this one.
+std::string program_beside(const char* name) {
+  std::error_code unknown;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return (own.parent_path() / name).string();
+}
+
+SenderSite sender_site(const std::string& cluster, Epoch epoch, Time now) {
+  const auto seconds = std::chrono::floor<Seconds>(now).time_since_epoch().count();
+  return {program_beside("ares-notify"), host_name(),
+          cluster + "-" + std::to_string(epoch.value()) + "-" + std::to_string(seconds)};
 }
 
 store::PgOptions pg_options(const config::Config& config) {
@@ -272,14 +286,15 @@ Status Controller::run() {
   PurgeWorker purge_worker(pg_options(*config), config_holder, clock, current_epoch);
   AccountingMaintenance maintenance(pg_options(*config), for_reports, kAccountingThreads,
                                     current_epoch, rollup_worker, archiver);
-  Mailer mailer([&] { return config_holder.read()->controller.mail_program; });
+  Notifier notifier([&] { return config_holder.read(); },
+                    sender_site(config->policy.cluster_name, epoch, clock.now()));
 
   EngineLoop::Sinks sinks;
   sinks.publish = [&](std::shared_ptr<const ClusterState> state) {
     views.publish_state(std::move(state));
   };
   sinks.send = [&](Effects effects) { nodes.send(std::move(effects)); };
-  sinks.notify = [&](std::vector<core::Notice> notices) { mailer.post(std::move(notices)); };
+  sinks.notify = [&](std::vector<core::Notice> notices) { notifier.post(std::move(notices)); };
   sinks.durable = [&](const Committed& to) {
     commits_under = to.epoch.value();
     mark.committed(to.epoch, to.lsn, to.next_job_id, to.next_node_id);
@@ -331,7 +346,7 @@ Status Controller::run() {
   nodes.start(engine);
   job_waiters.start();
   scheduler.start();
-  mailer.start();
+  notifier.start();
   rollup_worker.start();
   archiver.start();
   purge_worker.start();
@@ -398,7 +413,7 @@ Status Controller::run() {
   rollup_worker.stop();
   archiver.stop();
   purge_worker.stop();
-  mailer.stop();
+  notifier.stop();
   return listened;
 }
 

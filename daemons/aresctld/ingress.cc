@@ -9,6 +9,7 @@
 #include "aresctld/account_commands.h"
 #include "aresctld/answers.h"
 #include "aresctld/commands.h"
+#include "aresctld/notify/check_webhooks.h"
 #include "aresctld/past_targets.h"
 #include "aresctld/query/queries.h"
 #include "core/job/decide/privileges.h"
@@ -67,6 +68,14 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
   if (!body) {
     responder->send(refused(body.error()));
     return;
+  }
+  // One that was accepted before is answered as it was, whatever ares.yaml says now.
+  const RequestKey key{caller.uid, request.request_id()};
+  if (!parts_.views.read().state->requests.find(key)) {
+    if (Status good = check_webhooks(*body, parts_.config.read()->notify, caller.user); !good) {
+      responder->send(refused(good.error()));
+      return;
+    }
   }
   UserCommand command;
   command.who = std::move(caller);
@@ -331,6 +340,10 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
       auto submit = to_submission(caller, policy, request.test_submit().submit());
       if (!submit) {
         responder->send(refused(submit.error()));
+        return;
+      }
+      if (Status good = check_webhooks(*submit, config->notify, caller.user); !good) {
+        responder->send(refused(good.error()));
         return;
       }
       // Needs a pass over the queue, which takes too long for these threads.

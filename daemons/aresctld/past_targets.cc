@@ -5,23 +5,14 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <variant>
 
 #include "aresctld/query/queries.h"
+#include "aresctld/specs_of.h"
 #include "cli/values/job_ids.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
 namespace {
-
-// Calls `use` with each specification that a command brings along. `Body`: UserBody, const or not.
-template <class Body, class Use>
-void for_each_spec(Body& body, Use use) {
-  if (auto* one = std::get_if<Submit>(&body)) use(one->spec);
-  if (auto* many = std::get_if<SubmitMany>(&body))
-    for (auto& spec : many->specs) use(spec);
-  if (auto* update = std::get_if<UpdateJob>(&body); update && update->values) use(update->values);
-}
 
 bool asks_for_result(const Dependency& d) {
   return d.kind == DependencyKind::after_ok || d.kind == DependencyKind::after_not_ok;

@@ -44,6 +44,7 @@ constexpr TimeShare kShares[] = {
     {50, MailType::time_limit_50}, {80, MailType::time_limit_80}, {90, MailType::time_limit_90}};
 
 constexpr std::size_t kMostAddress = 254;
+constexpr std::string_view kWebhook = "webhook:";
 
 tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
@@ -69,6 +70,15 @@ Status each_item(std::string_view text, Each&& each) {
     if (comma == std::string_view::npos) return {};
     text.remove_prefix(comma + 1);
   }
+}
+
+Status check_webhook_name(std::string_view name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+  });
+  if (!name.empty() && plain) return {};
+  return bad(quote(name) + " is not the name of a webhook; write " + std::string(kWebhook) +
+             "NAME");
 }
 
 }  // namespace
@@ -114,6 +124,7 @@ Status check_mail_user(std::string_view address) {
     return bad("the mail address has " + std::to_string(address.size()) + " bytes; at most " +
                std::to_string(kMostAddress) + " are allowed");
   return each_item(address, [&](std::string_view one) -> Status {
+    if (one.starts_with(kWebhook)) return check_webhook_name(one.substr(kWebhook.size()));
     if (one.empty()) return bad("an empty mail address in " + quote(address));
     if (!letter_or_digit(one.front()) && one.front() != '_')
       return bad("the mail address " + quote(one) + " does not begin with a letter or digit");
@@ -124,6 +135,19 @@ Status check_mail_user(std::string_view address) {
     }
     return {};
   });
+}
+
+Recipients recipients_of(std::string_view address) {
+  Recipients all;
+  const auto take = [&](std::string_view one) -> Status {
+    const bool is_webhook = one.starts_with(kWebhook);
+    std::vector<std::string>& list = is_webhook ? all.webhooks : all.addresses;
+    std::string name(is_webhook ? one.substr(kWebhook.size()) : one);
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(std::move(name));
+    return {};
+  };
+  (void)each_item(address, take);
+  return all;
 }
 
 std::uint32_t next_time_share(const JobSpec& spec, std::uint32_t above) {

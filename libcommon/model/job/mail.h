@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "model/job/job.h"
@@ -34,9 +35,16 @@ Result<std::uint32_t> parse_mail_types(std::string_view text);
 // "BEGIN,END"; empty for none. ALL is written as its members.
 std::string format_mail_types(std::uint32_t types);
 
-// One address, or several separated by commas. The mail program could take it for a file, command
-// or option, so only plain characters are allowed. Error: invalid_argument, which lists them.
+// One recipient, or several separated by commas: mail addresses and webhook:NAME. The mail program could take an address for a
+// file, command or option, so only plain characters are allowed. Error: invalid_argument, which lists them.
 Status check_mail_user(std::string_view address);
+
+// The recipients of a text that check_mail_user() permits.
+struct Recipients {
+  std::vector<std::string> addresses;  // of mail, each once
+  std::vector<std::string> webhooks;   // names, each once
+};
+Recipients recipients_of(std::string_view address);
 
 // Where mail about the job goes.
 inline const std::string& mail_address(const JobSpec& spec) {

@@ -61,6 +61,16 @@ TEST(MailUser, OnlyPlainAddressesAreAccepted) {
   EXPECT_FALSE(check_mail_user(std::string(255, 'a')));
 }
 
+TEST(MailUser, WebhooksAreNamedAmongAddresses) {
+  for (const char* good : {"webhook:ops", "alice,webhook:ops-2.a_b", "webhook:a,webhook:b"})
+    EXPECT_TRUE(check_mail_user(good)) << good;
+  for (const char* bad : {"webhook:", "webhook:a b", "webhook:https://x", "webhook:a:b", "hook:a"})
+    EXPECT_FALSE(check_mail_user(bad)) << bad;
+  const Recipients all = recipients_of("alice,webhook:b,bob@x,webhook:a,alice,webhook:b");
+  EXPECT_EQ(all.addresses, (std::vector<std::string>{"alice", "bob@x"}));
+  EXPECT_EQ(all.webhooks, (std::vector<std::string>{"b", "a"}));
+}
+
 TEST(MailUser, DefaultIsTheUserOfTheJob) {
   JobSpec spec;
   spec.user = "alice";

@@ -1,4 +1,4 @@
-#include "aresctld/mail/mail_text.h"
+#include "aresctld/notify/mail_text.h"
 
 #include <algorithm>
 
