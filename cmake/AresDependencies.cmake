@@ -30,6 +30,7 @@ ares_external(ares_hwloc hwloc) # only in aresd and tests: it costs milliseconds
 ares_external(ares_spdlog spdlog) # shared only on Debian: daemons, never static commands
 ares_external(ares_curl libcurl) # in the plugins for S3 and Kubernetes and in ares-notify
 ares_external(ares_crypto libcrypto)
+ares_external(ares_lua lua5.4) # only in ares-submit-hook
 ares_archive(ares_munge munge)
 # Debian's archive of these is not position-independent: what is loaded at run time uses the shared library.
 function(ares_archive_or_shared target name)

@@ -14,7 +14,7 @@ libgrpc++-dev libgrpc-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compil
 libpq-dev postgresql-15 libmunge-dev munge libsodium-dev
 libyaml-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libreadline-dev
 libhowardhinnant-date-dev libexpected-dev zlib1g-dev libhwloc-dev
-libcurl4-openssl-dev libssl-dev
+libcurl4-openssl-dev libssl-dev liblua5.4-dev
 libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2 mandoc"
 
 case "${1-}" in

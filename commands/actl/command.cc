@@ -281,6 +281,11 @@ const std::vector<Command>& commands() {
        "Write the script of a job to a file (ares-ID.sh), or to standard output.",
        write_script,
        Names::jobs},
+      {{"submit-hook", "test"},
+       "FILE [--] [OPTION]... SCRIPT",
+       "Say what the submit hook in FILE would do if asub were called with these options and this "
+       "script: what it refuses, changes and says. Nothing is submitted. ares-submit-hook(7).",
+       test_submit_hook},
       {{"output"},
        "ID [rank=N] [attempt=N]",
        "Print what a job has printed on a node of Kubernetes, where no file gets it; with --follow "

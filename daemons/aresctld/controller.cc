@@ -32,6 +32,7 @@
 #include "aresctld/plugins/scheduler_plugins.h"
 #include "aresctld/query/query_pool.h"
 #include "aresctld/reconfigurer.h"
+#include "aresctld/submit_hook/submit_hooks.h"
 #include "cli/output/config_change.h"
 #include "log/log.h"
 #include "os/descriptors.h"
@@ -45,6 +46,11 @@ namespace {
 constexpr std::size_t kAccountingThreads = 4;
 constexpr QueryPool::Bounds kAccountingBounds{
     .waiting = 256, .waiting_per_user = 16, .running_per_user = kAccountingThreads / 2};
+
+// Calls of submit hooks. One user's slow ones leave threads to others.
+constexpr std::size_t kHookThreads = 4;
+constexpr QueryPool::Bounds kHookBounds{
+    .waiting = 4096, .waiting_per_user = 512, .running_per_user = kHookThreads / 2};
 
 constexpr std::size_t kFewDescriptors = 8192;
 
@@ -352,6 +358,8 @@ Status Controller::run() {
   purge_worker.start();
 
   ViewDumps dumps;
+  QueryPool hook_calls(kHookThreads, kHookBounds);
+  SubmitHooks submit_hooks(program_beside("ares-submit-hook"));
   Ingress ingress(
       {engine,
        clock,
@@ -359,6 +367,8 @@ Status Controller::run() {
        nodes,
        job_waiters,
        pool,
+       hook_calls,
+       submit_hooks,
        config_holder,
        reconfigurer,
        dumps,
@@ -410,6 +420,7 @@ Status Controller::run() {
   server.stop();
   nodes.stop();
   pool.stop();
+  hook_calls.stop();
   rollup_worker.stop();
   archiver.stop();
   purge_worker.stop();

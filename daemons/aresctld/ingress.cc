@@ -64,14 +64,57 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
     responder->send(refused({ErrorCode::unavailable, std::move(*full)}, kRetryAfterMs));
     return;
   }
+  const auto config = parts_.config.read();
+  if (config->submit_hook.file.empty() || !SubmitHooks::concerns(request) ||
+      is_remembered(caller, request))
+    return accept(std::move(caller), request, proto::request_digest(request), bytes, "",
+                  std::move(responder));
+  const UserId uid = caller.uid;
+  const auto full =
+      parts_.hook_calls.add(uid, [=, this, shared = std::make_shared<api::Request>(request)] {
+        if (responder->abandoned()) return;
+        // Of what the user sent: a repeated request is recognised by it.
+        const Digest digest = proto::request_digest(*shared);
+        const auto said = parts_.submit_hooks.run(
+            caller, *shared,
+            {config->submit_hook, parts_.views.read(), config->policy, parts_.clock.now()});
+        if (!said) return responder->send(refused(said.error()));
+        accept(caller, *shared, digest, bytes, *said, responder);
+      });
+  if (full) responder->send(refused(*full));
+}
+
+// Blocks for the submit hook.
+Result<api::Estimate> Ingress::test_submit(const Principal& caller, api::Request& request,
+                                           const config::Config& config, const View& view) {
+  const Time now = parts_.clock.now();
+  if (!config.submit_hook.file.empty()) {
+    const auto said =
+        parts_.submit_hooks.run(caller, request, {config.submit_hook, view, config.policy, now});
+    if (!said) return fail(said.error());
+  }
+  const auto submit = to_submission(caller, config.policy, request.test_submit().submit());
+  if (!submit) return fail(submit.error());
+  if (const Status good = check_webhooks(*submit, config.notify, caller.user); !good)
+    return fail(good.error());
+  return estimate(view, config.policy, caller, *submit, now);
+}
+
+// Whether the same request was accepted before: then it is answered as it was, whatever ares.yaml says now.
+bool Ingress::is_remembered(const Principal& caller, const api::Request& request) const {
+  return parts_.views.read().state->requests.find(RequestKey{caller.uid, request.request_id()}) !=
+         nullptr;
+}
+
+// `said`: what the submit hook tells the user.
+void Ingress::accept(Principal caller, const api::Request& request, const Digest& digest,
+                     std::size_t bytes, const std::string& said, ResponderPtr responder) {
   auto body = to_command(caller, *parts_.config.policy(), request, identity_);
   if (!body) {
     responder->send(refused(body.error()));
     return;
   }
-  // One that was accepted before is answered as it was, whatever ares.yaml says now.
-  const RequestKey key{caller.uid, request.request_id()};
-  if (!parts_.views.read().state->requests.find(key)) {
+  if (!is_remembered(caller, request)) {
     if (Status good = check_webhooks(*body, parts_.config.read()->notify, caller.user); !good) {
       responder->send(refused(good.error()));
       return;
@@ -80,11 +123,11 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
   UserCommand command;
   command.who = std::move(caller);
   command.request_id = request.request_id();
-  command.digest = proto::request_digest(request);
+  command.digest = digest;
   command.body = std::move(*body);
   const auto policy = parts_.config.policy();
   auto past = past_targets(command.body, parts_.views.read(), *policy, parts_.clock.now());
-  if (past.empty()) return post(std::move(command), bytes, "", std::move(responder));
+  if (past.empty()) return post(std::move(command), bytes, "", said, std::move(responder));
   const UserId uid = command.who.uid;
   const auto full = parts_.accounting.add(
       uid, [=, this, shared = std::make_shared<UserCommand>(std::move(command))] {
@@ -93,15 +136,16 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
             answer_from_past(shared->body, past, [this](const api::Accounting& query) {
               return parts_.read_accounting(query, parts_.clock.now());
             });
-        post(std::move(*shared), bytes, note, responder);
+        post(std::move(*shared), bytes, note, said, responder);
       });
   if (full) responder->send(refused(*full));
 }
 
-// `note`: what is added to a refusal.
+// `note`: what is added to a refusal; `said`: to an answer.
 void Ingress::post(UserCommand command, std::size_t bytes, const std::string& note,
-                   ResponderPtr responder) {
-  const auto answer = [responder, note](core::Reply reply) {
+                   const std::string& said, ResponderPtr responder) {
+  const auto answer = [responder, note, said](core::Reply reply) {
+    if (!said.empty()) reply.text += (reply.text.empty() ? "" : "; ") + said;
     if (reply.failed && reply.error.code == ErrorCode::invalid_argument && !note.empty())
       reply.error.message += "; by accounting " + note;
     responder->send(answer_of(reply));
@@ -337,18 +381,10 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     case api::Request::kRebuildUsage: rebuild_usage(caller, request, std::move(responder)); return;
     case api::Request::kRollup: roll_up(caller, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {
-      auto submit = to_submission(caller, policy, request.test_submit().submit());
-      if (!submit) {
-        responder->send(refused(submit.error()));
-        return;
-      }
-      if (Status good = check_webhooks(*submit, config->notify, caller.user); !good) {
-        responder->send(refused(good.error()));
-        return;
-      }
       // Needs a pass over the queue, which takes too long for these threads.
-      const auto full = parts_.accounting.add(caller.uid, [=, submit = *std::move(submit)] {
-        responder->send(answer_with(estimate(view, config->policy, caller, submit, now),
+      const auto full = parts_.accounting.add(caller.uid, [=, this, query = request]() mutable {
+        if (responder->abandoned()) return;
+        responder->send(answer_with(test_submit(caller, query, *config, view),
                                     &api::Response::mutable_estimate));
       });
       if (full) responder->send(refused(*full));

@@ -21,6 +21,7 @@
 #include "aresctld/query/query_pool.h"
 #include "aresctld/query/view_dumps.h"
 #include "aresctld/reconfigurer.h"
+#include "aresctld/submit_hook/submit_hooks.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
@@ -37,6 +38,8 @@ class Ingress {
     NodeHub& nodes;
     JobWaiters& job_waiters;
     QueryPool& accounting;
+    QueryPool& hook_calls;  // threads that wait for submit hooks
+    SubmitHooks& submit_hooks;
     const ConfigHolder& config;
     Reconfigurer& reconfigurer;
     ViewDumps& dumps;
@@ -62,8 +65,13 @@ class Ingress {
   using ResponderPtr = std::shared_ptr<rpc::Responder>;
 
   void mutate(Principal caller, const api::Request& request, ResponderPtr responder);
+  void accept(Principal caller, const api::Request& request, const Digest& digest,
+              std::size_t bytes, const std::string& said, ResponderPtr responder);
   void post(UserCommand command, std::size_t bytes, const std::string& note,
-            ResponderPtr responder);
+            const std::string& said, ResponderPtr responder);
+  bool is_remembered(const Principal& caller, const api::Request& request) const;
+  Result<api::Estimate> test_submit(const Principal& caller, api::Request& request,
+                                    const config::Config& config, const View& view);
   void reconfigure(const Principal& caller, const api::Request& request, ResponderPtr responder);
   void dump(const Principal& caller, const api::DumpView& request, ResponderPtr responder);
   void roll_up(const Principal& caller, const api::Rollup& request, ResponderPtr responder);

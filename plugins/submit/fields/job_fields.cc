@@ -1,0 +1,498 @@
+#include "submit/fields/job_fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/hostlist.h"
+#include "base/printable.h"
+#include "base/units.h"
+#include "cli/output/text.h"
+#include "cli/values/gpu_values.h"
+#include "cli/values/spec_values.h"
+
+namespace ares::submit {
+
+std::string text_of(const FieldValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
+  const auto* number = std::get_if<double>(&value);
+  if (!number) return "";
+  if (*number == std::floor(*number) && std::fabs(*number) < 1e15)
+    return std::to_string(static_cast<std::int64_t>(*number));
+  return std::to_string(*number);
+}
+
+namespace {
+
+using Spec = api::JobSpec;
+using Set = Status (*)(Spec&, const std::string&);
+
+constexpr double kMinute = 60;
+constexpr double kMiB = 1 << 20;
+constexpr double kSecond = 1e6;  // microseconds
+constexpr double kMemoryPerCpu = 9223372036854775808.0;
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+bool is_unset(const FieldValue& value) {
+  const auto* number = std::get_if<double>(&value);
+  return std::holds_alternative<std::monostate>(value) ||
+         (number && (*number == kNoVal16 || *number == kNoVal || *number >= kNoVal64));
+}
+
+Result<std::int64_t> whole_number(const FieldValue& value, std::int64_t least, std::int64_t most) {
+  return cli::parse_integer(text_of(value), least, most);
+}
+
+FieldValue text_or_nothing(const std::string& text) {
+  return text.empty() ? FieldValue() : FieldValue(text);
+}
+
+FieldValue count_or(std::uint32_t count, double unset) {
+  return count == 0 ? unset : static_cast<double>(count);
+}
+
+template <class List>
+std::string joined(const List& list, std::string_view separator) {
+  return cli::join(std::vector<std::string>(list.begin(), list.end()), separator);
+}
+
+template <class List>
+FieldValue hosts(const List& list) {
+  return text_or_nothing(compress_hostlist(std::vector<std::string>(list.begin(), list.end())));
+}
+
+// --- setters
+
+// With an option's parser, after `clear`, which an empty value is left with.
+template <void (Spec::*clear)(), Set set>
+Status set_by_option(Spec& spec, const FieldValue& value) {
+  (spec.*clear)();
+  return is_unset(value) || text_of(value).empty() ? Status{} : set(spec, text_of(value));
+}
+
+template <void (Spec::*set)(const std::string&)>
+Status set_text(Spec& spec, const FieldValue& value) {
+  const std::string text = is_unset(value) ? "" : text_of(value);
+  if (has_control(text)) return bad("it holds a control character");
+  (spec.*set)(text);
+  return {};
+}
+
+template <void (Spec::*set)(std::uint32_t)>
+Status set_count(Spec& spec, const FieldValue& value) {
+  const auto count =
+      is_unset(value) ? Result<std::int64_t>(0) : whole_number(value, 1, 1'000'000'000);
+  if (!count) return fail(count.error());
+  (spec.*set)(static_cast<std::uint32_t>(*count));
+  return {};
+}
+
+Status set_least_nodes(Spec& spec, const FieldValue& value) {
+  spec.clear_node_counts();
+  return set_count<&Spec::set_min_nodes>(spec, value);
+}
+
+Status set_most_nodes(Spec& spec, const FieldValue& value) {
+  spec.clear_node_counts();
+  return set_count<&Spec::set_max_nodes>(spec, value);
+}
+
+Status set_limit(Spec& spec, const FieldValue& value) {
+  spec.clear_time_limit();
+  if (is_unset(value)) return {};
+  if (const auto* number = std::get_if<double>(&value); number && *number == kInfinite)
+    return cli::set_time_limit(spec, "UNLIMITED");
+  return cli::set_time_limit(spec, text_of(value));
+}
+
+Status set_memory(Spec& spec, const FieldValue& value) {
+  spec.clear_memory_per_cpu();
+  spec.clear_memory_per_gpu();
+  spec.clear_memory_per_node();
+  if (is_unset(value)) return {};
+  if (const auto* number = std::get_if<double>(&value); number && *number >= kMemoryPerCpu)
+    return cli::set_memory_per_cpu(spec, text_of(*number - kMemoryPerCpu));
+  return cli::set_memory_per_node(spec, text_of(value));
+}
+
+Status set_memory_of_cpus(Spec& spec, const FieldValue& value) {
+  spec.clear_memory_per_cpu();
+  spec.clear_memory_per_gpu();
+  spec.clear_memory_per_node();
+  return is_unset(value) ? Status{} : cli::set_memory_per_cpu(spec, text_of(value));
+}
+
+Status set_priority(Spec& spec, const FieldValue& value) {
+  spec.clear_priority();
+  if (is_unset(value)) return {};
+  const auto priority = whole_number(value, 0, 4'294'967'293);
+  if (!priority) return fail(priority.error());
+  if (*priority == 0)
+    spec.set_hold(true);  // as in Slurm
+  else
+    spec.set_priority(static_cast<std::uint32_t>(*priority));
+  return {};
+}
+
+Status set_requeue(Spec& spec, const FieldValue& value) {
+  spec.clear_requeue();
+  if (is_unset(value)) return {};
+  const std::string text = text_of(value);
+  if (text != "0" && text != "1") return bad(quote(text) + " is neither 0 nor 1");
+  spec.set_requeue(text == "1");
+  return {};
+}
+
+Status set_shared(Spec& spec, const FieldValue& value) {
+  const std::string text = is_unset(value) ? "1" : text_of(value);
+  if (text != "0" && text != "1" && text != "2")
+    return bad(quote(text) + " is none of slurm.JOB_SHARED_NONE, _OK and _USER");
+  spec.set_exclusive(text == "0");
+  spec.set_exclusive_user(text == "2");
+  return {};
+}
+
+// Parsers of node lists read a file where the list is a path.
+template <Set set, void (Spec::*clear)()>
+Status set_hosts(Spec& spec, const FieldValue& value) {
+  if (text_of(value).find('/') != std::string::npos) return bad("a host list has no /");
+  return set_by_option<clear, set>(spec, value);
+}
+
+template <void (Spec::*set)(std::int64_t), void (Spec::*clear)()>
+Status set_time(Spec& spec, const FieldValue& value) {
+  (spec.*clear)();
+  if (is_unset(value)) return {};
+  const auto at = whole_number(value, 0, 253'402'300'799);  // the end of the year 9999
+  if (!at) return fail(at.error());
+  if (*at > 0) (spec.*set)(*at * 1'000'000);
+  return {};
+}
+
+Status set_path(std::string* path, const FieldValue& value, bool is_absolute) {
+  const std::string text = is_unset(value) ? "" : text_of(value);
+  if (has_control(text)) return bad("it holds a control character");
+  if (is_absolute && !text.starts_with('/')) return bad(quote(text) + " is no absolute path");
+  *path = text;
+  return {};
+}
+
+std::string without_prefix(std::string text) {
+  for (const std::string_view prefix : {"gres/", "gres:"})
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  return text;
+}
+
+// "gres/gpu:a100:2" for parsers that take "a100:2".
+Result<std::string> gpus_alone(const FieldValue& value) {
+  std::string text = without_prefix(text_of(value));
+  if (text == "gpu") return std::string("1");
+  if (!text.starts_with("gpu:") && !text.starts_with("gpu="))
+    return bad(quote(text_of(value)) + " is not gres/gpu:[TYPE:]COUNT");
+  return text.substr(4);
+}
+
+void clear_alternatives(Spec& spec) {
+  spec.clear_gpu_alternatives();
+  spec.clear_alternatives_per();
+}
+
+template <void (Spec::*clear)(), Set set>
+Status set_gpus(Spec& spec, const FieldValue& value) {
+  (spec.*clear)();
+  clear_alternatives(spec);
+  if (is_unset(value) || text_of(value).empty()) return {};
+  const auto gpus = gpus_alone(value);
+  return gpus ? set(spec, *gpus) : Status(fail(gpus.error()));
+}
+
+Status set_gpus_of_nodes(Spec& spec, const FieldValue& value) {
+  spec.clear_gpus_per_node();
+  clear_alternatives(spec);
+  if (is_unset(value) || text_of(value).empty()) return {};
+  return cli::set_gres(spec, without_prefix(text_of(value)));
+}
+
+// --- getters
+
+FieldValue limit_of(const Spec& spec) {
+  if (!spec.has_time_limit()) return kNoVal;
+  if (spec.time_limit() == 0) return kInfinite;
+  return std::ceil(static_cast<double>(spec.time_limit()) / kMinute);
+}
+
+FieldValue least_time_of(const Spec& spec) {
+  return spec.has_time_min() ? std::ceil(static_cast<double>(spec.time_min()) / kMinute) : kNoVal;
+}
+
+double in_mib(std::int64_t bytes) {
+  return std::ceil(static_cast<double>(bytes) / kMiB);
+}
+
+FieldValue memory_of(const Spec& spec) {
+  if (spec.has_memory_per_node()) return in_mib(spec.memory_per_node());
+  return spec.has_memory_per_cpu() ? kMemoryPerCpu + in_mib(spec.memory_per_cpu()) : kNoVal64;
+}
+
+FieldValue seconds_of(bool is_set, std::int64_t microseconds) {
+  return is_set ? std::floor(static_cast<double>(microseconds) / kSecond) : 0;
+}
+
+FieldValue shared_of(const Spec& spec) {
+  return spec.exclusive() ? 0.0 : spec.exclusive_user() ? 2.0 : kNoVal16;
+}
+
+std::string licenses_of(const Spec& spec) {
+  std::vector<std::string> all;
+  for (const api::LicenseRequest& license : spec.licenses())
+    all.push_back(license.name() + ":" + std::to_string(license.count()));
+  return cli::join(all, spec.any_license() ? "|" : ",");
+}
+
+std::string dependencies_of(const Spec& spec) {
+  std::string text = cli::format_dependencies(spec.dependencies());
+  if (spec.any_dependency()) std::replace(text.begin(), text.end(), ',', '?');
+  return text;
+}
+
+std::string array_of(const Spec& spec) {
+  if (spec.array().empty() || spec.array_throttle() == 0) return spec.array();
+  return spec.array() + "%" + std::to_string(spec.array_throttle());
+}
+
+template <const std::string& (Spec::*get)() const>
+FieldValue get_text(const Spec& spec) {
+  return text_or_nothing((spec.*get)());
+}
+
+}  // namespace
+
+const std::vector<JobField>& job_fields() {
+  static const std::vector<JobField> all = {
+      {"account",
+       "Account.",
+       get_text<&Spec::account>,
+       set_text<&Spec::set_account<const std::string&>>,
+       {"account"}},
+      {"array_inx", "Tasks of an array, such as 0-9%2.",
+       [](const Spec& s) { return text_or_nothing(array_of(s)); },
+       set_by_option<&Spec::clear_array, cli::set_array>},
+      {"begin_time",
+       "Seconds since 1970; 0: at once.",
+       [](const Spec& s) { return seconds_of(s.has_begin(), s.begin()); },
+       set_time<&Spec::set_begin, &Spec::clear_begin>,
+       {"begin"}},
+      {"comment",
+       "Text.",
+       get_text<&Spec::comment>,
+       set_text<&Spec::set_comment<const std::string&>>,
+       {"comment"}},
+      {"cpus_per_task",
+       "",
+       [](const Spec& s) { return count_or(s.cpus_per_task(), kNoVal16); },
+       set_count<&Spec::set_cpus_per_task>,
+       {"cpus_per_task"}},
+      {"deadline",
+       "Seconds since 1970; 0: none.",
+       [](const Spec& s) { return seconds_of(s.has_deadline(), s.deadline()); },
+       set_time<&Spec::set_deadline, &Spec::clear_deadline>,
+       {"deadline"}},
+      {"dependency",
+       "As asub --dependency.",
+       [](const Spec& s) { return text_or_nothing(dependencies_of(s)); },
+       set_by_option<&Spec::clear_dependencies, cli::set_dependencies>,
+       {"dependencies", "any_dependency"}},
+      {"exc_nodes",
+       "Host list.",
+       [](const Spec& s) { return hosts(s.excluded_nodes()); },
+       set_hosts<cli::set_excluded_nodes, &Spec::clear_excluded_nodes>,
+       {"excluded_nodes"}},
+      {"features",
+       "As asub --constraint.",
+       [](const Spec& s) { return text_or_nothing(joined(s.features(), "&")); },
+       set_by_option<&Spec::clear_features, cli::set_constraint>,
+       {"features"}},
+      {"gres",
+       "GPUs of each node, such as gpu:2.",
+       [](const Spec& s) {
+         return text_or_nothing(cli::format_gpu_list(s, api::PER_NODE, "gpu:"));
+       },
+       set_gpus_of_nodes,
+       {"gpus_per_node", "gpu_alternatives", "alternatives_per"}},
+      {"group_id", "Of the user.",
+       [](const Spec& s) { return FieldValue(static_cast<double>(s.gid())); }},
+      {"licenses",
+       "Such as matlab:2.",
+       [](const Spec& s) { return text_or_nothing(licenses_of(s)); },
+       set_by_option<&Spec::clear_licenses, cli::set_licenses>,
+       {"licenses", "any_license"}},
+      {"mail_type",
+       "Words, such as END,FAIL.",
+       get_text<&Spec::mail_types>,
+       set_by_option<&Spec::clear_mail_types, cli::set_mail_types>,
+       {"mail_types"}},
+      {"mail_user",
+       "As asub --mail-user.",
+       get_text<&Spec::mail_user>,
+       set_by_option<&Spec::clear_mail_user, cli::set_mail_user>,
+       {"mail_user"}},
+      {"max_nodes",
+       "",
+       [](const Spec& s) { return count_or(s.max_nodes(), kNoVal); },
+       set_most_nodes,
+       {"max_nodes", "node_counts"}},
+      {"min_mem_per_cpu",
+       "MiB.",
+       [](const Spec& s) {
+         return FieldValue(s.has_memory_per_cpu() ? in_mib(s.memory_per_cpu()) : kNoVal64);
+       },
+       set_memory_of_cpus,
+       {"memory_per_cpu", "memory_per_node"}},
+      {"min_mem_per_node",
+       "MiB.",
+       [](const Spec& s) {
+         return FieldValue(s.has_memory_per_node() ? in_mib(s.memory_per_node()) : kNoVal64);
+       },
+       set_memory,
+       {"memory_per_cpu", "memory_per_node"}},
+      {"min_nodes",
+       "",
+       [](const Spec& s) { return count_or(s.min_nodes(), kNoVal); },
+       set_least_nodes,
+       {"min_nodes", "node_counts"}},
+      {"name",
+       "Of the job.",
+       get_text<&Spec::name>,
+       set_text<&Spec::set_name<const std::string&>>,
+       {"name"}},
+      {"nice",
+       "",
+       [](const Spec& s) { return FieldValue(static_cast<double>(s.nice())); },
+       set_by_option<&Spec::clear_nice, cli::set_nice>,
+       {"nice"}},
+      {"ntasks_per_node",
+       "",
+       [](const Spec& s) { return count_or(s.tasks_per_node(), kNoVal16); },
+       set_count<&Spec::set_tasks_per_node>,
+       {"tasks_per_node"}},
+      {"num_tasks",
+       "",
+       [](const Spec& s) { return count_or(s.tasks(), kNoVal); },
+       set_count<&Spec::set_tasks>,
+       {"tasks"}},
+      {"partition",
+       "Names, separated by commas.",
+       [](const Spec& s) { return text_or_nothing(joined(s.partitions(), ",")); },
+       set_by_option<&Spec::clear_partitions, cli::set_partitions>,
+       {"partitions"}},
+      {"pn_min_memory",
+       "MiB of each node, or of each CPU with slurm.MEM_PER_CPU added.",
+       memory_of,
+       set_memory,
+       {"memory_per_cpu", "memory_per_node"}},
+      {"prefer",
+       "As asub --prefer.",
+       get_text<&Spec::prefer>,
+       set_by_option<&Spec::clear_prefer, cli::set_prefer>,
+       {"prefer"}},
+      {"priority",
+       "0: held.",
+       [](const Spec& s) {
+         return FieldValue(s.hold()           ? 0
+                           : s.has_priority() ? static_cast<double>(s.priority())
+                                              : kNoVal);
+       },
+       set_priority,
+       {"priority"}},
+      {"qos",
+       "Quality of service.",
+       get_text<&Spec::qos>,
+       set_text<&Spec::set_qos<const std::string&>>,
+       {"qos"}},
+      {"req_nodes",
+       "Host list.",
+       [](const Spec& s) { return hosts(s.required_nodes()); },
+       set_hosts<cli::set_required_nodes, &Spec::clear_required_nodes>,
+       {"required_nodes"}},
+      {"requeue",
+       "1 or 0.",
+       [](const Spec& s) {
+         return FieldValue(s.has_requeue() ? (s.requeue() ? 1.0 : 0.0) : kNoVal16);
+       },
+       set_requeue,
+       {"requeue"}},
+      {"reservation",
+       "Names, separated by commas.",
+       [](const Spec& s) { return text_or_nothing(joined(s.reservations(), ",")); },
+       set_by_option<&Spec::clear_reservations, cli::set_reservations>,
+       {"reservations"}},
+      {"shared",
+       "slurm.JOB_SHARED_NONE: whole nodes; _USER: nodes for jobs of the same user.",
+       shared_of,
+       set_shared,
+       {"exclusive", "exclusive_user"}},
+      {"std_err",
+       "Path.",
+       get_text<&Spec::std_err>,
+       [](Spec& s, const FieldValue& v) { return set_path(s.mutable_std_err(), v, false); },
+       {"std_err"}},
+      {"std_in",
+       "Path.",
+       get_text<&Spec::std_in>,
+       [](Spec& s, const FieldValue& v) { return set_path(s.mutable_std_in(), v, false); },
+       {"std_in"}},
+      {"std_out",
+       "Path.",
+       get_text<&Spec::std_out>,
+       [](Spec& s, const FieldValue& v) { return set_path(s.mutable_std_out(), v, false); },
+       {"std_out"}},
+      {"submit_line", "The command line.", get_text<&Spec::submit_line>},
+      {"time_limit", "Minutes; slurm.INFINITE: none.", limit_of, set_limit, {"time_limit"}},
+      {"time_min",
+       "Minutes.",
+       least_time_of,
+       set_by_option<&Spec::clear_time_min, cli::set_time_min>,
+       {"time_min"}},
+      {"tres_per_job",
+       "GPUs of the job, such as gres/gpu:4.",
+       [](const Spec& s) {
+         return text_or_nothing(cli::format_gpu_list(s, api::PER_JOB, "gres/gpu:"));
+       },
+       set_gpus<&Spec::clear_gpus_total, cli::set_gpus_total>,
+       {"gpus_total", "gpu_alternatives", "alternatives_per"}},
+      {"tres_per_node",
+       "GPUs of each node, such as gres/gpu:2.",
+       [](const Spec& s) {
+         return text_or_nothing(cli::format_gpu_list(s, api::PER_NODE, "gres/gpu:"));
+       },
+       set_gpus_of_nodes,
+       {"gpus_per_node", "gpu_alternatives", "alternatives_per"}},
+      {"tres_per_task",
+       "GPUs of each task, such as gres/gpu:1.",
+       [](const Spec& s) {
+         return text_or_nothing(cli::format_gpu_list(s, api::PER_TASK, "gres/gpu:"));
+       },
+       set_gpus<&Spec::clear_gpus_per_task, cli::set_gpus_per_task>,
+       {"gpus_per_task", "gpu_alternatives", "alternatives_per"}},
+      {"user_id", "Of the user.",
+       [](const Spec& s) { return FieldValue(static_cast<double>(s.uid())); }},
+      {"user_name", "Of the user.", get_text<&Spec::user>},
+      {"wckey",
+       "What the work is for.",
+       get_text<&Spec::wckey>,
+       set_text<&Spec::set_wckey<const std::string&>>,
+       {"wckey"}},
+      {"work_dir",
+       "Absolute path.",
+       get_text<&Spec::work_dir>,
+       [](Spec& s, const FieldValue& v) { return set_path(s.mutable_work_dir(), v, true); },
+       {"work_dir"}},
+  };
+  return all;
+}
+
+}  // namespace ares::submit
