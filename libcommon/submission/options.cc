@@ -135,7 +135,9 @@ class Rows {
     add(0, "mem-per-gpu", "SIZE", "Memory for each GPU; a plain number is MiB.",
         spec(set_memory_per_gpu));
     add('G', "gpus", "TYPE:COUNT",
-        "GPUs over all nodes; the type may be left out. Several types are separated by commas. On "
+        "GPUs over all nodes; the type may be left out. Then all are of one type, unless the nodes "
+        "of the partition have too few of each: then "
+        "each node gives GPUs of the type that it has. Several types are separated by commas. On "
         "one node a part of one GPU as of --gres: 0.5. "
         "Alternatives as of --gres: h100:4|a100:8@1.5.",
         spec(set_gpus_total));

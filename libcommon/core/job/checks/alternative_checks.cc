@@ -71,6 +71,24 @@ bool are_asked_for(const ClusterState& state, const JobSpec& spec, const GpuAlte
   return spec.alternatives_per != GpusPer::job || sum == requested(wanted.gpus, 1, any);
 }
 
+// Whether the GPUs are as many as `wanted` asks for without a type, those of a node all of one type. Nodes may give different ones where
+// no type is enough for the job.
+bool are_mixed(const ClusterState& state, const JobSpec& spec, const GpuAlternative& wanted,
+               const NodeShares& nodes) {
+  if (wanted.gpus.size() != 1 || !wanted.gpus.front().type.empty()) return false;
+  const std::uint64_t count = devices_of(wanted.gpus.front());
+  std::uint64_t sum = 0;
+  for (const NodeShare& share : nodes) {
+    const Node* node = state.nodes.find(share.node);
+    if (!node || types_of(*node, share.gpus).size() > 1) return false;
+    sum += share.gpus.size();
+    if (spec.alternatives_per == GpusPer::job) continue;
+    const std::uint64_t times = spec.alternatives_per == GpusPer::task ? share.tasks : 1;
+    if (share.gpus.size() != count * times) return false;
+  }
+  return spec.alternatives_per != GpusPer::job || sum == count;
+}
+
 }  // namespace
 
 Status check_gpu_alternatives(const JobSpec& spec) {
@@ -99,9 +117,12 @@ bool matches_alternative(const ClusterState& state, const JobSpec& spec,
   ByType types{{std::string(), 0}};  // with GPUs per job, a node may have none
   for (const NodeShare& share : nodes)
     if (const Node* node = state.nodes.find(share.node)) types.merge(types_of(*node, share.gpus));
-  return std::any_of(types.begin(), types.end(), [&](const auto& type) {
-    return are_asked_for(state, spec, spec.gpu_alternatives[number], nodes, type.first);
-  });
+  const GpuAlternative& wanted = spec.gpu_alternatives[number];
+  return std::any_of(types.begin(), types.end(),
+                     [&](const auto& type) {
+                       return are_asked_for(state, spec, wanted, nodes, type.first);
+                     }) ||
+         are_mixed(state, spec, wanted, nodes);
 }
 
 }  // namespace ares::core

@@ -67,6 +67,9 @@ struct Demand {
   std::uint32_t any_gpus_per_node = 0;
   std::uint32_t any_gpus_total = 0;
   std::uint32_t any_gpus_per_task = 0;
+  // The partition cannot meet the `any_` counts with GPUs of one type, however empty it is: each node then gives GPUs of one type, and
+  // nodes may give different ones. Only for demands of several nodes. Set by JobClasses.
+  bool mixes_gpu_types = false;
   bool unknown_gpu_type = false;  // the job requests a type that no node has
   // Thousandths of the one GPU that the job requests on each node, if that GPU may be shared. 0:
   // the GPU is not shared or has no known type.

@@ -1,6 +1,7 @@
 #include "core/sched/place/fit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/sched/place/fit_nodes.h"
 
@@ -44,6 +45,64 @@ std::optional<Placement> fit_typed(const TypedDemand& typed, std::span<const Nod
   return lay_out(typed, *chosen);
 }
 
+// Each node gives GPUs of the type of which it has most. They are counted as if all were of the first type.
+class MixedOffers {
+ public:
+  explicit MixedOffers(std::span<const NodeOffer> offers) : originals_(offers) {
+    const std::size_t stride = offers.front().total.size();
+    rows_.reserve(2 * stride * offers.size());
+    offers_.assign(offers.begin(), offers.end());
+    for (NodeOffer& offer : offers_) {
+      const auto gpus = offer.free.subspan(kFirstGpu);
+      columns_.push_back(
+          kFirstGpu +
+          static_cast<std::size_t>(std::max_element(gpus.begin(), gpus.end()) - gpus.begin()));
+      offer.free = of_one_type(offer.free, columns_.back());
+      offer.total = of_one_type(offer.total, columns_.back());
+    }
+  }
+
+  std::span<const NodeOffer> offers() const { return offers_; }
+
+  // The placement with the types that the nodes have.
+  Placement with_types(Placement placement, bool exclusive) const {
+    for (PlacedShare& share : placement) {
+      const auto at = std::find_if(originals_.begin(), originals_.end(),
+                                   [&](const NodeOffer& o) { return o.node == share.node; }) -
+                      originals_.begin();
+      const NodeOffer& offer = originals_[static_cast<std::size_t>(at)];
+      const std::int64_t count = std::exchange(share.amounts[kFirstGpu], 0);
+      share.amounts[columns_[static_cast<std::size_t>(at)]] = count;
+      if (exclusive)
+        std::copy(offer.total.begin() + kFirstGpu, offer.total.end(),
+                  share.amounts.begin() + kFirstGpu);
+    }
+    return placement;
+  }
+
+ private:
+  std::span<const std::int64_t> of_one_type(std::span<const std::int64_t> row, std::size_t column) {
+    const std::size_t begin = rows_.size();
+    rows_.insert(rows_.end(), row.begin(), row.end());
+    std::fill(rows_.begin() + static_cast<std::ptrdiff_t>(begin + kFirstGpu), rows_.end(), 0);
+    rows_[begin + kFirstGpu] = row[column];
+    return std::span(rows_).subspan(begin, row.size());
+  }
+
+  std::span<const NodeOffer> originals_;
+  std::vector<std::int64_t> rows_;  // its memory never moves: it was reserved
+  std::vector<NodeOffer> offers_;
+  std::vector<std::size_t> columns_;  // chosen ones
+};
+
+std::optional<Placement> fit_mixed(const Demand& demand, std::span<const NodeOffer> offers) {
+  const MixedOffers mixed(offers);
+  auto placement =
+      fit_typed(TypedDemand(demand, offers.front().total.size(), kFirstGpu), mixed.offers());
+  if (!placement) return std::nullopt;
+  return mixed.with_types(*std::move(placement), demand.exclusive);
+}
+
 std::optional<Placement> fit_offers(const Demand& demand, std::span<const NodeOffer> offers) {
   if (demand.unknown_gpu_type || offers.size() < demand.min_nodes) return std::nullopt;
   const std::size_t stride = offers.front().total.size();
@@ -59,7 +118,7 @@ std::optional<Placement> fit_offers(const Demand& demand, std::span<const NodeOf
   }
   for (std::size_t column = kFirstGpu; column < stride; ++column)
     if (auto placement = fit_typed(TypedDemand(demand, stride, column), offers)) return placement;
-  return std::nullopt;
+  return demand.mixes_gpu_types ? fit_mixed(demand, offers) : std::nullopt;
 }
 
 // Places the job on preferred nodes if they hold it, otherwise on any nodes.

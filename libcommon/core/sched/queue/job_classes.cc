@@ -21,6 +21,13 @@ std::shared_ptr<const Bitset> kept_nodes_of(const Job& job, const ClusterIndex& 
   return kept;
 }
 
+// Whether GPUs of several types could be mixed, if one type is not enough.
+bool may_mix_gpu_types(const Demand& demand, const ClusterIndex& index) {
+  return demand.wants_any_gpu() && demand.max_nodes > 1 && index.stride() > kFirstGpu + 1 &&
+         demand.gpus_per_node.empty() && demand.gpus_total.empty() &&
+         demand.gpus_per_task.empty() && demand.gpu_part == 0 && demand.gpu_constraint.none();
+}
+
 }  // namespace
 
 bool JobClasses::begin_pass() {
@@ -112,8 +119,13 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
     job_class.possible_.reset();
     job_class.impossible_reason.reset();
     job_class.shortfall_ = {};
-    // Nodes on which a launch of the job failed are avoided only if it can run without them.
     SearchBudget unbounded = SearchBudget::unbounded();
+    // Nodes that are down count: the job waits for GPUs of one type rather than that it mixes them for a time.
+    if (may_mix_gpu_types(job_class.demand, index) && job_class.candidates.problem.empty())
+      job_class.demand.mixes_gpu_types =
+          !fit_on(job_class.demand, {job_class.candidates.members, job_class.candidates.required},
+                  index, CapacityBasis::totals, unbounded);
+    // Nodes on which a launch of the job failed are avoided only if it can run without them.
     job_class.use_fallback_ = false;
     job_class.use_fallback_ =
         !job_class.example.excluded.empty() &&

@@ -1,0 +1,51 @@
+# Tests: job_classes
+"""GPUs without a type in a partition whose nodes have different types."""
+
+import pytest
+
+from cluster import Cluster
+
+CONFIG = """
+cluster: types
+controller: {operators: [root]}
+nodes:
+  - {name: n1, cpus: 8, memory: 4000M, gpus: "a100:4"}
+  - {name: n2, cpus: 8, memory: 4000M, gpus: "h100:4"}
+  - {name: n3, cpus: 8, memory: 4000M, gpus: "a100:4"}
+partitions:
+  - {name: main, nodes: ALL, default: true}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster(config=CONFIG)
+    yield made
+    made.close()
+
+
+def tres(cluster, job):
+    cluster.completed(job)
+    return cluster.account(job, "AllocTRES%80")
+
+
+@pytest.mark.parametrize("options, gpus", [
+    (("-N3", "--gpus-per-node=2"), {"a100": 4, "h100": 2}),
+    (("-N3", "--gpus=12"), {"a100": 8, "h100": 4}),
+    (("-N3", "-n6", "--gpus-per-task=1"), {"a100": 4, "h100": 2}),
+    (("--gpus=9",), {"a100": 6, "h100": 3}),
+    (("-N2", "--gpus-per-node=4"), {"a100": 8}),  # one type is enough
+])
+def test_several_nodes_give_the_types_they_have(cluster, options, gpus):
+    job = cluster.wrap("arun -n$SLURM_JOB_NUM_NODES --ntasks-per-node=1 sh -c 'echo $CUDA_VISIBLE_DEVICES'", *options, "-o", "gpus-%j")
+    used = tres(cluster, job)
+    for name, count in gpus.items():
+        assert f"gres/gpu:{name}={count}" in used, used
+    seen = [line for line in (cluster.work / f"gpus-{job}").read_text().split() if line]
+    assert sum(len(line.split(",")) for line in seen) == sum(gpus.values()), seen
+
+
+def test_what_no_node_has_is_refused(cluster):
+    for options in (("-N3", "--gpus-per-node=5"), ("-N3", "--gpus=13")):
+        done = cluster.run("asub", *options, "--wrap", "true", check=False)
+        assert done.returncode == 1 and "not available" in done.stderr, options
