@@ -9,7 +9,7 @@
 #include "aresctld/account_commands.h"
 #include "aresctld/answers.h"
 #include "aresctld/commands.h"
-#include "aresctld/notify/check_webhooks.h"
+#include "aresctld/notify/check_recipients.h"
 #include "aresctld/past_targets.h"
 #include "aresctld/query/queries.h"
 #include "core/job/decide/privileges.h"
@@ -106,19 +106,22 @@ bool Ingress::is_remembered(const Principal& caller, const api::Request& request
          nullptr;
 }
 
-// `said`: what the submit hook tells the user.
+// `said`: what the user is told if the request is accepted.
 void Ingress::accept(Principal caller, const api::Request& request, const Digest& digest,
-                     std::size_t bytes, const std::string& said, ResponderPtr responder) {
+                     std::size_t bytes, std::string said, ResponderPtr responder) {
   auto body = to_command(caller, *parts_.config.policy(), request, identity_);
   if (!body) {
     responder->send(refused(body.error()));
     return;
   }
   if (!is_remembered(caller, request)) {
-    if (Status good = check_webhooks(*body, parts_.config.read()->notify, caller.user); !good) {
+    const auto config = parts_.config.read();
+    if (Status good = check_webhooks(*body, config->notify, caller.user); !good) {
       responder->send(refused(good.error()));
       return;
     }
+    const std::string warning = mail_warning(*body, *config);
+    if (!warning.empty()) said += (said.empty() ? "" : "; ") + warning;
   }
   UserCommand command;
   command.who = std::move(caller);

@@ -66,7 +66,7 @@ class Ingress {
 
   void mutate(Principal caller, const api::Request& request, ResponderPtr responder);
   void accept(Principal caller, const api::Request& request, const Digest& digest,
-              std::size_t bytes, const std::string& said, ResponderPtr responder);
+              std::size_t bytes, std::string said, ResponderPtr responder);
   void post(UserCommand command, std::size_t bytes, const std::string& note,
             const std::string& said, ResponderPtr responder);
   bool is_remembered(const Principal& caller, const api::Request& request) const;

@@ -137,6 +137,9 @@ def test_missing_mail_program_is_logged_once_and_delays_no_job(cluster, box):
     path.write_text(text.replace(str(box / "program"), str(box / "missing")))
     assert "mail_program" in cluster.run("actl", "reconfigure").stdout
     jobs = [cluster.wrap("true", "--mail-type=ALL") for _ in range(3)]
+    done = cluster.run("asub", "-H", "--mail-type=END", "--wrap", "true")
+    assert f"asub: no mail will be sent: this site has no mail program {box}/missing" in done.stderr
+    cluster.cancel(done.stdout.split()[-1])
     for job in jobs:
         cluster.completed(job)
     until(lambda: "is mended" in (cluster.dir / "log" / "aresctld.log").read_text())

@@ -1,4 +1,4 @@
-// Tests: webhook_body, check_webhooks, specs_of
+// Tests: webhook_body, check_recipients, specs_of
 #include "aresctld/notify/sender_command.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "aresctld/notify/check_webhooks.h"
+#include "aresctld/notify/check_recipients.h"
 #include "aresctld/notify/webhook_body.h"
 #include "notify/message/message.h"
 
@@ -155,6 +155,34 @@ TEST(CheckWebhooks, UnknownOnesAndThoseOfOthersAreRefused) {
   EXPECT_EQ(check("webhook:ops"), "--mail-user: user ann may not choose the webhook \"ops\"");
   notify.webhooks.clear();
   EXPECT_EQ(check("webhook:x"), "--mail-user: there is no webhook \"x\" in ares.yaml");
+}
+
+TEST(MailWarning, MailThatCannotBeSentIsSaidAtSubmission) {
+  JobSpec spec;
+  spec.user = "ann";
+  spec.mail_types = 1;
+  config::Config config;
+  config.controller.mail_program = "/missing/mail";
+  const auto warning = [&] {
+    Submit submit;
+    submit.spec = std::make_shared<const JobSpec>(spec);
+    return mail_warning(submit, config);
+  };
+  EXPECT_EQ(warning(), "no mail will be sent: this site has no mail program /missing/mail");
+  spec.mail_user = "webhook:ops";
+  EXPECT_EQ(warning(), "") << "no mail is asked for";
+  spec.mail_user = "webhook:ops,ann";
+  EXPECT_NE(warning(), "");
+  config.controller.mail_program.clear();
+  EXPECT_EQ(warning(), "no mail will be sent: this site has no mail program");
+  config.controller.mail_program = "/bin/sh";
+  EXPECT_EQ(warning(), "");
+  config.controller.mail_program = "/missing/mail";
+  config.notify.smtp.server = "smtp://mail";
+  EXPECT_EQ(warning(), "");
+  config.notify.smtp.server.clear();
+  spec.mail_types = 0;
+  EXPECT_EQ(warning(), "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Refuses jobs that are to notify webhooks which do not exist or are for others. Pure; any thread. A repeated request that was accepted
-// must not be checked again: ares.yaml may have changed.
+// Who is to be told about jobs: webhooks that do not exist or are for others are refused, and mail that cannot be sent is a warning. A repeated
+// request that was accepted must not be checked again: ares.yaml may have changed. Any thread.
 #pragma once
 
 #include <string>
@@ -14,5 +14,8 @@ namespace ares::aresctld {
 // not the job.
 Status check_webhooks(const UserBody& body, const config::NotifyConfig& notify,
                       const std::string& user);
+
+// Why no mail will be sent that a submission asks for; empty: it will, as far as is known. Looks at the file system.
+std::string mail_warning(const UserBody& body, const config::Config& config);
 
 }  // namespace ares::aresctld
