@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "config/default_memory.h"
 #include "core/cluster/lease_monitor.h"
 #include "model/job/gpu_part.h"
 
@@ -35,7 +36,7 @@ std::shared_ptr<const Policy> policy_for(const Policy& of) {
 ApplyConfig to_command(const config::Config& config) {
   ApplyConfig apply;
   apply.hash = config.policy.config_hash;
-  apply.partitions = config.partitions;
+  apply.partitions = config::partitions_with_memory(config);
   apply.lease = config.policy.lease;
   for (const config::ConfiguredNode& node : config.nodes)
     apply.nodes.emplace_back(node.name, node.inventory);

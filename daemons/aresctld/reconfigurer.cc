@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/default_memory.h"
+
 namespace ares::aresctld {
 namespace {
 
@@ -65,12 +67,18 @@ void note_plugins(const SharedPlugins& before, const SharedPlugins& after,
   }
 }
 
+// With the partitions that the state has after it is applied.
+config::Config as_in_state(config::Config config) {
+  config.partitions = config::partitions_with_memory(config);
+  return config;
+}
+
 }  // namespace
 
 ApplyConfig to_command(const config::Config& config) {
   ApplyConfig apply;
   apply.hash = config.policy.config_hash;
-  apply.partitions = config.partitions;
+  apply.partitions = config::partitions_with_memory(config);
   apply.lease = config.policy.lease;
   for (const auto& node : config.nodes) apply.nodes.emplace_back(node.name, node.inventory);
   return apply;
@@ -81,7 +89,8 @@ Result<Reconfigurer::Evaluation> Reconfigurer::evaluate(Result<config::Config> r
   if (!read) return fail(read.error());
   const auto running = config_holder_.read();
   Evaluation evaluation;
-  evaluation.changes = config::diff(*running, partitions_of(*views_.read().state), *read);
+  evaluation.changes =
+      config::diff(as_in_state(*running), partitions_of(*views_.read().state), as_in_state(*read));
   config::Config next = config::keep_until_restart(*running, std::move(*read));
   if (load && plugins_) {
     const auto set = plugins_->load(next);

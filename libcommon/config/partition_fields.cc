@@ -126,9 +126,10 @@ std::vector<Field<Partition>> partition_fields() {
       field<Partition>("max_nodes", &Partition::max_nodes, bound_type(), "Most nodes for one job."),
       field<Partition>("min_nodes", &Partition::min_nodes, count_type(1),
                        "Fewest nodes for one job."),
-      field<Partition>(
-          "default_memory_per_cpu", &Partition::default_memory_per_cpu, memory_type(),
-          "Memory of jobs that ask for none, for each CPU. 0: such jobs get all of the node's."),
+      field<Partition>("default_memory_per_cpu", &Partition::default_memory_per_cpu, memory_type(),
+                       "Memory of jobs that ask for none, for each CPU. 0, or not given: the share "
+                       "of a CPU in the "
+                       "memory of that node of the partition which has least for each."),
       field<Partition>("exclusive", &Partition::exclusive, boolean_type(), "Jobs get whole nodes."),
       field<Partition>("placement", &Partition::placement, map_type(placement_fields()),
                        "Which of the nodes that would do a job gets: {cpu: spread, gpu: binpack}. "

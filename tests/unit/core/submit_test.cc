@@ -1,4 +1,4 @@
-// Tests: decide_submit, default_memory, feasible, resource_checks, submit_checks, text_check, decide/decision
+// Tests: decide_submit, core/job/checks/default_memory, feasible, resource_checks, submit_checks, text_check, decide/decision
 // Refusals at submission, with the messages that users and wrappers of sbatch know.
 #include "unit/core/engine_fixture.h"
 
