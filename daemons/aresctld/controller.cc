@@ -50,7 +50,7 @@ constexpr QueryPool::Bounds kAccountingBounds{
 // Calls of submit hooks. One user's slow ones leave threads to others.
 constexpr std::size_t kHookThreads = 4;
 constexpr QueryPool::Bounds kHookBounds{
-    .waiting = 4096, .waiting_per_user = 512, .running_per_user = kHookThreads / 2};
+    .waiting = 1024, .waiting_per_user = 128, .running_per_user = kHookThreads / 2};
 
 constexpr std::size_t kFewDescriptors = 8192;
 

@@ -12,6 +12,7 @@
 #include "aresctld/notify/check_recipients.h"
 #include "aresctld/past_targets.h"
 #include "aresctld/query/queries.h"
+#include "config/shown_webhooks.h"
 #include "core/job/decide/privileges.h"
 #include "proto/convert.h"
 #include "proto/request_digest.h"
@@ -65,45 +66,71 @@ void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr
     return;
   }
   const auto config = parts_.config.read();
+  const Digest digest = proto::request_digest(request);  // of what the user sent
   if (config->submit_hook.file.empty() || !SubmitHooks::concerns(request) ||
-      is_remembered(caller, request))
-    return accept(std::move(caller), request, proto::request_digest(request), bytes, "",
-                  std::move(responder));
+      is_remembered(caller, request.request_id(), digest))
+    return accept(std::move(caller), request, digest, bytes, "", std::move(responder));
   const UserId uid = caller.uid;
   const auto full =
       parts_.hook_calls.add(uid, [=, this, shared = std::make_shared<api::Request>(request)] {
         if (responder->abandoned()) return;
-        // Of what the user sent: a repeated request is recognised by it.
-        const Digest digest = proto::request_digest(*shared);
-        const auto said = parts_.submit_hooks.run(
-            caller, *shared,
-            {config->submit_hook, parts_.views.read(), config->policy, parts_.clock.now()});
-        if (!said) return responder->send(refused(said.error()));
-        accept(caller, *shared, digest, bytes, *said, responder);
+        const api::Request original = *shared;
+        const auto said = is_remembered(caller, original.request_id(), digest)
+                              ? Result<std::string>(std::string())
+                              : ask_hook(caller, *shared, *config, responder);
+        // Another one with the same id may have been accepted meanwhile: the answer is the one that it got.
+        if (!said && !is_remembered(caller, original.request_id(), digest))
+          return responder->send(refused(said.error()));
+        accept(caller, said ? *shared : original, digest, bytes, said.value_or(""), responder);
       });
   if (full) responder->send(refused(*full));
 }
 
-// Blocks for the submit hook.
-Result<api::Estimate> Ingress::test_submit(const Principal& caller, api::Request& request,
-                                           const config::Config& config, const View& view) {
-  const Time now = parts_.clock.now();
-  if (!config.submit_hook.file.empty()) {
-    const auto said =
-        parts_.submit_hooks.run(caller, request, {config.submit_hook, view, config.policy, now});
-    if (!said) return fail(said.error());
-  }
-  const auto submit = to_submission(caller, config.policy, request.test_submit().submit());
-  if (!submit) return fail(submit.error());
-  if (const Status good = check_webhooks(*submit, config.notify, caller.user); !good)
-    return fail(good.error());
-  return estimate(view, config.policy, caller, *submit, now);
+Result<std::string> Ingress::ask_hook(const Principal& caller, api::Request& request,
+                                      const config::Config& config, const ResponderPtr& responder) {
+  const View view = parts_.views.read();
+  return parts_.submit_hooks.run(caller, request,
+                                 {config.submit_hook, view, config.policy, parts_.clock.now(),
+                                  [responder] { return responder->abandoned(); }});
+}
+
+// The hook may take as long as the site permits, and the estimate needs a pass over the queue: neither is for these threads.
+void Ingress::test_submit(Principal caller, const api::Request& request, ResponderPtr responder) {
+  const auto config = parts_.config.read();
+  const UserId uid = caller.uid;
+  const auto answer = [=, this](const api::Request& asked) {
+    const View view = parts_.views.read();
+    const auto submit = to_submission(caller, config->policy, asked.test_submit().submit());
+    if (!submit) return responder->send(refused(submit.error()));
+    if (const Status good = check_webhooks(*submit, config->notify, caller.user, *view.state);
+        !good)
+      return responder->send(refused(good.error()));
+    responder->send(answer_with(estimate(view, config->policy, caller, *submit, parts_.clock.now()),
+                                &api::Response::mutable_estimate));
+  };
+  const auto queue_answer = [=, this](std::shared_ptr<api::Request> asked) {
+    const auto full = parts_.accounting.add(uid, [=] {
+      if (!responder->abandoned()) answer(*asked);
+    });
+    if (full) responder->send(refused(*full));
+  };
+  auto shared = std::make_shared<api::Request>(request);
+  if (config->submit_hook.file.empty()) return queue_answer(std::move(shared));
+  const auto full = parts_.hook_calls.add(uid, [=, this] {
+    if (responder->abandoned()) return;
+    const auto said = ask_hook(caller, *shared, *config, responder);
+    if (!said) return responder->send(refused(said.error()));
+    queue_answer(shared);
+  });
+  if (full) responder->send(refused(*full));
 }
 
 // Whether the same request was accepted before: then it is answered as it was, whatever ares.yaml says now.
-bool Ingress::is_remembered(const Principal& caller, const api::Request& request) const {
-  return parts_.views.read().state->requests.find(RequestKey{caller.uid, request.request_id()}) !=
-         nullptr;
+bool Ingress::is_remembered(const Principal& caller, const std::string& id,
+                            const Digest& digest) const {
+  const View view = parts_.views.read();
+  const Request* known = view.state->requests.find(RequestKey{caller.uid, id});
+  return known && known->digest == digest;
 }
 
 // `said`: what the user is told if the request is accepted.
@@ -114,9 +141,11 @@ void Ingress::accept(Principal caller, const api::Request& request, const Digest
     responder->send(refused(body.error()));
     return;
   }
-  if (!is_remembered(caller, request)) {
+  const bool repeats = is_remembered(caller, request.request_id(), digest);
+  if (!repeats) {
     const auto config = parts_.config.read();
-    if (Status good = check_webhooks(*body, config->notify, caller.user); !good) {
+    const View view = parts_.views.read();
+    if (Status good = check_webhooks(*body, config->notify, caller.user, *view.state); !good) {
       responder->send(refused(good.error()));
       return;
     }
@@ -139,6 +168,10 @@ void Ingress::accept(Principal caller, const api::Request& request, const Digest
             answer_from_past(shared->body, past, [this](const api::Accounting& query) {
               return parts_.read_accounting(query, parts_.clock.now());
             });
+        // The record of a repeated request may have expired meanwhile: then it would be a new one, which was not looked at.
+        if (repeats && !is_remembered(shared->who, shared->request_id, shared->digest))
+          return responder->send(refused(
+              {ErrorCode::unavailable, "the request is not remembered any more"}, kRetryAfterMs));
         post(std::move(*shared), bytes, note, said, responder);
       });
   if (full) responder->send(refused(*full));
@@ -149,6 +182,7 @@ void Ingress::post(UserCommand command, std::size_t bytes, const std::string& no
                    const std::string& said, ResponderPtr responder) {
   const auto answer = [responder, note, said](core::Reply reply) {
     if (!said.empty()) reply.text += (reply.text.empty() ? "" : "; ") + said;
+    if (reply.failed && !said.empty()) reply.error.message += "; " + said;
     if (reply.failed && reply.error.code == ErrorCode::invalid_argument && !note.empty())
       reply.error.message += "; by accounting " + note;
     responder->send(answer_of(reply));
@@ -313,7 +347,13 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     }
     case api::Request::kShowConfig: {
       api::Response response;
-      response.mutable_config()->set_yaml(config::to_yaml(*config));
+      if (core::is_operator(policy, caller.uid)) {
+        response.mutable_config()->set_yaml(config::to_yaml(*config));
+      } else {
+        config::Config shown = *config;
+        shown.notify = config::visible_to(std::move(shown.notify), caller.user);
+        response.mutable_config()->set_yaml(config::to_yaml(shown));
+      }
       responder->send(response);
       return;
     }
@@ -384,13 +424,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     case api::Request::kRebuildUsage: rebuild_usage(caller, request, std::move(responder)); return;
     case api::Request::kRollup: roll_up(caller, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {
-      // Needs a pass over the queue, which takes too long for these threads.
-      const auto full = parts_.accounting.add(caller.uid, [=, this, query = request]() mutable {
-        if (responder->abandoned()) return;
-        responder->send(answer_with(test_submit(caller, query, *config, view),
-                                    &api::Response::mutable_estimate));
-      });
-      if (full) responder->send(refused(*full));
+      test_submit(std::move(caller), request, std::move(responder));
       return;
     }
     case api::Request::kExplainJob: {

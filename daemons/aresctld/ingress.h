@@ -69,9 +69,11 @@ class Ingress {
               std::size_t bytes, std::string said, ResponderPtr responder);
   void post(UserCommand command, std::size_t bytes, const std::string& note,
             const std::string& said, ResponderPtr responder);
-  bool is_remembered(const Principal& caller, const api::Request& request) const;
-  Result<api::Estimate> test_submit(const Principal& caller, api::Request& request,
-                                    const config::Config& config, const View& view);
+  bool is_remembered(const Principal& caller, const std::string& id, const Digest& digest) const;
+  // Blocks. `request` is changed as the site's script wants it.
+  Result<std::string> ask_hook(const Principal& caller, api::Request& request,
+                               const config::Config& config, const ResponderPtr& responder);
+  void test_submit(Principal caller, const api::Request& request, ResponderPtr responder);
   void reconfigure(const Principal& caller, const api::Request& request, ResponderPtr responder);
   void dump(const Principal& caller, const api::DumpView& request, ResponderPtr responder);
   void roll_up(const Principal& caller, const api::Rollup& request, ResponderPtr responder);

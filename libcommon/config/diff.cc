@@ -6,6 +6,7 @@
 
 #include "base/hostlist.h"
 #include "config/network.h"
+#include "config/shown_webhooks.h"
 #include "config/tables.h"
 
 namespace ares::config {
@@ -222,7 +223,8 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   diff.section("archive", archive_fields(), running.archive, next.archive, kAtOnce);
   diff.section("retention", retention_fields(), running.retention, next.retention, kAtOnce);
   diff.section("checkpoint", checkpoint_fields(), running.checkpoint, next.checkpoint, kAtOnce);
-  diff.section("notify", notify_fields(), running.notify, next.notify, kAtOnce);
+  diff.section("notify", notify_fields(), without_urls(running.notify), without_urls(next.notify),
+               kAtOnce);
   diff.section("submit_hook", submit_hook_fields(), running.submit_hook, next.submit_hook, kAtOnce);
   diff.section("auth", auth_fields(), running.auth, next.auth, kAuth);
   diff.section("policy", policy_fields(), running.policy, next.policy, kAtOnce);

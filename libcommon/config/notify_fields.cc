@@ -99,6 +99,18 @@ Type<std::vector<std::string>> users_type() {
           }};
 }
 
+Type<SmtpConfig> smtp_type() {
+  const auto map = map_type(smtp_fields());
+  return {map.name,
+          [map](const Value& value) -> Result<SmtpConfig> {
+            auto smtp = map.parse(value);
+            if (smtp && smtp->user.empty() != smtp->password_file.empty())
+              return bad("user and password_file go together");
+            return smtp;
+          },
+          map.print};
+}
+
 Status check_webhooks(const std::vector<WebhookConfig>& webhooks) {
   if (webhooks.size() > kMostWebhooks)
     return bad("more than " + std::to_string(kMostWebhooks) + " webhooks");
@@ -129,6 +141,9 @@ std::vector<Field<SmtpConfig>> smtp_fields() {
                "required: mail is sent by TLS only, and the server's certificate is verified. "
                "if_offered: without TLS where the server does not offer it. none: never by TLS; "
                "for a server on the same machine. The user and its password are sent by TLS only."),
+      field<S>("helo", &S::helo, mail_text_type("HOST"),
+               "How the controller greets the server, for one that insists on a full name. Empty: "
+               "the name of its machine."),
       field<S>("from", &S::from, mail_text_type("ADDRESS"),
                "The sender. Empty: ares@ and the name of the controller's machine."),
       field<S>("user", &S::user, text_type(), "Name for the mail server. Empty: none is given."),
@@ -148,8 +163,10 @@ std::vector<Field<WebhookConfig>> webhook_fields() {
   return {
       required(field<W>("name", &W::name, name_type(),
                         "Users write it as asub --mail-user=webhook:NAME.")),
-      required(field<W>("url", &W::url, url_type({"https", "http"}, true),
-                        "Where the request is sent with POST. Redirections are not followed.")),
+      required(field<W>(
+          "url", &W::url, url_type({"https", "http"}, true),
+          "Where the request is sent with POST. Redirections are not followed. Users are not "
+          "shown what follows the host.")),
       field<W>("format", &W::format, enum_type<WebhookFormat>(kFormats),
                "json: all facts about the job, see ares-notify(7). slack: {\"text\": ...}, which "
                "Slack, Mattermost and others show."),
@@ -171,7 +188,7 @@ std::vector<Field<WebhookConfig>> webhook_fields() {
 std::vector<Field<NotifyConfig>> notify_fields() {
   using N = NotifyConfig;
   return {
-      field<N>("smtp", &N::smtp, map_type(smtp_fields()),
+      field<N>("smtp", &N::smtp, smtp_type(),
                "The mail server for asub --mail-type. Its keys are below."),
       field<N>("webhooks", &N::webhooks,
                list_of_maps_type<WebhookConfig>("list of webhooks", "{name: ops, url: https://...}",

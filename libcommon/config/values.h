@@ -81,6 +81,7 @@ enum class SmtpTls : std::uint8_t { required, if_offered, none };
 struct SmtpConfig {
   std::string server;  // smtp://HOST[:PORT] or smtps://HOST[:PORT]; empty = mail_program sends mail
   SmtpTls tls = SmtpTls::required;
+  std::string helo;           // how the controller names its machine; empty = its host name
   std::string from;           // empty = ares@HOST of the controller
   std::string user;           // empty = no authentication
   std::string password_file;  // absolute
@@ -93,7 +94,7 @@ enum class WebhookFormat : std::uint8_t { json, slack };
 // A server that is told about jobs by HTTP. Users choose it by its name, never by its URL.
 struct WebhookConfig {
   std::string name;
-  std::string url;
+  std::string url;  // may be a secret: config/shown_webhooks.h
   WebhookFormat format = WebhookFormat::json;
   std::vector<std::string> users;  // empty = all
   std::string token_file;          // absolute; empty = no Authorization

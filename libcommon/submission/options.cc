@@ -96,9 +96,8 @@ class Rows {
         "and TIME_LIMIT_90 (per cent of it are used). The end of a job sends one mail, of the most "
         "specific kind. An array sends mail as a whole: when its first task begins, and when all "
         "tasks have ended, as FAIL if any failed. With ARRAY_TASKS each task sends its own mail; "
-        "only then are there REQUEUE and the time limits. A mail may be lost when the controller "
-        "is "
-        "killed at that moment.",
+        "only then are there REQUEUE and the time limits. Mail that waits for its server is lost "
+        "when the controller ends.",
         spec(set_mail_types));
     add(0, "mail-user", "LIST",
         "Where mail goes: an address, or several separated by commas. webhook:NAME among them is "

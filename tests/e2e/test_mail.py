@@ -147,4 +147,4 @@ def test_missing_mail_program_is_logged_once_and_delays_no_job(cluster, box):
     cluster.run("actl", "reconfigure")
     settled(cluster, box)
     log = (cluster.dir / "log" / "aresctld.log").read_text()
-    assert log.count("no message is sent until that is mended") == 1
+    assert log.count("it sends no message until that is mended") == 1

@@ -31,18 +31,27 @@ Notifier::~Notifier() {
 }
 
 void Notifier::start() {
-  for (std::size_t i = 0; i < bounds_.processes; ++i) threads_.emplace_back([this] { run(); });
+  config_seen_ = config_();
+  for (std::size_t i = 0; i < bounds_.queue.sent_at_once; ++i)
+    threads_.emplace_back([this] { run(); });
 }
 
 void Notifier::post(std::vector<core::Notice> notices) {
   const SteadyTime now = Clock::now();
+  // A mail server is given one recipient at a time, so that each has an outcome of its own.
+  const bool one_by_one = !config_()->notify.smtp.server.empty();
   bool report_full = false;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
     const auto add = [&](const core::Notice& notice, const std::string& webhook) {
-      if (!queue_.add({notice, webhook, ++last_number_, now, 0}))
-        report_full = report_full || !std::exchange(full_reported_, true);
+      if (queue_.add({notice, webhook, ++last_number_, now, 0, {}})) return;
+      report_full = report_full || dropped_ == 0;
+      ++dropped_;
+    };
+    const auto add_mail = [&](core::Notice notice, std::string address) {
+      notice.address = std::move(address);
+      add(notice, "");
     };
     for (const core::Notice& notice : notices) {
       // Checked at submission already, but here it becomes an argument of a program.
@@ -51,23 +60,23 @@ void Notifier::post(std::vector<core::Notice> notices) {
         continue;
       }
       const Recipients recipients = recipients_of(notice.address);
-      if (!recipients.addresses.empty()) {
-        core::Notice mail = notice;
-        mail.address.clear();
-        for (const std::string& address : recipients.addresses)
-          mail.address += (mail.address.empty() ? "" : ",") + address;
-        add(mail, "");
+      std::string together;
+      for (const std::string& address : recipients.addresses) {
+        if (one_by_one)
+          add_mail(notice, address);
+        else
+          together += (together.empty() ? "" : ",") + address;
       }
+      if (!together.empty()) add_mail(notice, together);
       for (const std::string& webhook : recipients.webhooks) add(notice, webhook);
     }
   }
   wake_.notify_all();
   if (report_full)
     spdlog::warn(
-        "too many messages about jobs wait to be sent ({} of one user, {} in all); more are "
-        "dropped "
-        "until there is room again",
-        bounds_.queue.per_user, bounds_.queue.waiting);
+        "too many messages about jobs wait to be sent ({} of one user or {} for one target); more "
+        "are dropped until there is room again",
+        bounds_.queue.of_user, bounds_.queue.of_target);
 }
 
 void Notifier::stop() {
@@ -92,13 +101,17 @@ void Notifier::run() {
       for (;;) {
         const SteadyTime now = Clock::now();
         if (stopping_ && now >= stop_deadline_) return;
+        look_at_config();
+        drop_expired();
         next = queue_.take(now);
         if (next) break;
         const auto due = queue_.next_due();
         // What is paused is not waited for. What another thread sends now is its own matter.
         if (stopping_ && (!due || *due > now)) return;
+        // Again soon, because a changed configuration may end a pause.
+        constexpr std::chrono::seconds kLook{1};
         if (due)
-          wake_.wait_until(lock, *due);
+          wake_.wait_until(lock, std::min<SteadyTime>(*due, now + kLook));
         else
           wake_.wait(lock);
       }
@@ -110,28 +123,53 @@ void Notifier::run() {
   }
 }
 
+// With the lock held. What was wrong may have been mended.
+void Notifier::look_at_config() {
+  auto config = config_();
+  if (config == config_seen_) return;
+  config_seen_ = std::move(config);
+  queue_.retry_now();
+}
+
+// With the lock held.
+void Notifier::drop_expired() {
+  const config::NotifyConfig& rules = config_seen_->notify;
+  const auto expired = queue_.expire({rules.retry_after, rules.give_up_after}, Clock::now());
+  for (const Delivery& delivery : expired)
+    spdlog::warn(
+        "gave up on a message about job {} to {}", delivery.notice.key.job.value(),
+        delivery.webhook.empty() ? delivery.notice.address : "webhook " + delivery.webhook);
+}
+
 // `target`: its name, for logs.
 Notifier::Result Notifier::send(const Delivery& delivery, const config::Config& config,
                                 std::string& target) {
   const auto command = sender_command(delivery, config, site_);
-  if (!command) return {true, {}, command.error().message};
+  if (!command) return {Result::Kind::dropped, {}, command.error().message};
   target = command->target;
-  if (command->words.empty()) return {};
+  if (command->words.empty()) return {Result::Kind::dropped, {}, ""};  // the site wants no mail
   return run_command(*command);
 }
 
 Notifier::Result Notifier::run_command(const SenderCommand& command) {
+  using Kind = Result::Kind;
+  const auto failed = [](std::string text) {
+    return Result{Kind::failed, {true, Seconds(0)}, std::move(text)};
+  };
   auto process = SenderProcess::start(
       command.words, command.input,
       command.is_notify ? SenderProcess::Output::kept : SenderProcess::Output::ignored);
   if (!process) {
-    warn_once("cannot run " + command.words[0] + ": " + process.error().message);
-    // Without a mail program mail is dropped at once. ares-notify belongs to the controller: it may be replaced at this moment.
-    return {!command.is_notify, {true, Seconds(0)}, ""};
+    const bool is_missing = process.error().code == ErrorCode::not_found;
+    // Without a mail program mail is dropped at once. ares-notify may be replaced at this moment.
+    if (is_missing) note_start(command.words[0], process.error().message);
+    if (is_missing && !command.is_notify) return {Kind::dropped, {}, ""};
+    return failed("cannot run " + command.words[0] + ": " + process.error().message);
   }
-  warn_once("");
+  note_start(command.words[0], "");
 
-  const SteadyTime killed_at = Clock::now() + bounds_.timeout;
+  const milliseconds most = command.is_notify ? bounds_.notify_timeout : bounds_.timeout;
+  const SteadyTime killed_at = Clock::now() + most;
   for (;;) {
     const SteadyTime deadline = until(killed_at);
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
@@ -141,63 +179,76 @@ Notifier::Result Notifier::run_command(const SenderCommand& command) {
     if (Clock::now() < deadline) continue;
     if (deadline < killed_at) {
       process->detach();
-      return {};
+      return {Kind::dropped, {}, ""};
     }
     process->kill();
     const std::string text =
-        "took longer than " + std::to_string(bounds_.timeout.count()) + " ms and was killed";
-    return {!command.is_notify, {true, Seconds(0)}, text};
+        "took longer than " + std::to_string(most.count()) + " ms and was killed";
+    return command.is_notify ? failed(text) : Result{Kind::dropped, {}, text};
   }
   if (!command.is_notify) {
-    if (process->exit_code() == kTryAgain) return {false, {}, "exited with 75"};
-    return {true, {}, process->failure()};
+    if (process->exit_code() == kTryAgain) return {Kind::failed, {}, "exited with 75"};
+    const std::string how = process->failure();
+    return {how.empty() ? Kind::sent : Kind::dropped, {}, how};
   }
   const auto outcome = notify::outcome_from_json(process->output());
-  if (!process->failure().empty() || !outcome)
-    return {false,
-            {true, Seconds(0)},
-            "ares-notify gave no answer" +
-                (process->failure().empty() ? "" : ": it " + process->failure())};
-  if (outcome->kind == notify::Outcome::Kind::later)
-    return {false, {outcome->of_server, outcome->wait}, outcome->text};
-  return {true, {}, outcome->text};
+  if (const std::string how = process->failure(); !how.empty() || !outcome)
+    return failed("ares-notify gave no answer" + (how.empty() ? "" : ": it " + how));
+  switch (outcome->kind) {
+    case notify::Outcome::Kind::delivered: return {};
+    case notify::Outcome::Kind::refused: return {Kind::dropped, {}, outcome->text};
+    case notify::Outcome::Kind::later: break;
+  }
+  return {Kind::failed, {outcome->of_server, outcome->wait}, outcome->text};
+}
+
+void Notifier::finish_for_good(const Delivery& delivery, const Result& result,
+                               const std::string& place) {
+  bool is_well_again = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (result.kind == Result::Kind::sent)
+      is_well_again = queue_.sent(delivery);
+    else
+      queue_.dropped(delivery);
+  }
+  if (!result.text.empty())
+    spdlog::warn("{}: no message about job {} to {}: {}", place, delivery.notice.key.job.value(),
+                 delivery.webhook.empty() ? delivery.notice.address : delivery.notice.user,
+                 result.text);
+  if (is_well_again) spdlog::info("{} takes messages again", place);
 }
 
 void Notifier::finish(Delivery delivery, const Result& result, const config::Config& config,
                       const std::string& target) {
-  const auto job = delivery.notice.key.job.value();
   const std::string place = target.empty() ? "webhook " + delivery.webhook : target;
-  if (result.is_over) {
-    bool is_well_again = false;
+  if (result.kind != Result::Kind::failed) {
+    finish_for_good(delivery, result, place);
+  } else {
+    const auto job = delivery.notice.key.job.value();
+    DeliveryQueue::AfterFailure after;
     {
       const std::lock_guard lock(mutex_);
-      is_well_again = queue_.sent(delivery);
-      if (queue_.is_half_empty()) full_reported_ = false;
+      after = queue_.failed(std::move(delivery), result.failure,
+                            {config.notify.retry_after, config.notify.give_up_after}, Clock::now());
     }
-    wake_.notify_all();
-    if (!result.text.empty())
-      spdlog::warn("{}: no message about job {} to {}: {}", place, job,
-                   delivery.webhook.empty() ? delivery.notice.address : delivery.notice.user,
-                   result.text);
-    else if (is_well_again)
-      spdlog::info("{} takes messages again", place);
-    return;
+    if (after.gave_up)
+      spdlog::warn("{}: gave up on a message about job {}: {}", place, job, result.text);
+    if (after.is_news)
+      spdlog::warn("{} takes no messages: {}; trying again in {} s", place, result.text,
+                   after.pause.count());
+    else if (!after.gave_up)
+      spdlog::debug("{}: message about job {}: {}; trying again in {} s", place, job, result.text,
+                    after.pause.count());
   }
-  DeliveryQueue::AfterFailure after;
+  std::uint64_t dropped = 0;
   {
     const std::lock_guard lock(mutex_);
-    after = queue_.failed(std::move(delivery), result.failure,
-                          {config.notify.retry_after, config.notify.give_up_after}, Clock::now());
+    if (queue_.is_half_empty()) dropped = std::exchange(dropped_, 0);
   }
   wake_.notify_all();
-  if (after.gave_up)
-    spdlog::warn("{}: gave up on a message about job {}: {}", place, job, result.text);
-  else if (after.is_news)
-    spdlog::warn("{} takes no messages: {}; trying again in {} s", place, result.text,
-                 after.pause.count());
-  else
-    spdlog::debug("{}: message about job {}: {}; trying again in {} s", place, job, result.text,
-                  after.pause.count());
+  if (dropped > 0)
+    spdlog::warn("{} messages about jobs were dropped; there is room again", dropped);
 }
 
 // The process's own deadline, or that of stop() if it is earlier.
@@ -206,14 +257,19 @@ SteadyTime Notifier::until(SteadyTime own) {
   return stopping_ ? std::min(own, stop_deadline_) : own;
 }
 
-// Logs the same problem only once in a row; "" resets it.
-void Notifier::warn_once(const std::string& problem) {
+// Logs a problem with starting a program once; "": it was started.
+void Notifier::note_start(const std::string& program, const std::string& problem) {
   {
     const std::lock_guard lock(mutex_);
-    if (last_warning_ == problem) return;
-    last_warning_ = problem;
+    const auto known = unusable_.find(program);
+    if (problem.empty()) {
+      if (known != unusable_.end()) unusable_.erase(known);
+      return;
+    }
+    if (known != unusable_.end() && known->second == problem) return;
+    unusable_[program] = problem;
   }
-  if (!problem.empty()) spdlog::warn("{}; no message is sent until that is mended", problem);
+  spdlog::warn("cannot run {}: {}; it sends no message until that is mended", program, problem);
 }
 
 }  // namespace ares::aresctld

@@ -7,9 +7,9 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +24,10 @@ namespace ares::aresctld {
 class Notifier {
  public:
   struct Bounds {
-    std::size_t processes = 8;  // running at once
-    DeliveryBounds queue{};
-    std::chrono::milliseconds timeout{30'000};      // of one process, before it is killed
+    DeliveryBounds queue{};  // one thread for each message that may be sent at once
+    std::chrono::milliseconds timeout{30'000};  // of the mail program, before it is killed
+    std::chrono::milliseconds notify_timeout{
+        150'000};  // the same of ares-notify, which has limits of its own
     std::chrono::milliseconds stop_timeout{2'000};  // for waiting notices after stop() is called
   };
 
@@ -44,11 +45,12 @@ class Notifier {
   void stop();
 
  private:
-  // What became of a message, as far as the queue is concerned.
+  // What became of a message.
   struct Result {
-    bool is_over = true;  // it was sent, or never will be
+    enum class Kind { sent, dropped, failed };
+    Kind kind = Kind::sent;
     DeliveryQueue::Failure failure{};
-    std::string text{};
+    std::string text{};  // why it was not sent
   };
 
   void run();
@@ -56,7 +58,10 @@ class Notifier {
   Result run_command(const SenderCommand& command);
   void finish(Delivery delivery, const Result& result, const config::Config& config,
               const std::string& target);
-  void warn_once(const std::string& problem);
+  void finish_for_good(const Delivery& delivery, const Result& result, const std::string& place);
+  void look_at_config();
+  void drop_expired();
+  void note_start(const std::string& program, const std::string& problem);
   SteadyTime until(SteadyTime own);
 
   std::function<std::shared_ptr<const config::Config>()> config_;
@@ -66,10 +71,11 @@ class Notifier {
   std::condition_variable wake_;
   DeliveryQueue queue_;
   std::uint64_t last_number_ = 0;
-  bool full_reported_ = false;  // the log line has been written
+  std::uint64_t dropped_ = 0;  // for lack of room, since that was reported
   bool stopping_ = false;
   SteadyTime stop_deadline_{};
-  std::string last_warning_;  // why the program cannot be run
+  std::map<std::string, std::string> unusable_;  // programs that cannot be run, and why
+  std::shared_ptr<const config::Config> config_seen_;
   std::vector<std::thread> threads_;
 };
 

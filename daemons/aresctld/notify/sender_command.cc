@@ -5,16 +5,12 @@
 #include "aresctld/notify/mail_text.h"
 #include "aresctld/notify/webhook_body.h"
 #include "base/printable.h"
+#include "config/shown_webhooks.h"
 #include "model/job/mail.h"
 #include "notify/message/message.h"
 
 namespace ares::aresctld {
 namespace {
-
-bool may_choose(const config::WebhookConfig& hook, const std::string& user) {
-  return hook.users.empty() ||
-         std::find(hook.users.begin(), hook.users.end(), user) != hook.users.end();
-}
 
 notify::Tls tls_of(config::SmtpTls tls) {
   switch (tls) {
@@ -39,6 +35,7 @@ notify::Mail mail_of(const Delivery& delivery, const config::SmtpConfig& smtp,
   mail.user = smtp.user;
   mail.password_file = smtp.password_file;
   mail.ca_file = smtp.ca_file;
+  mail.helo = smtp.helo.empty() ? site.host : smtp.helo;
   mail.from = smtp.from.empty() ? "ares@" + site.host : smtp.from;
   for (const std::string& address : recipients_of(notice.address).addresses)
     mail.to.push_back(address.find('@') == std::string::npos && !smtp.mail_domain.empty()
@@ -70,7 +67,7 @@ Result<const config::WebhookConfig*> webhook_for(const config::NotifyConfig& not
                                                  const std::string& name, const std::string& user) {
   std::string choices;
   for (const config::WebhookConfig& hook : notify.webhooks) {
-    if (!may_choose(hook, user)) {
+    if (!config::may_choose(hook, user)) {
       if (hook.name == name)
         return fail(ErrorCode::permission_denied,
                     "user " + user + " may not choose the webhook " + quote(name));

@@ -78,7 +78,9 @@ std::string webhook_body(const Notice& notice, config::WebhookFormat format,
   const MailText text = mail_text(notice);
   Json body;
   if (format == config::WebhookFormat::slack) {
-    body["text"] = without_markup(text.subject) + "\n```\n" + without_markup(text.body) + "```";
+    // All of it in a block: elsewhere the name of a job could be a link or an image, or call everyone.
+    body["text"] =
+        "```\n" + without_markup(text.subject) + "\n\n" + without_markup(text.body) + "```";
   } else {
     body = {{"version", 1},
             {"delivery", delivery},

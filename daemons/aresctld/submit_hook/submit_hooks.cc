@@ -2,10 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "aresctld/query/queries.h"
-#include "base/printable.h"
+#include "base/interval_set.h"
 #include "cli/output/text.h"
 #include "core/accounts/account_directory.h"
 #include "submit/fields/job_values.h"
@@ -18,6 +22,42 @@ using submit::HookAnswer;
 using submit::HookCall;
 
 constexpr std::size_t kMostIdle = 4;
+constexpr std::chrono::seconds kLongestRequest{20};
+constexpr int kMostChanged = 1'000;                               // jobs of one change
+constexpr std::size_t kMostEnvironments = std::size_t{64} << 20;  // bytes of one request
+
+// How long a request may go on asking.
+class RequestDeadline {
+ public:
+  explicit RequestDeadline(const std::function<bool()>& is_abandoned)
+      : is_abandoned_(is_abandoned) {}
+
+  // Before each further call.
+  Status check() const {
+    if (std::chrono::steady_clock::now() >= until_)
+      return fail(ErrorCode::resource_exhausted,
+                  "the submit hook of this site took longer than " +
+                      std::to_string(kLongestRequest.count()) +
+                      " s for the jobs of this request: name fewer in one request");
+    if (is_abandoned_()) return fail(ErrorCode::unavailable, "its caller has gone");
+    return {};
+  }
+
+ private:
+  const std::function<bool()>& is_abandoned_;
+  const std::chrono::steady_clock::time_point until_ =
+      std::chrono::steady_clock::now() + kLongestRequest;
+};
+
+// The bounds that a list of numbers of nodes has, which count where both are given.
+void settle_node_counts(api::JobSpec& spec) {
+  if (spec.node_counts().empty()) return;
+  const auto counts =
+      parse_interval_set(spec.node_counts(), std::numeric_limits<std::uint32_t>::max());
+  if (!counts || counts->empty()) return;  // refused later
+  spec.set_min_nodes(counts->front());
+  spec.set_max_nodes(counts->back());
+}
 
 tl::unexpected<Error> failed(const std::string& problem) {
   return fail(ErrorCode::failed_precondition,
@@ -122,6 +162,7 @@ Result<HookAnswer> SubmitHooks::ask(const HookCall& call) {
 
 Result<std::string> SubmitHooks::submit_one(HookCall call, const Job& job) {
   const submit::FieldValues caller = std::move(call.job);
+  settle_node_counts(*job.spec);
   call.job = submit::values_of(*job.spec);
   for (const auto& [name, value] : caller) call.job[name] = value;
   call.job["script"] = *job.script;
@@ -138,20 +179,27 @@ Result<std::string> SubmitHooks::submit_one(HookCall call, const Job& job) {
   return cli::join(answer->messages, "; ");
 }
 
-Result<std::string> SubmitHooks::submit_many(const HookCall& call, api::SubmitMany& many) {
+Result<std::string> SubmitHooks::submit_many(const HookCall& call, api::SubmitMany& many,
+                                             const World& world) {
+  const RequestDeadline deadline(world.is_abandoned);
   std::string said;
-  std::string last, last_changed;  // neighbours are often equal
+  std::string last, last_changed;               // neighbours are often equal
+  std::map<std::string, std::uint32_t> places;  // of environments
+  for (int i = 0; i < many.environments_size(); ++i)
+    places.emplace(many.environments(i), static_cast<std::uint32_t>(i));
+  std::size_t bytes = 0;  // of those that were added
   for (int i = 0; i < many.items_size(); ++i) {
     api::SubmitMany::Item& item = *many.mutable_items(i);
     // What a wrong number means is checked later.
     if (item.script() >= static_cast<std::uint32_t>(many.scripts_size()) ||
         item.environment() >= static_cast<std::uint32_t>(many.environments_size()))
       continue;
-    std::string bytes = item.SerializeAsString();
-    if (i > 0 && bytes == last) {
+    std::string before = item.SerializeAsString();
+    if (i > 0 && before == last) {
       item.ParseFromString(last_changed);
       continue;
     }
+    if (Status good = deadline.check(); !good) return fail(good.error());
     std::string environment = many.environments(static_cast<int>(item.environment()));
     const auto done = submit_one(
         call, {item.mutable_spec(), &many.scripts(static_cast<int>(item.script())), &environment});
@@ -160,36 +208,74 @@ Result<std::string> SubmitHooks::submit_many(const HookCall& call, api::SubmitMa
                                          std::to_string(many.items_size()) + ": " +
                                          done.error().message);
     if (!done->empty()) said = *done;
-    if (environment != many.environments(static_cast<int>(item.environment()))) {
-      item.set_environment(static_cast<std::uint32_t>(many.environments_size()));
+    const auto [place, is_new] =
+        places.emplace(environment, static_cast<std::uint32_t>(many.environments_size()));
+    item.set_environment(place->second);
+    if (is_new) {
+      bytes += environment.size();
+      if (bytes > kMostEnvironments)
+        return fail(ErrorCode::resource_exhausted,
+                    "the submit hook of this site gives the jobs of this request environments of "
+                    "too many bytes: submit fewer in one request");
       *many.add_environments() = std::move(environment);
     }
-    last = std::move(bytes);
+    last = std::move(before);
     last_changed = item.SerializeAsString();
   }
   return said;
 }
 
-Result<std::string> SubmitHooks::modify(HookCall call, api::JobAction& action, const World& world) {
-  if (action.jobs().jobs().empty())
+namespace {
+
+// All jobs and tasks that the selector names. not_found: one of them; then none is changed, also not those that exist.
+Result<std::vector<api::Job>> jobs_named(const api::JobSelector& selector, const View& view,
+                                         const Policy& policy, Time now) {
+  if (selector.jobs().empty())
     return fail(ErrorCode::permission_denied,
                 "name the jobs that are to be changed: the submit hook of this site looks at each");
   api::ListJobs listing;
-  *listing.mutable_jobs() = action.jobs().jobs();
+  *listing.mutable_jobs() = selector.jobs();
   listing.set_details(true);
-  const auto jobs = list_jobs(world.view, world.policy, listing, world.now);
-  if (!jobs) return std::string();  // the engine says what is wrong with them
+  std::vector<api::Job> all;
+  for (;;) {
+    const auto page = list_jobs(view, policy, listing, now);
+    if (!page) return fail(page.error());
+    all.insert(all.end(), page->jobs().begin(), page->jobs().end());
+    if (all.size() > static_cast<std::size_t>(kMostChanged))
+      return fail(ErrorCode::resource_exhausted,
+                  "more than " + std::to_string(kMostChanged) +
+                      " jobs and tasks in one change: name fewer, the submit hook of this site "
+                      "looks at each");
+    if (!page->has_next()) break;
+    *listing.mutable_after() = page->next();
+  }
+  if (all.empty()) return fail(ErrorCode::not_found, "none of these jobs is known any more");
+  return all;
+}
+
+}  // namespace
+
+Result<std::string> SubmitHooks::modify(HookCall call, api::JobAction& action, const World& world) {
+  const auto jobs = jobs_named(action.jobs(), world.view, world.policy, world.now);
+  if (!jobs) return fail(jobs.error());
+  const RequestDeadline deadline(world.is_abandoned);
   const submit::FieldValues caller = std::move(call.job);
-  call.job = submit::values_of(action);
-  for (const auto& [name, value] : caller) call.job[name] = value;
   std::string said;
-  for (const api::Job& job : jobs->jobs()) {
+  for (const api::Job& job : *jobs) {
+    if (Status good = deadline.check(); !good) return fail(good.error());
+    api::JobAction of_this = action;
+    // A limit that is changed by some time is another one for each job.
+    if (action.has_time_limit_change() && job.has_time_limit())
+      of_this.set_time_limit(
+          std::max<std::int64_t>(job.time_limit() + action.time_limit_change(), 1));
+    call.job = submit::values_of(of_this);
+    for (const auto& [name, value] : caller) call.job[name] = value;
     call.record = record_of(job);
     auto answer = ask(call);
     if (!answer) return fail(answer.error());
     if (!answer->messages.empty()) said = cli::join(answer->messages, "; ");
     if (!is_changed(*answer)) continue;
-    if (jobs->jobs_size() > 1)
+    if (jobs->size() > 1)
       return fail(ErrorCode::permission_denied,
                   "change one job at a time: the submit hook of this site wants to change more of "
                   "each");
@@ -215,7 +301,7 @@ Result<std::string> SubmitHooks::run(const Principal& caller, api::Request& requ
   switch (request.body_case()) {
     case api::Request::kJobAction:
       return modify(std::move(call), *request.mutable_job_action(), world);
-    case api::Request::kSubmitMany: return submit_many(call, *request.mutable_submit_many());
+    case api::Request::kSubmitMany: return submit_many(call, *request.mutable_submit_many(), world);
     default: break;
   }
   api::Submit& one = request.has_submit() ? *request.mutable_submit()

@@ -4,6 +4,7 @@
 // A request that was accepted before must not be asked about again: its answer is the one that it got.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -31,10 +32,12 @@ class SubmitHooks {
     const View& view;
     const Policy& policy;
     Time now;
+    std::function<bool()> is_abandoned;  // its caller has gone
   };
-  // Blocks for the time limit of each call; many jobs of one request that are equal are one call. Returns what the script tells the user.
-  // permission_denied: it refused, with its message. failed_precondition: it failed, or cannot be run, or set a field wrongly. Then the
-  // request may have been changed in part.
+  // Blocks for the calls of all jobs of the request, at most kLongestRequest and one call; jobs that are equal are one call. Returns what the
+  // script tells the user. permission_denied: it refused, with its message. failed_precondition: it failed, or cannot be run, or set a
+  // field wrongly. not_found: a job that is to be changed. resource_exhausted: the request has too many jobs. Then the request may have
+  // been changed in part.
   Result<std::string> run(const Principal& caller, api::Request& request, const World& world);
 
  private:
@@ -47,7 +50,8 @@ class SubmitHooks {
   // The answer of an accepting script. Errors as of run().
   Result<submit::HookAnswer> ask(const submit::HookCall& call);
   Result<std::string> submit_one(submit::HookCall call, const Job& job);
-  Result<std::string> submit_many(const submit::HookCall& call, api::SubmitMany& many);
+  Result<std::string> submit_many(const submit::HookCall& call, api::SubmitMany& many,
+                                  const World& world);
   Result<std::string> modify(submit::HookCall call, api::JobAction& action, const World& world);
 
   const std::string program_;

@@ -90,6 +90,7 @@ Json to_object(const Mail& mail) {
           {"user", mail.user},
           {"password_file", mail.password_file},
           {"ca_file", mail.ca_file},
+          {"helo", mail.helo},
           {"from", mail.from},
           {"to", mail.to},
           {"id", mail.id},
@@ -117,6 +118,7 @@ Mail read_mail(Reader& from) {
   from.read("user", mail.user);
   from.read("password_file", mail.password_file);
   from.read("ca_file", mail.ca_file);
+  from.read("helo", mail.helo);
   from.read("from", mail.from);
   from.read("to", mail.to);
   from.read("id", mail.id);

@@ -21,6 +21,7 @@ struct Mail {
   std::string user;           // empty = no authentication
   std::string password_file;  // of `user`
   std::string ca_file;        // empty = the system's authorities
+  std::string helo;           // how the sender's machine names itself
   std::string from;
   std::vector<std::string> to;  // at least one
   std::string id;               // of the message, the same for each try; without < and >

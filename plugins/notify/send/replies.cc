@@ -75,18 +75,20 @@ Outcome http_outcome(long status, std::string_view retry_after, std::string_view
     outcome.kind = Outcome::Kind::refused;
     return outcome;
   }
+  constexpr long kOfServer[] = {401, 407, 408, 429, 502, 503, 504};
   outcome.kind = Outcome::Kind::later;
-  outcome.of_server = true;
+  outcome.of_server = status < 400 || std::find(std::begin(kOfServer), std::end(kOfServer),
+                                                status) != std::end(kOfServer);
   outcome.wait = retry_after_of(retry_after, now);
   return outcome;
 }
 
-Outcome smtp_outcome(long code, std::string text) {
+Outcome smtp_outcome(long code, bool of_message, std::string text) {
   Outcome outcome;
   const std::string clipped = printable(clip(text, kLongestText));
-  outcome.text =
-      code > 0 ? "the server answered " + std::to_string(code) + ": " + clipped : clipped;
-  const bool of_message = code >= 400 && code != 421 && !(code >= 530 && code <= 538);
+  outcome.text = code > 0 ? "the server answered " + clipped : clipped;
+  // 421: it closes. 530 to 538: it wants to know who sends.
+  of_message = of_message && code >= 400 && code != 421 && !(code >= 530 && code <= 538);
   outcome.kind = of_message && code >= 500 ? Outcome::Kind::refused : Outcome::Kind::later;
   outcome.of_server = !of_message;
   return outcome;

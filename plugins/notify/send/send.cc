@@ -1,6 +1,8 @@
 #include "notify/send/send.h"
 
 #include <curl/curl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,9 +26,6 @@ struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 using List = std::unique_ptr<curl_slist, FreeList>;
-struct FreeEasy {
-  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-};
 
 void append(List& list, const std::string& line) {
   if (curl_slist* const longer = curl_slist_append(list.get(), line.c_str())) {
@@ -41,6 +40,13 @@ Outcome later(std::string text) {
 }
 
 Result<std::string> secret_in(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return fail(os::errno_error(path));
+  if ((found.st_uid != 0 && found.st_uid != ::geteuid()) || (found.st_mode & 077) != 0)
+    return fail(ErrorCode::permission_denied,
+                path +
+                    ": other users can read or change it; it must belong to root or to the "
+                    "controller's user, with mode 0600");
   auto text = os::read_file(path);
   if (!text) return fail(text.error());
   std::string line = text->substr(0, text->find_first_of("\r\n"));
@@ -48,7 +54,8 @@ Result<std::string> secret_in(const std::string& path) {
   return line;
 }
 
-// One transfer. Its texts outlive it.
+// One transfer. Its texts outlive it. The handle is never cleaned up: that would wait for the answer of a mail server to QUIT, after the mail
+// was taken. The process ends soon.
 class Transfer {
  public:
   Transfer()
@@ -58,10 +65,10 @@ class Transfer {
 
   template <class Value>
   void set(CURLoption option, Value value) {
-    curl_easy_setopt(easy_.get(), option, value);
+    curl_easy_setopt(easy_, option, value);
   }
 
-  CURLcode perform(const std::string& ca_file) {
+  CURLcode perform(const std::string& ca_file, std::chrono::seconds most) {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
     set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -69,29 +76,32 @@ class Transfer {
     set(CURLOPT_SSL_VERIFYHOST, 2L);
     set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     set(CURLOPT_CONNECTTIMEOUT, kConnectTimeout);
-    set(CURLOPT_TIMEOUT, static_cast<long>(kLongestTransfer.count()));
+    set(CURLOPT_TIMEOUT, static_cast<long>(most.count()));
     set(CURLOPT_ERRORBUFFER, error_.data());
     set(CURLOPT_WRITEFUNCTION, &take_answer);
     set(CURLOPT_WRITEDATA, &answer_);
+    set(CURLOPT_HEADERFUNCTION, &take_line);
+    set(CURLOPT_HEADERDATA, &refusal_);
     if (!ca_file.empty()) {
       set(CURLOPT_CAINFO, ca_file.c_str());
       set(CURLOPT_CAPATH, nullptr);  // and no others
     }
-    return curl_easy_perform(easy_.get());
+    return curl_easy_perform(easy_);
   }
 
   long code() const {
     long code = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);
     return code;
   }
   std::string header(const char* name) const {
     curl_header* found = nullptr;
-    return curl_easy_header(easy_.get(), name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK
-               ? found->value
-               : "";
+    return curl_easy_header(easy_, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK ? found->value
+                                                                                   : "";
   }
   const std::string& answer() const { return answer_; }
+  // The last reply of a mail server that was a refusal.
+  const std::string& refusal() const { return refusal_; }
   std::string error(CURLcode code) const {
     return printable(error_[0] ? error_.data() : curl_easy_strerror(code));
   }
@@ -103,9 +113,19 @@ class Transfer {
     return size;
   }
 
-  std::unique_ptr<CURL, FreeEasy> easy_;
+  CURL* const easy_;
+  // libcurl says QUIT after a refusal: what counts is the reply before.
+  static std::size_t take_line(char* data, std::size_t, std::size_t size, void* to) {
+    const std::string_view line(data, size);
+    if (line.starts_with('4') || line.starts_with('5'))
+      static_cast<std::string*>(to)->assign(
+          line.substr(0, std::min(line.find_first_of("\r\n"), kMostAnswer)));
+    return size;
+  }
+
   std::array<char, CURL_ERROR_SIZE> error_{};
   std::string answer_;
+  std::string refusal_;
 };
 
 struct Upload {
@@ -146,22 +166,24 @@ Outcome send(const Mail& mail) {
   Upload upload{text};
   List to;
   for (const std::string& address : mail.to) append(to, "<" + address + ">");
-  transfer.set(CURLOPT_URL, mail.server.c_str());
+  const std::string url = mail.server + "/" + mail.helo;  // libcurl greets with the path
+  transfer.set(CURLOPT_URL, url.c_str());
   transfer.set(CURLOPT_PROTOCOLS_STR, "smtp,smtps");
   // A password is never sent without TLS.
   transfer.set(CURLOPT_USE_SSL, mail.user.empty() ? use_of(mail.tls) : long{CURLUSESSL_ALL});
   transfer.set(CURLOPT_MAIL_FROM, from.c_str());
   transfer.set(CURLOPT_MAIL_RCPT, to.get());
-  // Of several recipients the good ones get it; if none is good, the transfer fails.
-  transfer.set(CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
   transfer.set(CURLOPT_UPLOAD, 1L);
   transfer.set(CURLOPT_READFUNCTION, &give);
   transfer.set(CURLOPT_READDATA, &upload);
-  const CURLcode code = transfer.perform(mail.ca_file);
+  const CURLcode code = transfer.perform(mail.ca_file, kLongestMail);
   if (code == CURLE_OK) return {};
-  // The code of the last reply may be of an earlier command where the connection broke: then it is below 400.
+  // So end transfers in which the server refused MAIL, RCPT or DATA, or the text after it. Before these it speaks of the session.
+  const bool of_message =
+      code == CURLE_SEND_ERROR || (code == CURLE_WEIRD_SERVER_REPLY && upload.rest.empty());
   const long reply = transfer.code();
-  return smtp_outcome(reply >= 400 ? reply : 0, transfer.error(code));
+  if (reply < 400) return smtp_outcome(0, false, transfer.error(code));
+  return smtp_outcome(reply, of_message, transfer.refusal());
 }
 
 Outcome send(const Webhook& hook) {
@@ -189,7 +211,7 @@ Outcome send(const Webhook& hook) {
   transfer.set(CURLOPT_USERAGENT, "ares-notify/" ARES_VERSION);
   transfer.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(hook.body.size()));
   transfer.set(CURLOPT_POSTFIELDS, hook.body.c_str());
-  const CURLcode code = transfer.perform(hook.ca_file);
+  const CURLcode code = transfer.perform(hook.ca_file, kLongestRequest);
   if (code != CURLE_OK) return later(transfer.error(code));
   return http_outcome(transfer.code(), transfer.header("Retry-After"), transfer.answer(),
                       static_cast<std::int64_t>(std::time(nullptr)));

@@ -8,10 +8,11 @@
 
 namespace ares::notify {
 
-// For all of a transfer; less than aresctld waits for ares-notify.
-inline constexpr std::chrono::seconds kLongestTransfer{25};
+// For all of a transfer; less than aresctld waits for ares-notify. Some mail servers look at a mail for long before they take it.
+inline constexpr std::chrono::seconds kLongestRequest{25};
+inline constexpr std::chrono::seconds kLongestMail{140};
 
-// Reads the files that the message names. Blocks; one thread of a process at a time.
+// Reads the files that the message names. Blocks. Once in a process, which ends after it: the connection stays open.
 Outcome send(const Message& message);
 
 }  // namespace ares::notify

@@ -18,8 +18,8 @@ std::string text_of(const FieldValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
   const auto* number = std::get_if<double>(&value);
   if (!number) return "";
-  if (*number == std::floor(*number) && std::fabs(*number) < 1e15)
-    return std::to_string(static_cast<std::int64_t>(*number));
+  // Scripts divide; Slurm cuts as well.
+  if (std::fabs(*number) < 1e15) return std::to_string(static_cast<std::int64_t>(*number));
   return std::to_string(*number);
 }
 
@@ -37,10 +37,9 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
+// Nothing: set_field() makes that of NO_VAL as well.
 bool is_unset(const FieldValue& value) {
-  const auto* number = std::get_if<double>(&value);
-  return std::holds_alternative<std::monostate>(value) ||
-         (number && (*number == kNoVal16 || *number == kNoVal || *number >= kNoVal64));
+  return std::holds_alternative<std::monostate>(value);
 }
 
 Result<std::int64_t> whole_number(const FieldValue& value, std::int64_t least, std::int64_t most) {
@@ -109,21 +108,30 @@ Status set_limit(Spec& spec, const FieldValue& value) {
   return cli::set_time_limit(spec, text_of(value));
 }
 
-Status set_memory(Spec& spec, const FieldValue& value) {
-  spec.clear_memory_per_cpu();
+void keep_memory_of(Spec& spec, bool node) {
+  if (node)
+    spec.clear_memory_per_cpu();
+  else
+    spec.clear_memory_per_node();
   spec.clear_memory_per_gpu();
+}
+
+// What is taken back leaves the others alone: scripts set one and take back the other, in any order.
+Status set_memory(Spec& spec, const FieldValue& value) {
   spec.clear_memory_per_node();
   if (is_unset(value)) return {};
+  // Near it numbers of Lua that are no integers are 2048 apart.
   if (const auto* number = std::get_if<double>(&value); number && *number >= kMemoryPerCpu)
-    return cli::set_memory_per_cpu(spec, text_of(*number - kMemoryPerCpu));
+    return bad("for memory of each CPU set min_mem_per_cpu");
+  keep_memory_of(spec, true);
   return cli::set_memory_per_node(spec, text_of(value));
 }
 
 Status set_memory_of_cpus(Spec& spec, const FieldValue& value) {
   spec.clear_memory_per_cpu();
-  spec.clear_memory_per_gpu();
-  spec.clear_memory_per_node();
-  return is_unset(value) ? Status{} : cli::set_memory_per_cpu(spec, text_of(value));
+  if (is_unset(value)) return {};
+  keep_memory_of(spec, false);
+  return cli::set_memory_per_cpu(spec, text_of(value));
 }
 
 Status set_priority(Spec& spec, const FieldValue& value) {
@@ -196,15 +204,35 @@ Result<std::string> gpus_alone(const FieldValue& value) {
   return text.substr(4);
 }
 
-void clear_alternatives(Spec& spec) {
+Status set_cpus_of_gpus(Spec& spec, const FieldValue& value) {
+  spec.clear_cpus_per_gpu();
+  if (is_unset(value) || text_of(value).empty()) return {};
+  const auto count = gpus_alone(value);
+  if (!count) return fail(count.error());
+  return set_count<&Spec::set_cpus_per_gpu>(spec, FieldValue(*count));
+}
+
+Status set_memory_of_gpus(Spec& spec, const FieldValue& value) {
+  spec.clear_memory_per_gpu();
+  if (is_unset(value) || text_of(value).empty()) return {};
+  const auto amount = gpus_alone(value);
+  if (!amount) return fail(amount.error());
+  spec.clear_memory_per_cpu();
+  spec.clear_memory_per_node();
+  return cli::set_memory_per_gpu(spec, *amount);
+}
+
+// Those that take the place of this list.
+void clear_alternatives(Spec& spec, api::GpusPer per) {
+  if (spec.alternatives_per() != per) return;
   spec.clear_gpu_alternatives();
   spec.clear_alternatives_per();
 }
 
-template <void (Spec::*clear)(), Set set>
+template <api::GpusPer per, void (Spec::*clear)(), Set set>
 Status set_gpus(Spec& spec, const FieldValue& value) {
   (spec.*clear)();
-  clear_alternatives(spec);
+  clear_alternatives(spec, per);
   if (is_unset(value) || text_of(value).empty()) return {};
   const auto gpus = gpus_alone(value);
   return gpus ? set(spec, *gpus) : Status(fail(gpus.error()));
@@ -212,7 +240,7 @@ Status set_gpus(Spec& spec, const FieldValue& value) {
 
 Status set_gpus_of_nodes(Spec& spec, const FieldValue& value) {
   spec.clear_gpus_per_node();
-  clear_alternatives(spec);
+  clear_alternatives(spec, api::PER_NODE);
   if (is_unset(value) || text_of(value).empty()) return {};
   return cli::set_gres(spec, without_prefix(text_of(value)));
 }
@@ -234,8 +262,11 @@ double in_mib(std::int64_t bytes) {
 }
 
 FieldValue memory_of(const Spec& spec) {
-  if (spec.has_memory_per_node()) return in_mib(spec.memory_per_node());
-  return spec.has_memory_per_cpu() ? kMemoryPerCpu + in_mib(spec.memory_per_cpu()) : kNoVal64;
+  return spec.has_memory_per_node() ? in_mib(spec.memory_per_node()) : kNoVal64;
+}
+
+FieldValue mib_or_nothing(bool is_set, std::int64_t bytes) {
+  return is_set ? FieldValue(in_mib(bytes)) : FieldValue();
 }
 
 FieldValue seconds_of(bool is_set, std::int64_t microseconds) {
@@ -291,6 +322,14 @@ const std::vector<JobField>& job_fields() {
        get_text<&Spec::comment>,
        set_text<&Spec::set_comment<const std::string&>>,
        {"comment"}},
+      {"cpus_per_tres",
+       "CPUs for each GPU, as gres/gpu:8.",
+       [](const Spec& s) {
+         return s.cpus_per_gpu() > 0 ? FieldValue("gres/gpu:" + std::to_string(s.cpus_per_gpu()))
+                                     : FieldValue();
+       },
+       set_cpus_of_gpus,
+       {"cpus_per_gpu"}},
       {"cpus_per_task",
        "",
        [](const Spec& s) { return count_or(s.cpus_per_task(), kNoVal16); },
@@ -345,18 +384,28 @@ const std::vector<JobField>& job_fields() {
        [](const Spec& s) { return count_or(s.max_nodes(), kNoVal); },
        set_most_nodes,
        {"max_nodes", "node_counts"}},
+      {"mem_per_tres",
+       "MiB for each GPU, as gres/gpu:1024.",
+       [](const Spec& s) {
+         return s.has_memory_per_gpu()
+                    ? FieldValue("gres/gpu:" + text_of(in_mib(s.memory_per_gpu())))
+                    : FieldValue();
+       },
+       set_memory_of_gpus,
+       {"memory_per_gpu", "memory_per_cpu", "memory_per_node"}},
+      {"min_cpus", "CPUs of all tasks.",
+       [](const Spec& s) {
+         return FieldValue(static_cast<double>(std::max(s.tasks(), 1u)) *
+                           std::max(s.cpus_per_task(), 1u));
+       }},
       {"min_mem_per_cpu",
        "MiB.",
-       [](const Spec& s) {
-         return FieldValue(s.has_memory_per_cpu() ? in_mib(s.memory_per_cpu()) : kNoVal64);
-       },
+       [](const Spec& s) { return mib_or_nothing(s.has_memory_per_cpu(), s.memory_per_cpu()); },
        set_memory_of_cpus,
        {"memory_per_cpu", "memory_per_node"}},
       {"min_mem_per_node",
        "MiB.",
-       [](const Spec& s) {
-         return FieldValue(s.has_memory_per_node() ? in_mib(s.memory_per_node()) : kNoVal64);
-       },
+       [](const Spec& s) { return mib_or_nothing(s.has_memory_per_node(), s.memory_per_node()); },
        set_memory,
        {"memory_per_cpu", "memory_per_node"}},
       {"min_nodes",
@@ -384,13 +433,18 @@ const std::vector<JobField>& job_fields() {
        [](const Spec& s) { return count_or(s.tasks(), kNoVal); },
        set_count<&Spec::set_tasks>,
        {"tasks"}},
+      {"oversubscribe",
+       "The same as shared.",
+       shared_of,
+       set_shared,
+       {"exclusive", "exclusive_user"}},
       {"partition",
        "Names, separated by commas.",
        [](const Spec& s) { return text_or_nothing(joined(s.partitions(), ",")); },
        set_by_option<&Spec::clear_partitions, cli::set_partitions>,
        {"partitions"}},
       {"pn_min_memory",
-       "MiB of each node, or of each CPU with slurm.MEM_PER_CPU added.",
+       "MiB of each node.",
        memory_of,
        set_memory,
        {"memory_per_cpu", "memory_per_node"}},
@@ -462,7 +516,7 @@ const std::vector<JobField>& job_fields() {
        [](const Spec& s) {
          return text_or_nothing(cli::format_gpu_list(s, api::PER_JOB, "gres/gpu:"));
        },
-       set_gpus<&Spec::clear_gpus_total, cli::set_gpus_total>,
+       set_gpus<api::PER_JOB, &Spec::clear_gpus_total, cli::set_gpus_total>,
        {"gpus_total", "gpu_alternatives", "alternatives_per"}},
       {"tres_per_node",
        "GPUs of each node, such as gres/gpu:2.",
@@ -476,7 +530,7 @@ const std::vector<JobField>& job_fields() {
        [](const Spec& s) {
          return text_or_nothing(cli::format_gpu_list(s, api::PER_TASK, "gres/gpu:"));
        },
-       set_gpus<&Spec::clear_gpus_per_task, cli::set_gpus_per_task>,
+       set_gpus<api::PER_TASK, &Spec::clear_gpus_per_task, cli::set_gpus_per_task>,
        {"gpus_per_task", "gpu_alternatives", "alternatives_per"}},
       {"user_id", "Of the user.",
        [](const Spec& s) { return FieldValue(static_cast<double>(s.uid())); }},

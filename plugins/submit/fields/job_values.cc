@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/printable.h"
 #include "cli/output/text.h"
@@ -43,8 +44,18 @@ const JobField* find(const std::string& name) {
   return nullptr;
 }
 
+// Whether the number is that of a field that is not set. Fields of 16 bits have one that others may have as a value.
+bool is_no_value(const std::string& name, const FieldValue& value) {
+  const auto* number = std::get_if<double>(&value);
+  if (!number) return false;
+  const bool is_short = name == "cpus_per_task" || name == "ntasks_per_node" || name == "requeue" ||
+                        name == "shared" || name == "oversubscribe";
+  return *number == kNoVal || *number >= kNoVal64 || (is_short && *number == kNoVal16);
+}
+
 Status set_field(api::JobSpec& spec, const JobField* field, const std::string& name,
-                 const FieldValue& value) {
+                 const FieldValue& given) {
+  const FieldValue value = is_no_value(name, given) ? FieldValue() : given;
   if (!field || !field->set) return bad("job_desc." + name + " cannot be set");
   if (const Status good = field->set(spec, value); !good)
     return bad("job_desc." + name + ": " + good.error().message);
@@ -69,17 +80,27 @@ api::JobSpec spec_of(const api::JobAction& action) {
 
 }  // namespace
 
+// Those that take a value back come first: they leave other fields alone, whose new values may depend on it.
 Status apply(api::JobSpec& spec, const FieldValues& changes) {
-  for (const auto& [name, value] : changes)
-    if (const Status good = set_field(spec, find(name), name, value); !good) return good;
+  for (const bool takes_back : {true, false})
+    for (const auto& [name, value] : changes) {
+      const bool is_unset =
+          std::holds_alternative<std::monostate>(value) || is_no_value(name, value);
+      if (is_unset != takes_back) continue;
+      if (const Status good = set_field(spec, find(name), name, value); !good) return good;
+    }
   return {};
 }
 
 FieldValues values_of(const api::JobAction& action) {
   const api::JobSpec given = spec_of(action), nothing;
   FieldValues values;
-  for (const JobField& field : job_fields())
-    values[field.name] = is_changed(action, field) ? field.get(given) : field.get(nothing);
+  for (const JobField& field : job_fields()) {
+    const bool changed = is_changed(action, field);
+    FieldValue& value = values[field.name] = changed ? field.get(given) : field.get(nothing);
+    // A text that is taken back is there, and empty.
+    if (changed && std::holds_alternative<std::monostate>(value)) value = std::string();
+  }
   return values;
 }
 
@@ -92,25 +113,32 @@ std::vector<std::string> read_only_fields_of_changes() {
 
 Status apply(api::JobAction& action, const FieldValues& changes) {
   api::JobSpec spec = spec_of(action);
+  std::set<std::string> names(action.fields().begin(), action.fields().end());
   for (const auto& [name, value] : changes) {
     const JobField* field = find(name);
     if (field && field->changes.empty()) field = nullptr;
     if (const Status good = set_field(spec, field, name, value); !good) return good;
+    // Nothing, or NO_VAL, is no change; an empty text takes the job's value back.
+    const bool is_change =
+        !std::holds_alternative<std::monostate>(value) && !is_no_value(name, value);
     if (name == "time_limit") {
       action.clear_time_limit();
       action.clear_time_limit_change();
-      if (spec.has_time_limit()) action.set_time_limit(spec.time_limit());
+      if (is_change) action.set_time_limit(spec.time_limit());
     } else if (name == "priority") {
       action.clear_priority();
-      if (spec.has_priority() || spec.hold())
-        action.set_priority(spec.hold() ? 0 : spec.priority());
+      if (is_change) action.set_priority(spec.hold() ? 0 : spec.priority());
     } else {
-      for (const std::string& changed : field->changes)
-        if (std::find(action.fields().begin(), action.fields().end(), changed) ==
-            action.fields().end())
-          action.add_fields(changed);
+      for (const std::string& changed : field->changes) {
+        if (is_change)
+          names.insert(changed);
+        else
+          names.erase(changed);
+      }
     }
   }
+  action.clear_fields();
+  for (const std::string& name : names) action.add_fields(name);
   spec.clear_time_limit();
   spec.clear_priority();
   spec.clear_hold();

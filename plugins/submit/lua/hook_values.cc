@@ -55,6 +55,8 @@ int set_field(lua_State* lua) {
   if (lua_rawget(lua, lua_upvalueindex(1)) == LUA_TNIL)
     return luaL_error(lua, "job_desc has no field %s", name);
   const int type = lua_type(lua, 3);
+  if (type == LUA_TNUMBER && !std::isfinite(lua_tonumber(lua, 3)))
+    return luaL_error(lua, "job_desc.%s cannot be infinite", name);
   if (type != LUA_TNIL && type != LUA_TBOOLEAN && type != LUA_TNUMBER && type != LUA_TSTRING)
     return luaL_error(lua, "job_desc.%s cannot be a %s", name, luaL_typename(lua, 3));
   lua_getfield(lua, LUA_REGISTRYINDEX, kValues);
@@ -76,9 +78,9 @@ int iterate_fields(lua_State* lua) {
   return 3;
 }
 
-void set_flag(lua_State* lua, const std::string& name) {
+void set_flag(lua_State* lua, const char* name) {
   lua_pushboolean(lua, 1);
-  lua_setfield(lua, -2, name.c_str());
+  lua_setfield(lua, -2, name);
 }
 
 }  // namespace
@@ -124,9 +126,9 @@ void push_job(lua_State* lua, const HookCall& call, Record& record) {
   lua_getfield(lua, LUA_REGISTRYINDEX, kValues);
   lua_setfield(lua, -2, "__index");
   lua_newtable(lua);
-  for (const auto& [name, value] : call.job) set_flag(lua, name);
+  for (const auto& [name, value] : call.job) set_flag(lua, name.c_str());
   lua_newtable(lua);
-  for (const std::string& name : call.read_only) set_flag(lua, name);
+  for (const std::string& name : call.read_only) set_flag(lua, name.c_str());
   set_flag(lua, "environment");
   lua_pushcclosure(lua, set_field, 2);
   lua_setfield(lua, -2, "__newindex");

@@ -72,6 +72,11 @@ struct Task {
   Record* record;
 };
 
+void log_no_code(Record& record, const char* type) {
+  record.log.push_back(
+      {"info", std::string("the function returned ") + type + ", which counts as slurm.SUCCESS"});
+}
+
 // Loads the script and calls its function. The only upvalue is the Task; returns nothing.
 int run_script(lua_State* lua) {
   const Task& task = *static_cast<const Task*>(lua_touserdata(lua, 1));
@@ -98,10 +103,11 @@ int run_script(lua_State* lua) {
   lua_pushinteger(lua, static_cast<lua_Integer>(task.call->caller));
   arguments += 2;
   lua_call(lua, arguments, 1);
-  if (!lua_isinteger(lua, -1) && !lua_isnumber(lua, -1))
-    return luaL_error(lua, "%s returned %s, not slurm.SUCCESS or slurm.ERROR",
-                      modify ? "slurm_job_modify" : "slurm_job_submit", luaL_typename(lua, -1));
-  task.record->code = static_cast<double>(lua_tonumber(lua, -1));
+  // As in Slurm what is not a number counts as slurm.SUCCESS.
+  if (lua_type(lua, -1) == LUA_TNUMBER)
+    task.record->code = static_cast<double>(lua_tonumber(lua, -1));
+  else
+    log_no_code(*task.record, luaL_typename(lua, -1));
   read_changes(lua, *task.record);
   return 0;
 }

@@ -41,7 +41,7 @@ struct LogFunction {
 constexpr LogFunction kLogFunctions[] = {
     {"log_error", "error"},  {"log_info", "info"},    {"log_verbose", "debug"},
     {"log_debug", "debug"},  {"log_debug2", "debug"}, {"log_debug3", "debug"},
-    {"log_debug4", "debug"}, {"log_user", nullptr},   {"user_msg", nullptr},
+    {"log_debug4", "debug"}, {"log_user", nullptr},
 };
 
 // Keeps a line. It owns nothing when it returns, so its callers may raise errors.
@@ -62,6 +62,14 @@ int log_line(lua_State* lua) {
   lua_call(lua, arguments, 1);
   keep(*static_cast<Record*>(lua_touserdata(lua, lua_upvalueindex(2))),
        lua_tostring(lua, lua_upvalueindex(3)), lua_tostring(lua, -1));
+  return 0;
+}
+
+// (text): for the user as it is. Upvalue: the record.
+int user_message(lua_State* lua) {
+  luaL_tolstring(lua, 1, nullptr);
+  keep(*static_cast<Record*>(lua_touserdata(lua, lua_upvalueindex(1))), nullptr,
+       lua_tostring(lua, -1));
   return 0;
 }
 
@@ -117,6 +125,9 @@ void push_slurm_table(lua_State* lua, Record& record) {
     lua_setfield(lua, -3, function.name);
   }
   lua_pop(lua, 1);
+  lua_pushlightuserdata(lua, &record);
+  lua_pushcclosure(lua, user_message, 1);
+  lua_setfield(lua, -2, "user_msg");
   lua_newtable(lua);
   lua_pushcfunction(lua, find_code);
   lua_setfield(lua, -2, "__index");

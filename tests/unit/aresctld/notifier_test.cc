@@ -134,7 +134,7 @@ TEST_F(NotifierTest, HangingProgramIsKilledWithItsChildren) {
       program("case \"$2\" in *\"job 1 \"*) echo $$ > " + path("pid") +
               "; sleep 1000 & wait;; esac\necho \"$2\" >> " + path("seen") + "\n");
   Notifier::Bounds b = bounds();
-  b.processes = 1;
+  b.queue.sent_at_once = 1;
   b.timeout = std::chrono::milliseconds(1500);
   Notifier notifier(mail_by(file), site(), b);
   notifier.start();
@@ -163,9 +163,9 @@ TEST_F(NotifierTest, MailOfOneUserNeitherDropsNorDelaysOthers) {
   const std::string file =
       program("cat > /dev/null; echo \"$2\" | cut -d' ' -f3 >> " + path("seen") + "\n");
   Notifier::Bounds b = bounds();
-  b.processes = 1;
+  b.queue.sent_at_once = 1;
   b.queue.waiting = 4;
-  b.queue.per_user = 3;
+  b.queue.of_user = 3;
   Notifier notifier(mail_by(file), site(), b);
   notifier.post(about({1, 2, 3, 4}));  // not started yet
   std::vector<Notice> other = about({5});
@@ -264,7 +264,7 @@ echo '{"outcome": "later", "of_server": true, "wait": 3600, "text": "busy"}')");
 TEST_F(NotifierTest, WithoutAProgramNothingHappens) {
   std::string file = path("missing");
   Notifier::Bounds b = bounds();
-  b.processes = 1;
+  b.queue.sent_at_once = 1;
   Notifier notifier(mail_by(file), site(), b);
   notifier.start();
   notifier.post(about({1, 2}));

@@ -144,7 +144,7 @@ TEST(CheckWebhooks, UnknownOnesAndThoseOfOthersAreRefused) {
     spec.mail_user = recipients;
     Submit submit;
     submit.spec = std::make_shared<const JobSpec>(spec);
-    const Status good = check_webhooks(submit, notify, "ann");
+    const Status good = check_webhooks(submit, notify, "ann", ClusterState());
     return good ? std::string() : good.error().message;
   };
   EXPECT_EQ(check(""), "");

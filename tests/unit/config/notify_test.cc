@@ -1,9 +1,10 @@
-// Tests: config/notify_fields, config/submit_hook_fields
+// Tests: config/notify_fields, config/submit_hook_fields, config/shown_webhooks
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "config/print.h"
 #include "config/read.h"
+#include "config/shown_webhooks.h"
 
 namespace ares::config {
 namespace {
@@ -85,6 +86,24 @@ TEST(NotifySection, WrongValuesAreRefused) {
   EXPECT_THAT(refusal("retry_after: 0"), HasSubstr("not from 1 s"));
   EXPECT_THAT(refusal("give_up_after: 31-0"), HasSubstr("30 days"));
   EXPECT_EQ(refusal("give_up_after: 0"), "accepted");
+}
+
+TEST(NotifySection, UrlsAreShownToOperatorsOnly) {
+  const auto config = read(kWhole);
+  ASSERT_TRUE(config) << config.error().message;
+  const NotifyConfig shown = without_urls(config->notify);
+  EXPECT_THAT(shown.webhooks[0].url, testing::StartsWith("https://hooks/..."));
+  EXPECT_THAT(shown.webhooks[0].url, testing::Not(HasSubstr("y=1")));
+  EXPECT_EQ(shown.webhooks[1].url, "http://10.0.0.1:80/") << "there is nothing to hide";
+  EXPECT_EQ(visible_to(config->notify, "ann").webhooks.size(), 2u);
+  EXPECT_EQ(visible_to(config->notify, "bob").webhooks.size(), 1u);
+  NotifyConfig other = config->notify;
+  other.webhooks[0].url += "2";
+  EXPECT_NE(without_urls(other).webhooks[0].url, shown.webhooks[0].url) << "a change is seen";
+}
+
+TEST(NotifySection, UserAndPasswordGoTogether) {
+  EXPECT_THAT(refusal("smtp: {server: \"smtp://m\", user: ares}"), HasSubstr("go together"));
 }
 
 TEST(SubmitHookSection, LimitsAreBounded) {

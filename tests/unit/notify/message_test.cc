@@ -9,8 +9,8 @@ namespace {
 using testing::HasSubstr;
 
 Mail mail() {
-  return {"smtp://mail:25", Tls::if_offered, "u", "/p",           "/ca",   "ares@x",
-          {"a@x", "b@x"},   "1@x",           7,   "Über \"x\"\n", "body\n"};
+  return {"smtp://mail:25", Tls::if_offered, "u",   "/p", "/ca",          "h",
+          "ares@x",         {"a@x", "b@x"},  "1@x", 7,    "Über \"x\"\n", "body\n"};
 }
 
 TEST(NotifyMessage, SurvivesTheWay) {

@@ -29,17 +29,28 @@ TEST(HttpReplies, RetryAfter) {
   EXPECT_EQ(http_outcome(429, "7", "", 0).wait, Seconds(7));
 }
 
+TEST(HttpReplies, WhatAMessageMayHaveCausedPausesNoOther) {
+  for (const long status : {403, 404, 500}) EXPECT_FALSE(http_outcome(status, "", "", 0).of_server);
+  for (const long status : {302, 401, 429, 503})
+    EXPECT_TRUE(http_outcome(status, "", "", 0).of_server);
+}
+
 TEST(SmtpReplies, EachCodeHasItsMeaning) {
-  EXPECT_EQ(smtp_outcome(550, "RCPT failed: 550").kind, Kind::refused);
-  EXPECT_EQ(smtp_outcome(552, "").kind, Kind::refused);
-  EXPECT_EQ(smtp_outcome(450, "").kind, Kind::later);
-  EXPECT_FALSE(smtp_outcome(450, "").of_server);
+  EXPECT_EQ(smtp_outcome(550, true, "550 no such user").kind, Kind::refused);
+  EXPECT_EQ(smtp_outcome(552, true, "").kind, Kind::refused);
+  EXPECT_EQ(smtp_outcome(450, true, "").kind, Kind::later);
+  EXPECT_FALSE(smtp_outcome(450, true, "").of_server);
   for (const long code : {0, 421, 530, 535}) {
-    EXPECT_EQ(smtp_outcome(code, "").kind, Kind::later) << code;
-    EXPECT_TRUE(smtp_outcome(code, "").of_server) << code;
+    EXPECT_EQ(smtp_outcome(code, true, "").kind, Kind::later) << code;
+    EXPECT_TRUE(smtp_outcome(code, true, "").of_server) << code;
   }
-  EXPECT_EQ(smtp_outcome(0, "Connection refused").text, "Connection refused");
-  EXPECT_EQ(smtp_outcome(550, "no").text, "the server answered 550: no");
+  // A greeting, EHLO, STARTTLS or AUTH that is refused says nothing of the message.
+  for (const long code : {450, 454, 504, 554}) {
+    EXPECT_EQ(smtp_outcome(code, false, "").kind, Kind::later) << code;
+    EXPECT_TRUE(smtp_outcome(code, false, "").of_server) << code;
+  }
+  EXPECT_EQ(smtp_outcome(0, false, "Connection refused").text, "Connection refused");
+  EXPECT_EQ(smtp_outcome(550, true, "550 no").text, "the server answered 550 no");
 }
 
 }  // namespace

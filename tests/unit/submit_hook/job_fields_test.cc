@@ -31,6 +31,7 @@ TEST(JobFields, NothingThatIsNotSetHasAValue) {
   EXPECT_EQ(values.at("cpus_per_task"), FieldValue(kNoVal16));
   EXPECT_EQ(values.at("pn_min_memory"), FieldValue(kNoVal64));
   EXPECT_EQ(values.at("account"), FieldValue());
+  EXPECT_EQ(values.at("min_mem_per_cpu"), FieldValue());
   EXPECT_EQ(values.at("begin_time"), FieldValue(0.0));
 }
 
@@ -42,6 +43,7 @@ TEST(JobFields, ValuesSurvive) {
       {"begin_time", 1'700'000'000.0},
       {"comment", std::string("text")},
       {"cpus_per_task", 4.0},
+      {"cpus_per_tres", std::string("gres/gpu:8")},
       {"deadline", 1'800'000'000.0},
       {"dependency", std::string("afterok:7")},
       {"exc_nodes", std::string("n[1-3]")},
@@ -50,6 +52,7 @@ TEST(JobFields, ValuesSurvive) {
       {"mail_type", std::string("BEGIN,END")},
       {"mail_user", std::string("ann,webhook:ops")},
       {"max_nodes", 4.0},
+      {"mem_per_tres", std::string("gres/gpu:1024")},
       {"min_nodes", 2.0},
       {"name", std::string("job")},
       {"nice", -5.0},
@@ -86,7 +89,8 @@ TEST(JobFields, ValuesSurvive) {
     ASSERT_TRUE(name == "work_dir" || apply(twice, {{name, {}}})) << name;
   }
   for (const JobField& field : job_fields()) {
-    const bool alias = field.name == "gres" || field.name.starts_with("min_mem_per");
+    const bool alias = field.name == "gres" || field.name == "oversubscribe" ||
+                       field.name.starts_with("min_mem_per");
     EXPECT_EQ(field.set != nullptr, given.contains(field.name) || alias) << field.name;
   }
 }
@@ -95,17 +99,19 @@ TEST(JobFields, SpecialNumbers) {
   EXPECT_EQ(after("time_limit", kInfinite), FieldValue(kInfinite));
   EXPECT_EQ(after("time_limit", std::string("1-0")), FieldValue(1440.0));
   EXPECT_EQ(after("priority", 0.0), FieldValue(0.0));
-  EXPECT_EQ(after("pn_min_memory", 9223372036854775808.0 + 2048),
-            FieldValue(9223372036854775808.0 + 2048));
   EXPECT_EQ(after("gres", std::string("gpu:2")), FieldValue(std::string("gpu:2")));
   EXPECT_EQ(after("shared", 2.0), FieldValue(2.0));
   EXPECT_EQ(after("requeue", true), FieldValue(1.0));
+  EXPECT_EQ(after("time_limit", 65534.0), FieldValue(65534.0))
+      << "NO_VAL16 is of short fields only";
+  EXPECT_EQ(after("cpus_per_task", kNoVal16), FieldValue(kNoVal16));
+  EXPECT_EQ(after("pn_min_memory", 4096.0 / 3), FieldValue(1365.0)) << "cut, as in Slurm";
+  EXPECT_THAT(refusal("pn_min_memory", 9223372036854775808.0), HasSubstr("min_mem_per_cpu"));
 }
 
 TEST(JobFields, WrongValuesAreNamed) {
   EXPECT_THAT(refusal("time_limit", std::string("soon")), HasSubstr("job_desc.time_limit: "));
   EXPECT_THAT(refusal("num_tasks", -1.0), HasSubstr("job_desc.num_tasks: "));
-  EXPECT_THAT(refusal("num_tasks", 1.5), HasSubstr("job_desc.num_tasks: "));
   EXPECT_THAT(refusal("comment", std::string("a\nb")), HasSubstr("control character"));
   EXPECT_THAT(refusal("user_id", 0.0), HasSubstr("job_desc.user_id cannot be set"));
   EXPECT_THAT(refusal("work_dir", std::string("tmp")), HasSubstr("no absolute path"));
@@ -129,10 +135,29 @@ TEST(JobFields, ChangesOfJobs) {
   EXPECT_EQ(action.time_limit(), 1800);
   EXPECT_EQ(action.priority(), 0u);
   EXPECT_TRUE(action.has_priority());
-  EXPECT_THAT(action.fields(), ElementsAre("partitions", "account"));
+  EXPECT_THAT(action.fields(), testing::UnorderedElementsAre("partitions", "account"));
   EXPECT_EQ(action.values().account(), "chem");
   EXPECT_FALSE(action.values().has_time_limit());
   EXPECT_FALSE(apply(action, {{"array_inx", std::string("0-1")}}));
+  // NO_VAL and nothing are no change; an empty text takes the value back.
+  ASSERT_TRUE(
+      apply(action, {{"partition", {}}, {"time_limit", kNoVal}, {"account", std::string()}}));
+  EXPECT_THAT(action.fields(), ElementsAre("account"));
+  EXPECT_FALSE(action.has_time_limit());
+  EXPECT_EQ(values_of(action).at("account"), FieldValue(std::string()));
+  EXPECT_EQ(values_of(action).at("qos"), FieldValue());
+}
+
+TEST(JobFields, WhatIsTakenBackLeavesOthersAlone) {
+  api::JobSpec spec;
+  ASSERT_TRUE(apply(spec, {{"pn_min_memory", 1000.0}, {"tres_per_node", std::string("gpu:2")}}));
+  ASSERT_TRUE(apply(spec, {{"min_mem_per_cpu", 500.0},
+                           {"min_mem_per_node", {}},
+                           {"tres_per_job", std::string("gres/gpu:4")},
+                           {"tres_per_node", {}}}));
+  EXPECT_EQ(values_of(spec).at("min_mem_per_cpu"), FieldValue(500.0));
+  EXPECT_EQ(values_of(spec).at("tres_per_job"), FieldValue(std::string("gres/gpu:4")));
+  EXPECT_EQ(values_of(spec).at("tres_per_node"), FieldValue());
 }
 
 TEST(JobFields, Environment) {

@@ -92,7 +92,14 @@ TEST(RunHook, ErrorsOfTheScriptAreFailures) {
   EXPECT_THAT(submit_with("error('no rule')").problem, HasSubstr("rules.lua:2: no rule"));
   EXPECT_THAT(submit_with("error({})").problem, HasSubstr("not a text"));
   EXPECT_THAT(submit_with("return part_list.gpu.max_time").problem, HasSubstr("nil value"));
-  EXPECT_THAT(submit_with("return 'yes'").problem, HasSubstr("slurm_job_submit returned string"));
+  EXPECT_EQ(submit_with("return 'yes'").kind, Kind::accepted) << "as in Slurm";
+  EXPECT_THAT(
+      submit_with("").log,
+      ElementsAre(LogLine{"info", "the function returned nil, which counts as slurm.SUCCESS"}));
+  EXPECT_THAT(submit_with("job_desc.time_limit = math.huge return 0").problem,
+              HasSubstr("cannot be infinite"));
+  EXPECT_THAT(submit_with("slurm.user_msg('90% full') return -1").messages,
+              ElementsAre("90% full"));
   EXPECT_THAT(run_hook(call(), "return 1 +").problem, HasSubstr("rules.lua:1:"));
   EXPECT_EQ(run_hook(call(), "x = 1").kind, Kind::accepted) << "no rule for submissions";
   EXPECT_THAT(run_hook(call(), "\x1bLua").problem, HasSubstr("binary"));
