@@ -294,10 +294,12 @@ def test_arun_outside_waits_like_aalloc(cluster, full):
     cluster.wait_state(job, "CANCELLED")
 
 
-def test_within_a_job_options_of_allocations_are_refused(cluster):
-    job = cluster.wrap("arun -n1 --partition=main true; echo $?")
+def test_within_a_job_options_of_allocations_have_no_effect(cluster):
+    job = cluster.wrap("arun -n1 --partition=main true; echo $?; arun -n1 --constraint=fast true; echo $?")
     cluster.completed(job)
-    assert "--partition" in cluster.output(job) and cluster.output(job).splitlines()[-1] == "1"
+    said = cluster.output(job).splitlines()
+    assert said[:2] == ["arun: warning: --partition has no effect within a job", "0"]
+    assert "--constraint asks for an allocation" in said[2] and said[3] == "1"
 
 
 @pytest.fixture

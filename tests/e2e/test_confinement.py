@@ -175,6 +175,17 @@ os.wait()
     assert other.unharmed()
 
 
+def test_job_that_asks_for_no_memory_is_held_to_the_share_of_its_cpu(held, others, neighbour):
+    needs("memory")
+    other = neighbour()
+    job = held.start('block = b"x" * (160 << 20)\n', user=others[0])
+    assert held.wait_end(job) == {job: "OUT_OF_MEMORY"}
+    # A quarter of the node, which has four CPUs and 400 MiB.
+    assert held.account(job, "ReqMem", "--units=M").startswith("100M")
+    assert "mem=100M" in held.account(job, "AllocTRES").split(",")
+    assert other.unharmed()
+
+
 def test_swap_is_no_memory_beyond_its_limit(held, others):
     needs("memory")
     job = held.start('open("swap.ready", "w"); wait_for("swap.go")\nblock = b"x" * (160 << 20)\n', options=["--mem=100M"], user=others[0])

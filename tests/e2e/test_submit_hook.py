@@ -197,3 +197,37 @@ def test_examples_do_what_they_say(cluster, tmp_path):
     assert code == 1 and "partition gpu is for jobs with GPUs" in text
     code, text = try_example(cluster, "route_by_resources.lua", "--gpus=1", "-p", "gpu")
     assert code == 0 and text == "accepted\n"
+
+
+def test_change_that_names_an_unknown_job_is_refused_whole(cluster, hook):
+    rule(hook, "return 0", "slurm.log_user('no changes') return slurm.ERROR")
+    job = cluster.wrap("true", "-H")
+    # Without the second one the script refuses; with it the request must not pass it by.
+    for jobs in (job, f"{job},4000000"):
+        done = cluster.run("actl", "update", f"job={jobs}", "JobName=other", check=False)
+        assert done.returncode == 1, done.stderr
+    assert "JobName=wrap" in cluster.show("job", job)
+    cluster.cancel(job)
+
+
+def test_taken_back_values_are_seen_and_undone_changes_are_none(cluster, hook):
+    rule(hook, "return 0", """
+        if job_desc.comment == "" then slurm.log_user("keep the comment") return -1 end
+        job_desc.name = nil
+        return 0""")
+    job = cluster.wrap("true", "-H", "--comment=text")
+    done = cluster.run("actl", "update", f"job={job}", "Comment=", check=False)
+    assert done.returncode == 1 and "keep the comment" in done.stderr
+    cluster.run("actl", "update", f"job={job}", "JobName=other", "Comment=new")
+    assert "JobName=wrap" in cluster.show("job", job) and "Comment=new" in cluster.show("job", job)
+    cluster.cancel(job)
+
+
+def test_equal_environments_of_many_jobs_are_sent_once(cluster, hook):
+    rule(hook, 'job_desc.environment["FROM_HOOK"] = job_desc.name return 0')
+    listing = cluster.work / "many.txt"
+    listing.write_text("".join(f'{{"wrap": "echo $FROM_HOOK", "job-name": "{name}"}}\n' for name in "abab"))
+    jobs = [line.split()[-1] for line in cluster.run("asub", "--from", str(listing)).stdout.splitlines()]
+    for job in jobs:
+        cluster.completed(job)
+    assert [cluster.output(job) for job in jobs] == ["a\n", "b\n", "a\n", "b\n"]
