@@ -117,7 +117,7 @@ def test_changes_of_jobs_pass_the_hook(cluster, hook):
     ("job_desc.time_limit = 'soon' return 0", "job_desc.time_limit: "),
     ("while true do end", "it took longer than 500 ms"),
     ("return string.find(string.rep('a', 40), string.rep('a?', 40) .. string.rep('a', 40))", "it took longer than 500 ms"),
-    ("local t = {} while true do t[#t + 1] = {} end", "it needed more than 16 MiB"),
+    ("local t = {} while true do t[#t + 1] = string.rep('x', 1 << 20) .. #t end", "it needed more than 16 MiB"),
     ("os.exit(0)", "has ended"),
     ("return +", "rules.lua:2"),
 ])
