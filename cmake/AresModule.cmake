@@ -6,7 +6,8 @@
 #   ares_program(NAME DIR dir [STATIC] DEPENDS modules… LINKS …)   bin/NAME from dir/main.cc, and ares_NAME from the rest
 #   ares_plugin(KIND NAME DEPENDS modules… LINKS …)                ares_KIND_NAME (static) and KIND_NAME.so (on demand)
 #   ares_tests(NAME [DIR dir] [RUNS_PROGRAMS] DEPENDS modules… LABELS …)
-#                                                                  test_NAME from tests/unit/NAME/**.cc, found by ctest
+#                                                                  test_NAME from tests/unit/NAME/**.cc, found by ctest; not built
+#                                                                  by itself if labelled unit and not among ARES_UNIT_TESTS
 #
 # DEPENDS names our modules without the prefix `ares_`; LINKS names targets of AresDependencies.cmake.
 # contrib/check_includes.py reads these calls, so each is one literal call: no loops, and of variables only CMAKE_CURRENT_SOURCE_DIR.
@@ -14,6 +15,8 @@
 set(ARES_INCLUDE_ROOTS
   "${CMAKE_SOURCE_DIR}/libcommon" "${CMAKE_SOURCE_DIR}/daemons" "${CMAKE_SOURCE_DIR}/commands"
   "${CMAKE_SOURCE_DIR}/plugins" "${CMAKE_SOURCE_DIR}/bench")
+
+set(ARES_UNIT_TESTS all CACHE STRING "Unit tests to build and run, as tests/CMakeLists.txt names them; or all")
 
 # Sources of unit tests are less optimised than what they test: half of all that is compiled are tests, and each runs for a moment.
 # Under sanitizers that holds for modules that know the messages as well: they cost most to compile, and the core does the work.
@@ -217,6 +220,10 @@ function(ares_tests name)
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   if(arg_LABELS MATCHES "(^|;)(engine|journal|rpc)(;|$)")
     add_dependencies(tsan_tests test_${name})
+  endif()
+  if(arg_LABELS MATCHES "(^|;)unit(;|$)" AND NOT ARES_UNIT_TESTS STREQUAL "all" AND NOT name IN_LIST ARES_UNIT_TESTS)
+    set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
   endif()
   gtest_discover_tests(test_${name}
     DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_LIST test_${name}_cases PROPERTIES TIMEOUT 300)

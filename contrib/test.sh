@@ -3,8 +3,9 @@
 #
 #   contrib/test.sh          the release build, all tests
 #   contrib/test.sh --asan   also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   contrib/test.sh --all    and those of the engine, the journal and of calls over local sockets under ThreadSanitizer; not of calls over
-#                            TCP: Debian's gRPC is not built for it and synchronises unseen, so nearly every call would be reported
+#   contrib/test.sh --all    what .ci/run does: unit tests only under AddressSanitizer, but for those of processes; and those of the engine,
+#                            the journal and of calls over local sockets under ThreadSanitizer; not of calls over TCP: Debian's gRPC is
+#                            not built for it and synchronises unseen, so nearly every call would be reported
 #
 # A test that fails beside others is run once more alone: a machine that is too busy can make a test late. It is named if it passes then,
 # and should be mended. Tests of faults, simulations and invariants get no second run, and none under sanitizers.
@@ -13,13 +14,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+optimised=release
 asan=false
 tsan=false
 case "${1-}" in
   '') ;;
   --asan) asan=true ;;
-  --all) asan=true tsan=true ;;
-  --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  --all) optimised=ci asan=true tsan=true ;;
+  --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "test.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
 
@@ -36,25 +38,25 @@ check() {
   cmake --preset "$1" >"$log/out" 2>&1 || { cat "$log/out"; exit 1; }
   cmake --build --preset "$1" -j 2 ${2:+--target "$2"} >"$log/out" 2>&1 || { grep -v '^\[' "$log/out"; exit 1; }
   rm -f "build/$1/Testing/Temporary/LastTestsFailed.log"
-  if ctest --preset "$1" -j 2 >"$log/out" 2>&1; then
+  if ctest --preset "$1" -j "${jobs:-2}" >"$log/out" 2>&1; then
     sed -n '/tests passed/,$p' "$log/out"
   else
     grep -v ' Passed \|^ *Start ' "$log/out"
-    if [ "$1" = release ]; then again; else status=1; fi
+    if [ "$1" = "$optimised" ]; then again; else status=1; fi
   fi
   cat "$log/out" >>"$log/all"
 }
 
-# Runs the failed tests of the release build alone. Each must pass for the run to pass.
+# Runs the failed tests of the optimised build alone. Each must pass for the run to pass.
 again() {
-  sed 's/^[0-9]*://' build/release/Testing/Temporary/LastTestsFailed.log >"$log/names"
+  sed 's/^[0-9]*://' "build/$optimised/Testing/Temporary/LastTestsFailed.log" >"$log/names"
   failed=$(sed -n 's/.* tests passed, \([0-9]*\) tests failed out of.*/\1/p' "$log/out")
   [ "$(wc -l <"$log/names")" = "$failed" ] || { status=1; return; }
   while read -r name <&3; do
     pattern="^$(printf '%s' "$name" | sed 's/[][\\.*^$+?(){}|]/\\&/g')\$"
     # Not by the preset: it excludes other labels, and ctest leaves out only what both exclude.
-    if ! ctest --test-dir build/release -N -R "$pattern" -L '^(fault|sim|property)$' | grep -q "Test *#" &&
-      ctest --preset release -j 1 -R "$pattern" </dev/null >"$log/alone" 2>&1; then
+    if ! ctest --test-dir "build/$optimised" -N -R "$pattern" -L '^(fault|sim|property)$' | grep -q "Test *#" &&
+      ctest --preset "$optimised" -j 1 -R "$pattern" </dev/null >"$log/alone" 2>&1; then
       echo "$name" >>"$log/passed_alone"
     else
       status=1
@@ -62,7 +64,10 @@ again() {
   done 3<"$log/names"
 }
 
-check release
+# Tests of whole clusters wait more than they compute.
+jobs=3
+check "$optimised"
+jobs=2
 if $asan; then check asan; fi
 if $tsan; then check tsan tsan_tests; fi
 
