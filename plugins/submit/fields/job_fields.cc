@@ -1,54 +1,22 @@
 #include "submit/fields/job_fields.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/hostlist.h"
-#include "base/printable.h"
-#include "base/units.h"
 #include "cli/output/text.h"
 #include "cli/values/gpu_values.h"
 #include "cli/values/spec_values.h"
+#include "submit/fields/field_setters.h"
 
 namespace ares::submit {
-
-std::string text_of(const FieldValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
-  const auto* number = std::get_if<double>(&value);
-  if (!number) return "";
-  // Scripts divide; Slurm cuts as well.
-  if (std::fabs(*number) < 1e15) return std::to_string(static_cast<std::int64_t>(*number));
-  return std::to_string(*number);
-}
 
 namespace {
 
 using Spec = api::JobSpec;
-using Set = Status (*)(Spec&, const std::string&);
 
-constexpr double kMinute = 60;
 constexpr double kMiB = 1 << 20;
 constexpr double kSecond = 1e6;  // microseconds
-constexpr double kMemoryPerCpu = 9223372036854775808.0;
-
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
-// Nothing: set_field() makes that of NO_VAL as well.
-bool is_unset(const FieldValue& value) {
-  return std::holds_alternative<std::monostate>(value);
-}
-
-Result<std::int64_t> whole_number(const FieldValue& value, std::int64_t least, std::int64_t most) {
-  return cli::parse_integer(text_of(value), least, most);
-}
-
-FieldValue text_or_nothing(const std::string& text) {
-  return text.empty() ? FieldValue() : FieldValue(text);
-}
 
 FieldValue count_or(std::uint32_t count, double unset) {
   return count == 0 ? unset : static_cast<double>(count);
@@ -63,189 +31,6 @@ template <class List>
 FieldValue hosts(const List& list) {
   return text_or_nothing(compress_hostlist(std::vector<std::string>(list.begin(), list.end())));
 }
-
-// --- setters
-
-// With an option's parser, after `clear`, which an empty value is left with.
-template <void (Spec::*clear)(), Set set>
-Status set_by_option(Spec& spec, const FieldValue& value) {
-  (spec.*clear)();
-  return is_unset(value) || text_of(value).empty() ? Status{} : set(spec, text_of(value));
-}
-
-template <void (Spec::*set)(const std::string&)>
-Status set_text(Spec& spec, const FieldValue& value) {
-  const std::string text = is_unset(value) ? "" : text_of(value);
-  if (has_control(text)) return bad("it holds a control character");
-  (spec.*set)(text);
-  return {};
-}
-
-template <void (Spec::*set)(std::uint32_t)>
-Status set_count(Spec& spec, const FieldValue& value) {
-  const auto count =
-      is_unset(value) ? Result<std::int64_t>(0) : whole_number(value, 1, 1'000'000'000);
-  if (!count) return fail(count.error());
-  (spec.*set)(static_cast<std::uint32_t>(*count));
-  return {};
-}
-
-Status set_least_nodes(Spec& spec, const FieldValue& value) {
-  spec.clear_node_counts();
-  return set_count<&Spec::set_min_nodes>(spec, value);
-}
-
-Status set_most_nodes(Spec& spec, const FieldValue& value) {
-  spec.clear_node_counts();
-  return set_count<&Spec::set_max_nodes>(spec, value);
-}
-
-Status set_limit(Spec& spec, const FieldValue& value) {
-  spec.clear_time_limit();
-  if (is_unset(value)) return {};
-  if (const auto* number = std::get_if<double>(&value); number && *number == kInfinite)
-    return cli::set_time_limit(spec, "UNLIMITED");
-  return cli::set_time_limit(spec, text_of(value));
-}
-
-void keep_memory_of(Spec& spec, bool node) {
-  if (node)
-    spec.clear_memory_per_cpu();
-  else
-    spec.clear_memory_per_node();
-  spec.clear_memory_per_gpu();
-}
-
-// What is taken back leaves the others alone: scripts set one and take back the other, in any order.
-Status set_memory(Spec& spec, const FieldValue& value) {
-  spec.clear_memory_per_node();
-  if (is_unset(value)) return {};
-  // Near it numbers of Lua that are no integers are 2048 apart.
-  if (const auto* number = std::get_if<double>(&value); number && *number >= kMemoryPerCpu)
-    return bad("for memory of each CPU set min_mem_per_cpu");
-  keep_memory_of(spec, true);
-  return cli::set_memory_per_node(spec, text_of(value));
-}
-
-Status set_memory_of_cpus(Spec& spec, const FieldValue& value) {
-  spec.clear_memory_per_cpu();
-  if (is_unset(value)) return {};
-  keep_memory_of(spec, false);
-  return cli::set_memory_per_cpu(spec, text_of(value));
-}
-
-Status set_priority(Spec& spec, const FieldValue& value) {
-  spec.clear_priority();
-  if (is_unset(value)) return {};
-  const auto priority = whole_number(value, 0, 4'294'967'293);
-  if (!priority) return fail(priority.error());
-  if (*priority == 0)
-    spec.set_hold(true);  // as in Slurm
-  else
-    spec.set_priority(static_cast<std::uint32_t>(*priority));
-  return {};
-}
-
-Status set_requeue(Spec& spec, const FieldValue& value) {
-  spec.clear_requeue();
-  if (is_unset(value)) return {};
-  const std::string text = text_of(value);
-  if (text != "0" && text != "1") return bad(quote(text) + " is neither 0 nor 1");
-  spec.set_requeue(text == "1");
-  return {};
-}
-
-Status set_shared(Spec& spec, const FieldValue& value) {
-  const std::string text = is_unset(value) ? "1" : text_of(value);
-  if (text != "0" && text != "1" && text != "2")
-    return bad(quote(text) + " is none of slurm.JOB_SHARED_NONE, _OK and _USER");
-  spec.set_exclusive(text == "0");
-  spec.set_exclusive_user(text == "2");
-  return {};
-}
-
-// Parsers of node lists read a file where the list is a path.
-template <Set set, void (Spec::*clear)()>
-Status set_hosts(Spec& spec, const FieldValue& value) {
-  if (text_of(value).find('/') != std::string::npos) return bad("a host list has no /");
-  return set_by_option<clear, set>(spec, value);
-}
-
-template <void (Spec::*set)(std::int64_t), void (Spec::*clear)()>
-Status set_time(Spec& spec, const FieldValue& value) {
-  (spec.*clear)();
-  if (is_unset(value)) return {};
-  const auto at = whole_number(value, 0, 253'402'300'799);  // the end of the year 9999
-  if (!at) return fail(at.error());
-  if (*at > 0) (spec.*set)(*at * 1'000'000);
-  return {};
-}
-
-Status set_path(std::string* path, const FieldValue& value, bool is_absolute) {
-  const std::string text = is_unset(value) ? "" : text_of(value);
-  if (has_control(text)) return bad("it holds a control character");
-  if (is_absolute && !text.starts_with('/')) return bad(quote(text) + " is no absolute path");
-  *path = text;
-  return {};
-}
-
-std::string without_prefix(std::string text) {
-  for (const std::string_view prefix : {"gres/", "gres:"})
-    if (text.starts_with(prefix)) text.erase(0, prefix.size());
-  return text;
-}
-
-// "gres/gpu:a100:2" for parsers that take "a100:2".
-Result<std::string> gpus_alone(const FieldValue& value) {
-  std::string text = without_prefix(text_of(value));
-  if (text == "gpu") return std::string("1");
-  if (!text.starts_with("gpu:") && !text.starts_with("gpu="))
-    return bad(quote(text_of(value)) + " is not gres/gpu:[TYPE:]COUNT");
-  return text.substr(4);
-}
-
-Status set_cpus_of_gpus(Spec& spec, const FieldValue& value) {
-  spec.clear_cpus_per_gpu();
-  if (is_unset(value) || text_of(value).empty()) return {};
-  const auto count = gpus_alone(value);
-  if (!count) return fail(count.error());
-  return set_count<&Spec::set_cpus_per_gpu>(spec, FieldValue(*count));
-}
-
-Status set_memory_of_gpus(Spec& spec, const FieldValue& value) {
-  spec.clear_memory_per_gpu();
-  if (is_unset(value) || text_of(value).empty()) return {};
-  const auto amount = gpus_alone(value);
-  if (!amount) return fail(amount.error());
-  spec.clear_memory_per_cpu();
-  spec.clear_memory_per_node();
-  return cli::set_memory_per_gpu(spec, *amount);
-}
-
-// Those that take the place of this list.
-void clear_alternatives(Spec& spec, api::GpusPer per) {
-  if (spec.alternatives_per() != per) return;
-  spec.clear_gpu_alternatives();
-  spec.clear_alternatives_per();
-}
-
-template <api::GpusPer per, void (Spec::*clear)(), Set set>
-Status set_gpus(Spec& spec, const FieldValue& value) {
-  (spec.*clear)();
-  clear_alternatives(spec, per);
-  if (is_unset(value) || text_of(value).empty()) return {};
-  const auto gpus = gpus_alone(value);
-  return gpus ? set(spec, *gpus) : Status(fail(gpus.error()));
-}
-
-Status set_gpus_of_nodes(Spec& spec, const FieldValue& value) {
-  spec.clear_gpus_per_node();
-  clear_alternatives(spec, api::PER_NODE);
-  if (is_unset(value) || text_of(value).empty()) return {};
-  return cli::set_gres(spec, without_prefix(text_of(value)));
-}
-
-// --- getters
 
 FieldValue limit_of(const Spec& spec) {
   if (!spec.has_time_limit()) return kNoVal;

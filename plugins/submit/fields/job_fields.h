@@ -7,15 +7,9 @@
 
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
-#include "submit/message/hook_message.h"
+#include "submit/fields/field_value.h"
 
 namespace ares::submit {
-
-// What a number has that is not set: Slurm's NO_VAL of the field's size.
-inline constexpr double kNoVal16 = 65534;
-inline constexpr double kNoVal = 4294967294.0;
-inline constexpr double kNoVal64 = 18446744073709551614.0;
-inline constexpr double kInfinite = 4294967295.0;
 
 struct JobField {
   std::string name;
@@ -28,8 +22,5 @@ struct JobField {
 };
 
 const std::vector<JobField>& job_fields();
-
-// As an option of asub would have it: a number without a fraction that is not there; nothing is "".
-std::string text_of(const FieldValue& value);
 
 }  // namespace ares::submit

@@ -15,12 +15,6 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-constexpr double kMinute = 60;
-
-FieldValue text_or_nothing(const std::string& text) {
-  return text.empty() ? FieldValue() : FieldValue(text);
-}
-
 }  // namespace
 
 FieldValues values_of(const api::JobSpec& spec) {

@@ -1,4 +1,4 @@
-// Tests: job_values
+// Tests: job_values, field_setters, field_value
 #include "submit/fields/job_fields.h"
 
 #include <gmock/gmock.h>
