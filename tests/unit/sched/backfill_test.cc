@@ -1,4 +1,4 @@
-// Tests: nodes_with_capacity, pass_waiting, profile, place/search, typed_demand
+// Tests: nodes_with_capacity, late_nodes, pass_waiting, profile, place/search, typed_demand
 // The kinds of backfill: which jobs may pass which, and that jobs that pass never delay a planned
 // start.
 #include "core/sched/time/backfill.h"
@@ -51,6 +51,42 @@ TEST(Backfill, WithKindNoneNoJobPasses) {
   EXPECT_EQ(*pending_of(plan, b.large)->expected_start, kNow + minutes(60));
   // Since no job may pass, it starts after the large job ends.
   EXPECT_EQ(*pending_of(plan, small)->expected_start, kNow + minutes(70));
+}
+
+// Four nodes of one CPU: two are busy for an hour, one for two, one is free. The first that waits needs two.
+struct OneFree {
+  TestCluster cluster;
+  JobKey first;
+
+  explicit OneFree(Backfill rule) {
+    cluster.policy.backfill = rule;
+    for (const char* name : {"n1", "n2", "n3", "n4"}) cluster.add_node(name, 1);
+    cluster.submit(timed(2, 60));
+    cluster.submit(timed(1, 120));
+    cluster.take(cluster.plan(), kNow);
+    first = cluster.submit(timed(2, 10));
+  }
+};
+
+TEST(Backfill, PlannedStartTakesTheNodesThatComeFreeLast) {
+  for (const Backfill rule : {kEasy, kConservative}) {
+    OneFree c(rule);
+    const JobKey later = c.cluster.submit(timed(1, 1000));
+    const Plan plan = c.cluster.plan();
+    EXPECT_EQ(*pending_of(plan, c.first)->expected_start, kNow + minutes(60));
+    EXPECT_TRUE(start_of(plan, later)) << "the free node is not needed before it ends";
+  }
+}
+
+TEST(Backfill, PlannedStartTakesAFreeNodeWhereTheOthersAreTooFew) {
+  OneFree c(kEasy);
+  const JobKey larger = c.cluster.submit(timed(3, 10));
+  c.cluster.policy.backfill = kConservative;
+  const JobKey later = c.cluster.submit(timed(1, 1000));
+  const Plan plan = c.cluster.plan();
+  // On the nodes of the first job after it, and the one that is free until then.
+  EXPECT_EQ(*pending_of(plan, larger)->expected_start, kNow + minutes(70));
+  EXPECT_FALSE(start_of(plan, later));
 }
 
 TEST(Backfill, KindNoneAffectsOnlyItsOwnPartition) {

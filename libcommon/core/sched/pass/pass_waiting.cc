@@ -9,6 +9,7 @@
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"
+#include "core/sched/time/late_nodes.h"
 
 namespace ares::core {
 
@@ -113,6 +114,9 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
   auto found = earliest_alternative(
       chosen, limit, [&](JobClass& one) { return find_earliest_start_of(queued, one, limit); });
   JobClass& job_class = *chosen;
+  // What is only estimated keeps nothing from other jobs.
+  if (found && planned)
+    move_to_late_nodes(job_class.demand, limit, job_class.nodes(), index_, profile_, work_, *found);
   if (found && use_.active()) {
     // A job that would exceed a limit with this placement alone can never start with it.
     const TresByNode allocated_tres =
