@@ -78,6 +78,24 @@ TEST(Backfill, PlannedStartTakesTheNodesThatComeFreeLast) {
   }
 }
 
+TEST(Backfill, PlannedStartTakesNoMoreFreeNodesThanItNeeds) {
+  for (const Backfill rule : {kEasy, kConservative}) {
+    TestCluster cluster;
+    cluster.policy.backfill = rule;
+    for (const char* name : {"n1", "n2", "n3", "n4"}) cluster.add_node(name, 1);
+    JobSpec on_last = timed(2, 60);
+    on_last.required_nodes = {"n3", "n4"};
+    cluster.submit(on_last);
+    cluster.take(cluster.plan(), kNow);
+    const JobKey first = cluster.submit(timed(3, 10));
+    const JobKey one = cluster.submit(timed(1, 1000)), two = cluster.submit(timed(1, 1000));
+    const Plan plan = cluster.plan();
+    EXPECT_EQ(*pending_of(plan, first)->expected_start, kNow + minutes(60));
+    EXPECT_TRUE(start_of(plan, one));
+    EXPECT_FALSE(start_of(plan, two));
+  }
+}
+
 TEST(Backfill, PlannedStartTakesAFreeNodeWhereTheOthersAreTooFew) {
   OneFree c(kEasy);
   const JobKey larger = c.cluster.submit(timed(3, 10));

@@ -41,6 +41,90 @@ class SinceWhen {
   Amounts least_, row_;
 };
 
+bool holds(const Placement& placement, NodeIndex node) {
+  return std::any_of(placement.begin(), placement.end(),
+                     [&](const PlacedShare& share) { return share.node == node; });
+}
+
+// Nodes by the time since when they are free, latest first; those of one time are a group.
+class LateNodes {
+ public:
+  LateNodes(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
+            const ClusterIndex& index, const Profile& profile, SearchBudget& work, Time at)
+      : demand_(demand),
+        set_(set),
+        index_(index),
+        profile_(profile),
+        work_(work),
+        at_(at),
+        to_(Profile::end_of(at, limit)) {}
+
+  // On whole groups, as few as are enough, and of the last of them on as few nodes as are enough.
+  // Nothing: on fewer nodes than all it does not fit, or the budget ran out.
+  std::optional<Placement> fit(SinceWhen& since) {
+    work_.spend(set_.nodes.size());
+    for (const NodeIndex node : set_.nodes)
+      nodes_.push_back({is_required(set_, node) ? Time::max() : since(node), node});
+    std::stable_sort(nodes_.begin(), nodes_.end(),
+                     [](const FreeSince& a, const FreeSince& b) { return a.since > b.since; });
+    std::vector<std::size_t> ends;  // of each group
+    for (std::size_t i = 1; i <= nodes_.size(); ++i)
+      if (i == nodes_.size() || nodes_[i].since != nodes_[i - 1].since) ends.push_back(i);
+
+    std::optional<Placement> best;
+    const std::size_t group = least(0, ends.size(), best, [&](std::size_t i) { return ends[i]; });
+    if (!best || group == 0) return best;
+    const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(ends[group - 1]);
+    const auto end = nodes_.begin() + static_cast<std::ptrdiff_t>(ends[group]);
+    std::stable_partition(begin, end, [&](const FreeSince& one) { return holds(*best, one.node); });
+    least(ends[group - 1], ends[group] - 1, best, [](std::size_t i) { return i + 1; });
+    return best;
+  }
+
+ private:
+  // The least i in [low, high) for which the first count(i) nodes are enough, given that more are as well; `best` is the placement on
+  // these, and stays as it is where there is none. Few are tried first.
+  template <class Count>
+  std::size_t least(std::size_t low, std::size_t high, std::optional<Placement>& best,
+                    Count&& count) {
+    std::size_t found = high;
+    const auto tries = [&](std::size_t i) {
+      auto placement = on_first(count(i));
+      if (!placement) return false;
+      best = std::move(placement);
+      found = i;
+      return true;
+    };
+    for (std::size_t step = 1; low < high && !work_.exhausted(); step *= 2) {
+      const std::size_t probe = std::min(low + step - 1, high - 1);
+      if (tries(probe)) break;
+      low = probe + 1;
+    }
+    while (low < found && found < high && !work_.exhausted()) {
+      const std::size_t middle = low + (found - low) / 2;
+      if (!tries(middle)) low = middle + 1;
+    }
+    return found;
+  }
+
+  std::optional<Placement> on_first(std::size_t count) {
+    std::vector<NodeIndex> first;
+    first.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) first.push_back(nodes_[i].node);
+    std::sort(first.begin(), first.end());
+    return fit_between(demand_, {first, set_.required}, index_, profile_, at_, to_, work_);
+  }
+
+  const Demand& demand_;
+  const NodeSet set_;
+  const ClusterIndex& index_;
+  const Profile& profile_;
+  SearchBudget& work_;
+  const Time at_;
+  const std::optional<Time> to_;
+  std::vector<FreeSince> nodes_;
+};
+
 }  // namespace
 
 void move_to_late_nodes(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
@@ -52,28 +136,8 @@ void move_to_late_nodes(const Demand& demand, std::optional<Seconds> limit, Node
       std::any_of(planned.placement.begin(), planned.placement.end(),
                   [&](const PlacedShare& share) { return since(share.node) < planned.at; });
   if (!could_be_later) return;
-
-  work.spend(set.nodes.size());
-  std::vector<FreeSince> latest;
-  latest.reserve(set.nodes.size());
-  for (const NodeIndex node : set.nodes)
-    latest.push_back({is_required(set, node) ? Time::max() : since(node), node});
-  std::stable_sort(latest.begin(), latest.end(),
-                   [](const FreeSince& a, const FreeSince& b) { return a.since > b.since; });
-
-  // Twice as many each time. Those that come free at the same time are alike.
-  for (std::size_t count = planned.placement.size(); count < latest.size(); count *= 2) {
-    while (count < latest.size() && latest[count].since == latest[count - 1].since) ++count;
-    if (count == latest.size() || work.exhausted()) return;
-    std::vector<NodeIndex> nodes;
-    for (std::size_t i = 0; i < count; ++i) nodes.push_back(latest[i].node);
-    std::sort(nodes.begin(), nodes.end());
-    auto placement = fit_between(demand, {nodes, set.required}, index, profile, planned.at,
-                                 Profile::end_of(planned.at, limit), work);
-    if (!placement) continue;
+  if (auto placement = LateNodes(demand, limit, set, index, profile, work, planned.at).fit(since))
     planned.placement = *std::move(placement);
-    return;
-  }
 }
 
 }  // namespace ares::core::sched
