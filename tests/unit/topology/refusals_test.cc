@@ -67,6 +67,12 @@ const std::vector<Bad>& bad_texts() {
        "GPU0\t X \tNV18\t0-55,112-167\t0\t\tN/A\n"
        "GPU1\tNV18\t X \t56-111,168-2231\t\tN/A\n",
        "line 3, column 15: ", "two cells have run together"},
+      {"processors and node of several run together",
+       "\tGPU0\tGPU1\tGPU2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+       "GPU0\t X \tNV18\tNV18\t0-55,112-167\t0\t\tN/A\n"
+       "GPU1\tNV18\t X \tNV18\t56-111,168-2231\t\tN/A\n"
+       "GPU2\tNV18\tNV18\t X \t56-111,168-2231\t\tN/A\n",
+       "line 3, column 20: ", "two cells have run together"},
       {"few processors and node run together",
        "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
        "GPU0\t X \tNV2\t0-7\t0\nGPU1\tNV2\t X \t8-151\n",

@@ -152,9 +152,10 @@ class MatrixParser {
                                        [](const auto& row) { return row && !row->numa.empty(); });
     for (const std::optional<Row>& row : rows_) {
       if (!row || row->cpus.empty()) continue;
-      std::uint32_t others = 0;  // the highest CPU of the other rows
+      // The highest CPU of the rows that do not end alike, because rows may be broken alike.
+      std::uint32_t others = 0;
       for (const std::optional<Row>& other : rows_)
-        if (other && &other != &row && !other->cpus.empty())
+        if (other && !other->cpus.empty() && other->cpus.back() != row->cpus.back())
           others = std::max(others, other->cpus.back());
       const bool lacks_node = has_nodes && row->numa.empty();
       if (others == 0 || row->cpus.back() / 4 <= others ||
