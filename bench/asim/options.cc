@@ -14,13 +14,12 @@ namespace {
 using Apply = std::function<Status(const std::string&)>;
 
 template <class T>
-Apply set_number(const char* name, T& out, std::uint64_t least = 0) {
+Apply set_number(T& out, std::uint64_t least = 0) {
   return [=, &out](const std::string& text) -> Status {
     const auto number = cli::parse_number(text, ~std::uint64_t{0} >> 1);
     if (!number || *number < least)
-      return fail(ErrorCode::invalid_argument, std::string(name) + ": \"" + text +
-                                                   "\" is not a whole number from " +
-                                                   std::to_string(least) + " up");
+      return fail(ErrorCode::invalid_argument,
+                  "\"" + text + "\" is not a whole number from " + std::to_string(least) + " up");
     out = static_cast<T>(*number);
     return {};
   };
@@ -28,7 +27,7 @@ Apply set_number(const char* name, T& out, std::uint64_t least = 0) {
 
 // Seconds, or any time limit format with a colon or a dash.
 template <class T>
-Apply set_duration(const char* name, T& out) {
+Apply set_duration(T& out) {
   return [=, &out](const std::string& text) -> Status {
     std::optional<Seconds> length;
     if (const auto number = cli::parse_number(text, 1ULL << 40))
@@ -36,9 +35,9 @@ Apply set_duration(const char* name, T& out) {
     else if (text.find_first_of(":-") != std::string::npos)
       if (const auto limit = parse_time_limit(text)) length = limit->value_or(Seconds{0});
     if (!length || *length <= Seconds{0})
-      return fail(ErrorCode::invalid_argument,
-                  std::string(name) + ": \"" + text +
-                      "\" is no length of time above zero; write seconds, HH:MM:SS or DAYS-HH");
+      return fail(
+          ErrorCode::invalid_argument,
+          "\"" + text + "\" is no length of time above zero; write seconds, HH:MM:SS or DAYS-HH");
     out = *length;
     return {};
   };
@@ -47,8 +46,7 @@ Apply set_duration(const char* name, T& out) {
 Apply set_estimates(bool& exact) {
   return [&exact](const std::string& text) -> Status {
     if (text != "exact" && text != "logged")
-      return fail(ErrorCode::invalid_argument,
-                  "--estimates: \"" + text + "\" is neither exact nor logged");
+      return fail(ErrorCode::invalid_argument, "\"" + text + "\" is neither exact nor logged");
     exact = text == "exact";
     return {};
   };
@@ -59,8 +57,7 @@ Apply set_load(double& load) {
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, load);
     if (error != std::errc{} || rest != end || !std::isfinite(load) || load < 0.01 || load > 100)
-      return fail(ErrorCode::invalid_argument,
-                  "--load: \"" + text + "\" is not a factor from 0.01 to 100");
+      return fail(ErrorCode::invalid_argument, "\"" + text + "\" is not a factor from 0.01 to 100");
     return {};
   };
 }
@@ -99,29 +96,29 @@ cli::OptionTable table_of(CommandLine& a) {
            "Write summary.json, jobs.csv and history.svg into this folder, which is made if need "
            "be.",
            cli::set_text(a.out)},
-          {'n', "jobs", "N", "Replay only the first N jobs.", set_number("--jobs", a.jobs, 1)},
+          {'n', "jobs", "N", "Replay only the first N jobs.", set_number(a.jobs, 1)},
           {0, "load", "FACTOR", "Submit jobs so many times faster than in the log.",
            set_load(a.load)},
           {0, "memory", "", "Let jobs ask for the memory that the log says.",
            cli::set_flag(a.sim.use_memory)},
           {0, "seed", "N", "Seed of all that is left to chance. Default: 1.",
-           set_number("--seed", a.sim.seed)},
+           set_number(a.sim.seed)},
           {0, "node-mtbf", "TIME",
            "Let every node fail, after this time on the average. Default: they never do.",
-           set_duration("--node-mtbf", a.sim.node_mtbf)},
+           set_duration(a.sim.node_mtbf)},
           {0, "node-repair", "TIME", "How long a node that failed stays away. Default: an hour.",
-           set_duration("--node-repair", a.sim.node_repair)},
+           set_duration(a.sim.node_repair)},
           {0, "interval", "TIME", "Plan at most so often. Default: after everything that happens.",
-           set_duration("--interval", a.sim.interval)},
+           set_duration(a.sim.interval)},
           {0, "predict", "TIME",
            "Ask so often when every waiting job is expected to start, and report how wrong that "
            "was "
            "an hour before.",
-           set_duration("--predict", a.sim.predict_every)},
+           set_duration(a.sim.predict_every)},
           {0, "budget", "N",
            "Work that one pass may spend: tests of a job against a node. Default: the "
            "controller's.",
-           set_number("--budget", a.sim.budget, 1)},
+           set_number(a.sim.budget, 1)},
           {0, "json", "", "Print the summary as JSON.", cli::set_flag(a.json)},
           {'h', "help", "", "Print this text and stop.", cli::set_flag(a.help)},
           {'V', "version", "", "Print the version and stop.", cli::set_flag(a.version)},
