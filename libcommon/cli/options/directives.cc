@@ -77,11 +77,11 @@ Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
     if (!words.closed)
       return fail(ErrorCode::invalid_argument,
                   name + ":" + std::to_string(number) + ": a quote is not closed");
-    if (!words.words.empty() && lower(words.words.front()) == "hetjob")
+    const std::string first = words.words.empty() ? "" : lower(words.words.front());
+    if (first == "hetjob" || first == "packjob")
       return fail(ErrorCode::invalid_argument,
-                  name + ":" + std::to_string(number) +
-                      ": heterogeneous jobs (hetjob) are not supported; submit the parts as a gang "
-                      "of jobs, see --gang");
+                  name + ":" + std::to_string(number) + ": heterogeneous jobs (" + first +
+                      ") are not supported; submit the parts as a gang of jobs, see --gang");
     if (!words.words.empty()) found.push_back({number, std::move(words.words)});
   }
   return found;

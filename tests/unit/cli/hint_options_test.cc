@@ -81,6 +81,9 @@ TEST(HintOptions, HintsThatAresFollowsAnywayAreAccepted) {
 }
 
 TEST(HintOptions, HeterogeneousJobsAreRefusedByName) {
+  const auto older = submission({}, "#!/bin/sh\n#SBATCH -n1\n#SBATCH packjob\n");
+  ASSERT_FALSE(older);
+  EXPECT_THAT(older.error().message, HasSubstr("heterogeneous jobs (packjob) are not"));
   const auto made = submission({}, "#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n");
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("job.sh:3: heterogeneous jobs (hetjob) are not"));
