@@ -37,6 +37,7 @@ std::string requested_memory(const api::JobSpec& spec) {
     return spec.memory_per_node() == 0 ? "all"
                                        : format_memory(Bytes(spec.memory_per_node())) + "/node";
   if (spec.has_memory_per_cpu()) return format_memory(Bytes(spec.memory_per_cpu())) + "/cpu";
+  if (spec.has_memory_per_gpu()) return format_memory(Bytes(spec.memory_per_gpu())) + "/gpu";
   return "default";
 }
 
@@ -144,28 +145,6 @@ std::string end_text(const api::Job& job) {
   return time_text(job.started() + job.suspended() + job.time_limit() * 1'000'000);
 }
 
-// In thousandths.
-std::uint64_t requested_of(const api::GpuRequest& gpu) {
-  return std::uint64_t{gpu.count()} * kWholeGpu + gpu.part();
-}
-
-std::string requested_tres(const api::Job& job) {
-  const api::JobSpec& spec = job.spec();
-  const std::uint64_t nodes = std::max(spec.min_nodes(), 1u);
-  const std::uint64_t cpus = std::max<std::uint64_t>(
-      nodes, std::uint64_t{std::max(spec.tasks(), 1u)} * std::max(spec.cpus_per_task(), 1u));
-  std::int64_t memory = 0;
-  if (spec.has_memory_per_node())
-    memory = spec.memory_per_node() * static_cast<std::int64_t>(nodes);
-  else if (spec.has_memory_per_cpu())
-    memory = spec.memory_per_cpu() * static_cast<std::int64_t>(cpus);
-  std::map<std::string, std::uint64_t> gpus;
-  for (const api::GpuRequest& gpu : spec.gpus_per_node())
-    gpus[gpu.type()] += requested_of(gpu) * nodes;
-  for (const api::GpuRequest& gpu : spec.gpus_total()) gpus[gpu.type()] += requested_of(gpu);
-  return tres_text(cpus, memory, nodes, gpus);
-}
-
 // In the format of asub --switches: "2@10:00".
 std::string switches_text(const api::JobSpec& spec) {
   std::string text = std::to_string(spec.switches());
@@ -209,11 +188,12 @@ void add_resources(Lines& lines, const api::Job& job) {
       .count("NumTasks", std::max(spec.tasks(), 1u))
       .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
       .end_line();
-  lines.add("ReqTRES", requested_tres(job)).end_line();
+  lines.add("ReqTRES", job.requested_tres()).end_line();
   lines.add("AllocTRES", or_null(job.tres())).end_line();
   lines.count("NtasksPerNode", spec.tasks_per_node())
       .add("MinMemory", requested_memory(spec))
-      .add("TresPerNode", job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
+      .add(spec.gpus_per_task().empty() ? "TresPerNode" : "TresPerTask",
+           job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
       .end_line();
   if (!spec.gpu_alternatives().empty())
     lines.add("GpuAlternatives", cli::format_gpu_list(spec, spec.alternatives_per(), ""))

@@ -241,6 +241,8 @@ constexpr Row kRows[] = {
     {{"ARES_MEM_PER_CPU", "memory for each CPU, as --mem-per-cpu or the partition says, in MiB",
       "if it is"},
      [](const Facts& f) { return mebibytes(f.job.memory_per_cpu); }},
+    {{"ARES_MEM_PER_GPU", "memory asked for with --mem-per-gpu, in MiB", "if asked for"},
+     [](const Facts& f) { return mebibytes(f.job.memory_per_gpu); }},
     {{"ARES_MEM_PER_NODE", "memory asked for with --mem, in MiB; with --mem=0 what the node gives",
       "if asked for"},
      [](const Facts& f) {

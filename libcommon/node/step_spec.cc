@@ -126,6 +126,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("tasks_per_node", job.tasks_per_node);
   put_optional(out, "memory_per_node", job.memory_per_node);
   put_optional(out, "memory_per_cpu", job.memory_per_cpu);
+  put_optional(out, "memory_per_gpu", job.memory_per_gpu);
   put_texts(out, "reservation", job.reservations);
   put_texts(out, "argument", job.arguments);
   out.put("submit_dir", job.submit_dir)
@@ -166,6 +167,7 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   if (auto n = in.optional_number<std::int64_t>("memory_per_node"))
     job->memory_per_node = Bytes(*n);
   if (auto n = in.optional_number<std::int64_t>("memory_per_cpu")) job->memory_per_cpu = Bytes(*n);
+  if (auto n = in.optional_number<std::int64_t>("memory_per_gpu")) job->memory_per_gpu = Bytes(*n);
   job->reservations = in.all("reservation");
   job->arguments = in.all("argument");
   job->submit_dir = in.text_or_empty("submit_dir");

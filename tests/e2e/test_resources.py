@@ -32,6 +32,15 @@ def test_default_memory_is_shown(gpu_cluster):
     job = gpu_cluster.wrap("true", "--gpus=2", "--mem-per-gpu=300")
     gpu_cluster.completed(job)
     assert gpu_cluster.account(job, "ReqMem") == "600M"
+    job = gpu_cluster.wrap("echo $ARES_MEM_PER_GPU $SLURM_MEM_PER_GPU", "--gpus-per-task=1", "-n2", "-N1", "--mem-per-gpu=300", "-H")
+    shown = gpu_cluster.show("job", job)
+    for words in ("MinMemory=300M/gpu", "TresPerTask=gres/gpu:1"):
+        assert words in shown, shown
+    assert {"mem=600M", "gres/gpu=2"} <= set(shown.split("ReqTRES=")[1].split()[0].split(",")), shown
+    gpu_cluster.run("actl", "release", job)
+    gpu_cluster.completed(job)
+    assert gpu_cluster.output(job).split() == ["300", "300"]
+    assert {"mem=600M", "gres/gpu=2"} <= set(gpu_cluster.account(job, "ReqTRES").split(","))
     job = gpu_cluster.wrap("echo $ARES_MEM_PER_NODE", "--mem=0")
     gpu_cluster.completed(job)
     assert gpu_cluster.output(job).strip() == "4000"

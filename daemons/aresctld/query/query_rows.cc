@@ -99,10 +99,13 @@ std::uint64_t requested_cpus(const JobSpec& spec) {
   return std::max<std::uint64_t>(std::uint64_t{spec.tasks} * spec.cpus_per_task, spec.min_nodes);
 }
 
-Bytes requested_memory(const JobSpec& spec) {
+// `gpus`: thousandths.
+Bytes requested_memory(const JobSpec& spec, std::uint64_t gpus) {
   if (spec.memory_per_node) return *spec.memory_per_node * spec.min_nodes;
   if (spec.memory_per_cpu)
     return *spec.memory_per_cpu * static_cast<std::int64_t>(requested_cpus(spec));
+  if (spec.memory_per_gpu)
+    return *spec.memory_per_gpu * static_cast<std::int64_t>((gpus + kWholeGpu - 1) / kWholeGpu);
   return Bytes(0);
 }
 
@@ -114,7 +117,9 @@ std::string requested_tres(const JobSpec& spec) {
   for (const GpuRequest& gpu : spec.gpus_per_task)
     gpus[type(gpu)] += thousandths_of(gpu) * spec.tasks;
   for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += thousandths_of(gpu);
-  return tres_text(requested_cpus(spec), requested_memory(spec), spec.min_nodes, gpus);
+  std::uint64_t all = 0;
+  for (const auto& [type_name, count] : gpus) all += count;
+  return tres_text(requested_cpus(spec), requested_memory(spec, all), spec.min_nodes, gpus);
 }
 
 // Number of tasks of the array with a lower index.

@@ -113,6 +113,7 @@ Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
   if (spec.memory_per_gpu)
     amounts["mem"] = capped_product(mebibytes(*spec.memory_per_gpu), gpus_of(spec, nodes, tasks));
   add_gpus(amounts, spec.gpus_per_node, nodes);
+  add_gpus(amounts, spec.gpus_per_task, tasks);
   add_gpus(amounts, spec.gpus_total, 1);
   drop_zeroes(amounts);
   return amounts;

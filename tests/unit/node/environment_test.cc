@@ -186,6 +186,16 @@ TEST(JobEnvironment, AllMemoryOfANodeIsWhatTheNodeGives) {
   EXPECT_FALSE(value(spec, "ARES_MEM_PER_CPU"));
 }
 
+TEST(JobEnvironment, MemoryOfGpusIsNamedAsItWasAskedFor) {
+  StepSpec spec = example();
+  EXPECT_FALSE(value(spec, "ARES_MEM_PER_GPU"));
+  JobSpec job = *spec.launch.spec;
+  job.memory_per_gpu = Bytes::mib(300);
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "ARES_MEM_PER_GPU"), "300");
+  EXPECT_EQ(value(spec, "SLURM_MEM_PER_GPU"), "300");
+}
+
 TEST(JobEnvironment, SitesCanLeaveSlurmsNamesOut) {
   StepSpec spec = example();
   EXPECT_EQ(value(spec, "SLURM_JOB_ID"), "12");

@@ -171,6 +171,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   job->umask = 077;
   job->limits = {{7, 1024}, {4, 0}};
   job->memory_per_cpu = Bytes::mib(500);
+  job->memory_per_gpu = Bytes::mib(600);
   job->checkpoint = CheckpointRequest{"/s", 3};
   job->container = ContainerRequest{.image = "i:1",
                                     .mounts = {{"/a", "/b", true}, {"/c", "/c", false}},
