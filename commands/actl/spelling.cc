@@ -1,6 +1,7 @@
 #include "actl/spelling.h"
 
 #include <algorithm>
+#include <map>
 
 #include "cli/output/text.h"
 
@@ -10,6 +11,13 @@ namespace {
 // A shorter verb may be a slip.
 constexpr std::size_t kShortestVerb = 3;
 constexpr std::string_view kReservation = "reservation";
+
+// "show jobid 5" is "show job 5", as in scontrol: the fields that name what is listed.
+const std::map<std::string, std::string, std::less<>> kSubjectsOfFields = {
+    {"jobid", "job"},
+    {"nodename", "node"},
+    {"partitionname", "partition"},
+    {"reservationname", "reservation"}};
 
 // The candidate that `word` begins; of several the one that begins all others, such as "node" and
 // "nodes". "" if there is none.
@@ -39,8 +47,12 @@ cli::Words spelled_out(cli::Words words, const std::set<std::string>& verbs,
     words[1].resize(equals);
     if (!names.empty()) words.insert(words.begin() + 2, names);
   }
-  if (std::string whole = completed(cli::lower(words[1]), subjects); !whole.empty())
+  const std::string subject = cli::lower(words[1]);
+  if (std::string whole = completed(subject, subjects); !whole.empty())
     words[1] = whole;
+  else if (const auto of_field = kSubjectsOfFields.find(subject);
+           of_field != kSubjectsOfFields.end())
+    words[1] = of_field->second;
   return words;
 }
 

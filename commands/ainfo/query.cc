@@ -247,7 +247,7 @@ std::string print_json(const Query& q, const Answer& answer) {
   }
   out += "\n  ],\n  \"now\": " + std::to_string(answer.nodes.now()) + ",\n  \"cluster\": ";
   cli::put_json_text(answer.nodes.cluster(), out);
-  return out + "\n}\n";
+  return out + ",\n  \"meta\": " + cli::json_meta("ainfo") + "\n}\n";
 }
 
 const cli::Manual& manual() {

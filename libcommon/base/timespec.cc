@@ -271,9 +271,11 @@ std::optional<Time> parse(std::string_view lower, Time now, TimeOfDay rule) {
 
 Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
   if (const auto at = parse(normal_form(text), now, rule)) return *at;
-  return fail(ErrorCode::invalid_argument, "time " + quote(text) +
-                                               ": no such time; write it like now+1hour, -30d, "
-                                               "noon tomorrow, 16:30 or 2030-01-31T16:30");
+  const bool may_be_past = rule == TimeOfDay::today;
+  return fail(ErrorCode::invalid_argument,
+              "time " + quote(text) + ": no such time; write it like " +
+                  (may_be_past ? "now-1hour, -30d, today" : "now+1hour, noon tomorrow") +
+                  ", 16:30 or 2030-01-31T16:30");
 }
 
 std::string format_local_time(Time at) {

@@ -15,6 +15,9 @@ def run(cluster, *words, **more):
 def test_short_words_and_equals_signs(cluster):
     job = cluster.wrap("true", "-H")
     assert f"JobId={job} " in run(cluster, "show", f"job={job}").stdout
+    assert f"JobId={job} " in run(cluster, "show", "jobid", job).stdout
+    assert f"JobId={job} " in run(cluster, "show", f"JobId={job}").stdout
+    assert "NodeName=n1 " in run(cluster, "show", "NodeName=n1").stdout
     assert "NodeName=n1 " in run(cluster, "show", "node=n1").stdout
     assert "PartitionName=main" in run(cluster, "show", "partition=main").stdout
     assert "PartitionName=main" in run(cluster, "show", "part").stdout
