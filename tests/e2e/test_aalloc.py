@@ -337,6 +337,8 @@ def test_signals_reach_the_command_while_the_allocation_is_looked_for(cluster, s
         os.kill(pid, signal.SIGKILL)  # aalloc has to ask the controller for the way
     process.send_signal(signal.SIGHUP)
     assert process.stdout.readline() == "caught\n"
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    until(lambda: not children.read_text())  # aalloc has seen the end of the command
     process.send_signal(signal.SIGINT)  # and it does not wait to give the job back
     process.communicate(timeout=20)
     assert process.returncode == 5

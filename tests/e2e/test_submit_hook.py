@@ -131,11 +131,17 @@ def test_bad_hook_costs_that_submission_only(cluster, hook, body, said):
 
 def test_hook_that_loops_for_one_user_delays_no_other(cluster, hook, others):
     rule(hook, "if submit_uid == 0 then while true do end end return 0")
+    who = pwd.getpwnam(others[0])
+    # It has begun, and waits for its script.
+    other = subprocess.Popen([str(cluster.bin / "asub"), "--parsable", "-H"], env=cluster.environment(), cwd=cluster.work, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=who.pw_uid, group=who.pw_gid,
+                             extra_groups=os.getgrouplist(others[0], who.pw_gid))
     slow = [subprocess.Popen([str(cluster.bin / "asub"), "--wrap", "true"], env=cluster.environment(), cwd=cluster.work,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(12)]
-    cluster.cancel(cluster.wrap("true", "-H", user=others[0]))
-    # Six rounds of half a second are left for the first user: at most two of its calls run at a time.
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(30)]
+    job = other.communicate("#!/bin/sh\n")[0].strip()
+    # Fifteen rounds of half a second are left for the first user: at most two of its calls run at a time.
     assert any(process.poll() is None for process in slow)
+    cluster.cancel(job)
     for process in slow:
         _, text = process.communicate()
         assert process.returncode == 1 and b"longer than 500 ms" in text
