@@ -3,9 +3,10 @@
 #
 #   contrib/test.sh          the release build, all tests
 #   contrib/test.sh --asan   also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   contrib/test.sh --all    what .ci/run does: unit tests only under AddressSanitizer, but for those of processes; and those of the engine,
-#                            the journal and of calls over local sockets under ThreadSanitizer; not of calls over TCP: Debian's gRPC is
-#                            not built for it and synchronises unseen, so nearly every call would be reported
+#   contrib/test.sh --all    what .ci/run does: unit tests only under AddressSanitizer, but for those of processes and of the controller,
+#                            some of which sanitizers disturb; and those of the engine, the journal and of calls over local sockets
+#                            under ThreadSanitizer; not of calls over TCP: Debian's gRPC is not built for it and synchronises unseen,
+#                            so nearly every call would be reported
 #
 # A test that fails beside others is run once more alone: a machine that is too busy can make a test late. It is named if it passes then,
 # and should be mended. Tests of faults, simulations and invariants get no second run, and none under sanitizers.
@@ -21,7 +22,7 @@ case "${1-}" in
   '') ;;
   --asan) asan=true ;;
   --all) optimised=ci asan=true tsan=true ;;
-  --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  --help) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "test.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
 
