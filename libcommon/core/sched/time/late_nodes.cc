@@ -132,10 +132,11 @@ void move_to_late_nodes(const Demand& demand, std::optional<Seconds> limit, Node
                         EarliestStart& planned) {
   if (planned.at <= profile.now()) return;
   SinceWhen since(index, profile, planned.at, Profile::end_of(planned.at, limit));
-  const bool could_be_later =
+  // Jobs that wait now lose nothing by nodes that come free in between.
+  const bool holds_free_nodes =
       std::any_of(planned.placement.begin(), planned.placement.end(),
-                  [&](const PlacedShare& share) { return since(share.node) < planned.at; });
-  if (!could_be_later) return;
+                  [&](const PlacedShare& share) { return since(share.node) == profile.now(); });
+  if (!holds_free_nodes) return;
   if (auto placement = LateNodes(demand, limit, set, index, profile, work, planned.at).fit(since))
     planned.placement = *std::move(placement);
 }

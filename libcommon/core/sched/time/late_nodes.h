@@ -9,7 +9,7 @@
 namespace ares::core::sched {
 
 // Moves a planned start to nodes that come free as late as its time allows. Its time stays the same, and so does its placement where no
-// node of it is free before, where other nodes are too few, or where the budget runs out.
+// node of it is free now, where other nodes are too few, or where the budget runs out.
 void move_to_late_nodes(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
                         const ClusterIndex& index, const Profile& profile, SearchBudget& work,
                         EarliestStart& planned);
