@@ -432,7 +432,8 @@ const cli::Manual& manual() {
           {"actl shows jobs, nodes, partitions and the configuration in full, and "
            "changes them.",
            "Commands may be shortened to three letters or more, and what show is to show "
-           "further, as long as they mean one thing. \"show job=12\" is the same as "
+           "further, as long as they mean one thing. \"show job=12\" and \"show jobid 12\" are the "
+           "same as "
            "\"show job 12\", \"hold jobid=12\" the same as \"hold 12\"; \"hold "
            "name=NAME\" holds the jobs of that name.",
            "Users may act on their own jobs; operators on everyone's and on nodes."},

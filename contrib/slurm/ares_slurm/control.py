@@ -43,7 +43,8 @@ StdErr={StdErr}
 StdIn={StdIn}
 StdOut={StdOut}
 Power=
-{TresPerNode:TresPerNode=}"""
+{TresPerNode:TresPerNode=}
+{TresPerTask:TresPerTask=}"""
 NODE = """\
 NodeName={NodeName} Arch=x86_64 CoresPerSocket=1
 CPUAlloc={CPUAlloc} CPUEfctv={CPUEfctv} CPUTot={CPUTot} CPULoad=N/A
