@@ -61,8 +61,11 @@ struct OneFree {
   explicit OneFree(Backfill rule) {
     cluster.policy.backfill = rule;
     for (const char* name : {"n1", "n2", "n3", "n4"}) cluster.add_node(name, 1);
-    cluster.submit(timed(2, 60));
-    cluster.submit(timed(1, 120));
+    JobSpec hour = timed(2, 60), two_hours = timed(1, 120);
+    hour.required_nodes = {"n2", "n3"};  // the free one is the first of those that are alike
+    two_hours.required_nodes = {"n4"};
+    cluster.submit(hour);
+    cluster.submit(two_hours);
     cluster.take(cluster.plan(), kNow);
     first = cluster.submit(timed(2, 10));
   }
