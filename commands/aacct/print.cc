@@ -192,7 +192,7 @@ class Aligned final : public Printer {
 class Json final : public Printer {
  public:
   Json(const Query& query, Write write) : query_(query), write_(std::move(write)) {
-    write_("{\n  \"jobs\": [");
+    write_("{\n  \"rows\": [");
   }
 
   void page(const api::AccountingRows& rows) override {

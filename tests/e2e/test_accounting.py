@@ -188,9 +188,9 @@ def test_every_field_and_json(cluster):
     assert row["Submit"] <= row["Eligible"] <= row["Start"] <= row["End"]
     assert row["Cluster"] == "test" and row["MaxRSSNode"] in ("", row["NodeList"])
     told = json.loads(cluster.run("aacct", "--json", "-j", job).stdout)
-    assert [r["key"]["job"] for r in told["jobs"]] == [r["job_id"] for r in told["jobs"]] == [int(job)]
+    assert [r["key"]["job"] for r in told["rows"]] == [r["job_id"] for r in told["rows"]] == [int(job)]
     assert told["meta"]["plugin"]["name"] == "aacct"
-    assert told["jobs"][0]["state"] == "COMPLETED" and told["cluster"] == "test"
+    assert told["rows"][0]["state"] == "COMPLETED" and told["cluster"] == "test"
     listed = cluster.run("aacct", "-e").stdout
     assert all(name in listed for name in row)
 

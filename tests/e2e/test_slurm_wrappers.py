@@ -1,4 +1,5 @@
 """Slurm's commands of contrib/slurm, installed into a folder as a site would, used as programs written for Slurm use them."""
+import json
 import re
 import subprocess
 import time
@@ -107,6 +108,7 @@ def test_sacct_is_what_programs_parse(cluster):
     assert table[1] == "------------ ---------- ---------- ---------- ---------- ---------- -------- "
     assert table[2].split()[:3] == [good, "good", "main"]
     assert run(cluster, "sacct", "-n", "-X", "-j", good, "-o", "jobname%-6,state%4").stdout == "good   COM+ \n"
+    assert [row["state"] for row in json.loads(run(cluster, "sacct", "--json", "-X", "-j", good).stdout)["jobs"]] == ["COMPLETED"]
     refused = run(cluster, "sacct", "-o", "nosuch", check=False)
     assert refused.returncode == 1 and 'Invalid field requested: "nosuch"' in refused.stderr
 

@@ -84,7 +84,7 @@ def test_steps_can_be_asked_for_by_name(cluster):
     assert list(rows(cluster, f"{job}.batch", "State")) == [f"{job}.batch"]
     assert list(rows(cluster, f"{job}.1,{job}.0", "State")) == [f"{job}.0", f"{job}.1"]
     assert rows(cluster, f"{job}.7", "State") == {}
-    told = json.loads(cluster.run("aacct", "--json", "-j", job).stdout)["jobs"][0]["steps"]
+    told = json.loads(cluster.run("aacct", "--json", "-j", job).stdout)["rows"][0]["steps"]
     assert [step["number"] for step in told] == ["-1", "0", "1"] or [step["number"] for step in told] == [-1, 0, 1]
 
 

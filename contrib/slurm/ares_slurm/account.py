@@ -116,7 +116,12 @@ def main(words):
             print(" ".join(name.ljust(19) for name in ordered[at:at + 4]))
         return 0
     if "json" in names or "yaml" in names:
-        ares.become("aacct", words_of(given, IGNORED) + operands)
+        code, output, errors = ares.ask("aacct", words_of(given, IGNORED) + operands)
+        sys.stdout.write(output.replace('"rows"', '"jobs"', 1))  # the list's name at Slurm; that of Ares is older and stays
+        sys.stdout.flush()
+        for line in errors.splitlines():
+            say(ares.message_of("aacct", line))
+        return code
     chosen = [value for name, value in given if name == "format"]
     if not chosen:
         chosen = [LONG if "long" in names else BRIEF if "brief" in names else os.environ.get("SACCT_FORMAT") or DEFAULT]

@@ -207,7 +207,7 @@ TEST_F(Accounting, ANameCannotShiftFieldsForScripts) {
 
 TEST_F(Accounting, JsonIsWrittenPageByPage) {
   const std::string text = print({row(7), row(8)}, {"--json"});
-  EXPECT_THAT(text, StartsWith("{\n  \"jobs\": [{"));
+  EXPECT_THAT(text, StartsWith("{\n  \"rows\": [{"));
   EXPECT_THAT(text, HasSubstr("}, {"));
   EXPECT_THAT(text, HasSubstr("\"state\": \"COMPLETED\""));
   EXPECT_THAT(
