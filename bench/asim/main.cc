@@ -76,7 +76,7 @@ Result<int> replay(const CommandLine& command_line, const std::string& path) {
   const Time begin =
       workload->jobs.empty() ? workload->origin : workload->origin + workload->jobs.front().submit;
   Result<Outcome> outcome = [&] {
-    Progress progress(workload->jobs.size());
+    ProgressBar progress(workload->jobs.size());
     return simulation.run([&](std::uint64_t over, Time now) { progress.show(over, now - begin); });
   }();
   if (!outcome) return fail(outcome.error());

@@ -17,17 +17,17 @@ constexpr std::size_t kCells = 30;
 
 }  // namespace
 
-Progress::Progress(std::uint64_t jobs)
+ProgressBar::ProgressBar(std::uint64_t jobs)
     : jobs_(std::max<std::uint64_t>(jobs, 1)),
       terminal_(isatty(STDERR_FILENO) != 0),
       begin_(Clock::now()),
       next_(begin_ + kPatience) {}
 
-Progress::~Progress() {
+ProgressBar::~ProgressBar() {
   if (drawn_) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::show(std::uint64_t over, Duration elapsed) {
+void ProgressBar::show(std::uint64_t over, Duration elapsed) {
   if (!terminal_) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;

@@ -1,4 +1,4 @@
-// Progress: a progress bar on standard error during a long run. Prints nothing if standard error is
+// ProgressBar: a progress bar on standard error during a long run. Prints nothing if standard error is
 // not a terminal. Owned by main; one thread.
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace ares::sim {
 
-class Progress {
+class ProgressBar {
  public:
-  explicit Progress(std::uint64_t jobs);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  explicit ProgressBar(std::uint64_t jobs);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
   // `over`: ended jobs; `elapsed`: virtual time since the begin. Redraws a few times a second.
   void show(std::uint64_t over, Duration elapsed);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace core::topology;
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   cli::put_json_text(text, out);
   return out;
@@ -30,13 +30,13 @@ std::string numbers(GpuSet gpus) {
 
 std::string gpu_json(const MatrixGpu& gpu) {
   return "{\"gpu\": " + std::to_string(gpu.number) +
-         ", \"cpus\": " + quoted(format_interval_set(gpu.cpus)) +
-         ", \"numa\": " + quoted(format_interval_set(gpu.numa)) +
-         ", \"own_numa\": " + quoted(format_interval_set(gpu.own_numa)) + "}";
+         ", \"cpus\": " + json_string(format_interval_set(gpu.cpus)) +
+         ", \"numa\": " + json_string(format_interval_set(gpu.numa)) +
+         ", \"own_numa\": " + json_string(format_interval_set(gpu.own_numa)) + "}";
 }
 
 std::string nic_json(const MatrixNic& nic) {
-  return "{\"name\": " + quoted(nic.name) + ", \"device\": " + quoted(nic.device) + "}";
+  return "{\"name\": " + json_string(nic.name) + ", \"device\": " + json_string(nic.device) + "}";
 }
 
 // One row per device, GPUs before NICs.
@@ -46,7 +46,7 @@ std::string links_json(const Matrix& matrix) {
     std::string row;
     for (std::size_t b = 0; b < matrix.devices(); ++b) {
       const auto& link = matrix.link(a, b);
-      row += (row.empty() ? "" : ", ") + (link     ? quoted(format_link(*link))
+      row += (row.empty() ? "" : ", ") + (link     ? json_string(format_link(*link))
                                           : a == b ? "\"X\""
                                                    : "null");
     }
@@ -62,9 +62,10 @@ std::string domain_json(const NvlinkDomain& domain) {
 
 std::string tree_json(const MachineTopology& machine, std::size_t at) {
   const PcieNode& node = machine.tree().nodes()[at];
-  return "{\"level\": " + quoted(format_path(node.level)) + ", \"gpus\": " + numbers(node.leaves) +
-         ", \"nics\": " +
-         list(node.nics, [&](std::size_t i) { return quoted(machine.matrix().nics[i].name); }) +
+  return "{\"level\": " + json_string(format_path(node.level)) +
+         ", \"gpus\": " + numbers(node.leaves) + ", \"nics\": " +
+         list(node.nics,
+              [&](std::size_t i) { return json_string(machine.matrix().nics[i].name); }) +
          ", \"below\": " +
          list(node.children, [&](std::size_t child) { return tree_json(machine, child); }) + "}";
 }
@@ -84,9 +85,8 @@ std::string allocation_json(const MachineTopology& machine, const Allocation& al
   } else {
     out += ", \"access_cost\": " + std::to_string(allocation.gaia->cost);
   }
-  return out +
-         ", \"near_cpus\": " + quoted(format_interval_set(near_cpus(machine, allocation.gpus))) +
-         ", \"cpus\": " +
+  return out + ", \"near_cpus\": " +
+         json_string(format_interval_set(near_cpus(machine, allocation.gpus))) + ", \"cpus\": " +
          list(allocation.cpus, [](std::uint32_t cpu) { return std::to_string(cpu); }) + "}";
 }
 
@@ -100,7 +100,7 @@ std::string topology_json(const MachineTopology& machine,
          ",\n  \"nvlink_domains\": " + list(machine.nvlink_domains(), domain_json) +
          ",\n  \"numa_domains\": " + list(machine.numa_domains(), numbers) +
          ",\n  \"pcie\": " + tree_json(machine, machine.tree().root()) +
-         ",\n  \"notes\": " + list(matrix.notes, quoted) +
+         ",\n  \"notes\": " + list(matrix.notes, json_string) +
          ",\n  \"allocation\": " + (allocation ? allocation_json(machine, *allocation) : "null") +
          "\n}\n";
 }

@@ -6,10 +6,10 @@
 
 namespace ares::auth {
 
-Sha256 blob_id(std::string_view content) {
+BlobDigest blob_id(std::string_view content) {
   ensure_sodium();
-  static_assert(crypto_hash_sha256_BYTES == Sha256{}.size());
-  Sha256 digest;
+  static_assert(crypto_hash_sha256_BYTES == BlobDigest{}.size());
+  BlobDigest digest;
   crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(content.data()),
                      content.size());
   return digest;

@@ -8,8 +8,8 @@
 
 namespace ares::auth {
 
-using Sha256 = std::array<std::uint8_t, 32>;
+using BlobDigest = std::array<std::uint8_t, 32>;
 
-Sha256 blob_id(std::string_view content);
+BlobDigest blob_id(std::string_view content);
 
 }  // namespace ares::auth

@@ -39,7 +39,7 @@ std::string escaped(std::string_view word, bool ascii) {
   return out + "'";
 }
 
-std::string quoted(std::string_view word) {
+std::string shell_word(std::string_view word) {
   if (has_control(word) || !is_utf8(word)) {
     const std::string text = escaped(word, false);
     return has_control(text) || !is_utf8(text) ? escaped(word, true) : text;
@@ -55,7 +55,7 @@ std::string quoted(std::string_view word) {
 std::string submit_line(const std::string& program, const std::vector<std::string>& words) {
   std::string line = program;
   for (const std::string& word : words) {
-    line += ' ' + quoted(word);
+    line += ' ' + shell_word(word);
     if (line.size() > kLongestSubmitLine) break;
   }
   return clip(line, kLongestSubmitLine);

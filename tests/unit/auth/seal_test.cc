@@ -93,7 +93,7 @@ TEST(ReplayWindow, AgreesWithASetOfAllNumbers) {
 }
 
 TEST(BlobId, IsSha256) {
-  const auto hex = [](const Sha256& id) {
+  const auto hex = [](const BlobDigest& id) {
     std::string text;
     for (const std::uint8_t byte : id) {
       constexpr char kDigits[] = "0123456789abcdef";

@@ -62,14 +62,14 @@ TEST_F(LimitMinutesTest, SafeCountsPossibleUsageOfJobAndPartitionQos) {
   Policy policy = limited();
   policy.accounting.enforce = Enforce::safe;
   for (const Level level : {Level::qos, Level::partition_qos}) {
-    for (const std::uint64_t minutes : {359u, 360u}) {  // 90 minutes with 4 CPUs
+    for (const std::uint64_t cpu_minutes : {359u, 360u}) {  // 90 minutes with 4 CPUs
       Cluster c{4, policy};
-      ASSERT_EQ(set_up(c, level, Limit{LimitKind::grp_tres_mins, "cpu", minutes}), "");
+      ASSERT_EQ(set_up(c, level, Limit{LimitKind::grp_tres_mins, "cpu", cpu_minutes}), "");
       const JobKey key = c.submit(job());
       const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
       const PendingInfo* why = plan.pending.find(key);
       EXPECT_EQ(why ? std::string(reason_text(*why)) : "",
-                minutes < 360 ? "QOSGrpCPUMinutesLimit" : "");
+                cpu_minutes < 360 ? "QOSGrpCPUMinutesLimit" : "");
     }
   }
 }
