@@ -19,6 +19,7 @@ set(ARES_SANITIZE "" CACHE STRING "What to give -fsanitize=: address,undefined o
 option(ARES_FUZZ "Add the targets of tests/fuzz, by clang's libFuzzer" OFF)
 option(ARES_COVERAGE "Count which lines run, for llvm-cov" OFF)
 option(ARES_PCH "Precompile standard headers and GoogleTest" ON)
+option(ARES_UNITY "Compile several sources of a target as one: half the time for a whole build, more after a change of one source" OFF)
 if(ARES_SANITIZE)
   set(ARES_STATIC_DEFAULT OFF) # no sanitizer works in a static executable
 else()
@@ -58,6 +59,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # With optimisation, GCC 12 sees overruns in every inlined concatenation of strings (its bug 105651).
   target_compile_options(ares_options INTERFACE
     $<$<NOT:$<CONFIG:Debug>>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread>)
+endif()
+if(ARES_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A class of one source may have members of its unnamed namespace; in a source that is included that looks like a header's class.
+  target_compile_options(ares_options INTERFACE -Wno-subobject-linkage)
 endif()
 target_compile_definitions(ares_options INTERFACE ARES_VERSION="${PROJECT_VERSION}")
 
