@@ -35,13 +35,45 @@ struct [[nodiscard]] Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
+// A class of its own, because an alias cannot be [[nodiscard]].
 template <class T>
-using Result = tl::expected<T, Error>;
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using Base = tl::expected<T, Error>;
+  using Base::Base;
+  Result() = default;
+  Result(const Base& base) : Base(base) {}
+  Result(Base&& base) : Base(std::move(base)) {}
+
+  // The Result of `next(value)`, or the error.
+  template <class F>
+  auto and_then(F&& next) const& {
+    using Next = decltype(next(**this));
+    return this->has_value() ? next(**this) : Next(tl::unexpected<Error>(this->error()));
+  }
+  template <class F>
+  auto and_then(F&& next) && {
+    using Next = decltype(next(*std::move(*this)));
+    return this->has_value() ? next(*std::move(*this))
+                             : Next(tl::unexpected<Error>(std::move(this->error())));
+  }
+};
+
+template <class T>
+bool operator==(const Result<T>& a, const Result<T>& b) {
+  using Base = typename Result<T>::Base;
+  return static_cast<const Base&>(a) == static_cast<const Base&>(b);
+}
 
 using Status = Result<void>;
 
 inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
+}
+
+// What the user wrote is wrong.
+inline tl::unexpected<Error> invalid(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
 inline tl::unexpected<Error> fail(Error error) {
