@@ -127,15 +127,16 @@ void EngineLoop::run_engine() {
     {
       std::unique_lock lock(mutex_);
       engine_wake_.wait_until(lock, next_tick, [&] {
-        return committed_ || stopping_ || abandoned_ ||
+        return handover_ == Handover::confirmed || handover_ == Handover::abandoned || stopping_ ||
                ((tick_due || engine_.has_notifications() || command_waits()) && !engine_.full());
       });
-      committed = std::exchange(committed_, false);
-      if (committed) in_flight_ = false;
+      if (handover_ == Handover::abandoned) return;
+      committed = handover_ == Handover::confirmed;
       new_epoch = std::exchange(new_epoch_, std::nullopt);
-      if (abandoned_) return;
-      if (stopping_ && !command_waits() && !in_flight_ && !committed && !engine_.has_batch()) {
-        engine_done_ = true;
+      const bool idle = handover_ == Handover::none;
+      if (committed) handover_ = Handover::none;
+      if (stopping_ && idle && !command_waits() && !engine_.has_batch()) {
+        handover_ = Handover::closed;
         journal_wake_.notify_all();
         return;
       }
@@ -165,7 +166,7 @@ void EngineLoop::run_engine() {
     bool free = false;
     {
       std::lock_guard lock(mutex_);
-      free = !in_flight_;
+      free = handover_ == Handover::none;
     }
     if (!free) continue;
     if (!engine_.has_batch()) {
@@ -175,14 +176,18 @@ void EngineLoop::run_engine() {
     core::EngineBatch batch = engine_.take_batch();
     auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
                                   std::move(batch.blobs));
-    {
-      std::lock_guard lock(mutex_);
-      to_commit_ = std::make_shared<const store::Batch>(std::move(rows));
-      in_flight_ = true;
-      handed_over_at_ = std::chrono::steady_clock::now();
-    }
-    journal_wake_.notify_one();
+    hand_over(std::make_shared<const store::Batch>(std::move(rows)));
   }
+}
+
+void EngineLoop::hand_over(Order order) {
+  handed_over_at_ = std::chrono::steady_clock::now();
+  {
+    std::lock_guard lock(mutex_);
+    order_ = std::move(order);
+    handover_ = Handover::waiting;
+  }
+  journal_wake_.notify_one();
 }
 
 // Stops if the engine is full, or after the commands queued at the start; the next batch follows.
@@ -308,16 +313,10 @@ void EngineLoop::handle_command(PostedCommand posted) {
 // attempts that an acknowledged heartbeat would keep alive.
 void EngineLoop::defer(core::Outgoing outgoing) {
   if (outgoing.effects.empty() && outgoing.replies.empty()) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - epoch_confirmed_at_ < kConfirmationLifetime) return release(std::move(outgoing));
+  if (std::chrono::steady_clock::now() - epoch_confirmed_at_ < kConfirmationLifetime)
+    return release(std::move(outgoing));
   deferred_.push_back(std::move(outgoing));
-  handed_over_at_ = now;
-  {
-    std::lock_guard lock(mutex_);
-    to_check_ = engine_.state().lsn;
-    in_flight_ = true;
-  }
-  journal_wake_.notify_one();
+  hand_over(engine_.state().lsn);
 }
 
 // No node is declared silent while heartbeats may be queued here, as after a database outage.
@@ -369,28 +368,29 @@ void EngineLoop::run_journal() {
     std::shared_ptr<const store::Batch> batch;
     {
       std::unique_lock lock(mutex_);
-      journal_wake_.wait(lock, [&] { return to_commit_ || to_check_ || engine_done_; });
-      if (to_commit_) {
-        batch = std::exchange(to_commit_, nullptr);
+      journal_wake_.wait(
+          lock, [&] { return handover_ == Handover::waiting || handover_ == Handover::closed; });
+      if (handover_ == Handover::closed) return;
+      handover_ = Handover::in_progress;
+      if (auto* to_commit = std::get_if<std::shared_ptr<const store::Batch>>(&order_)) {
+        batch = std::move(*to_commit);
         committer.begin(batch);
-      } else if (to_check_) {
-        committer.begin_check(*std::exchange(to_check_, std::nullopt));
       } else {
-        return;
+        committer.begin_check(std::get<Lsn>(order_));
       }
     }
     const auto committed = commit(committer);
     if (!committed) {
       // Nothing of this batch was acknowledged or sent. The next start finds out if it is durable.
       std::lock_guard lock(mutex_);
-      abandoned_ = true;
+      handover_ = Handover::abandoned;
       engine_wake_.notify_one();
       return;
     }
     if (batch) sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
     {
       std::lock_guard lock(mutex_);
-      committed_ = true;
+      handover_ = Handover::confirmed;
       if (*committed != epoch) new_epoch_ = epoch = *committed;
     }
     engine_wake_.notify_one();

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "aresctld/engine/clock.h"
@@ -79,8 +81,22 @@ class EngineLoop {
   void stop();
 
  private:
+  // What the journal's thread is to do: commit a batch, or check that the epoch still holds at this
+  // position.
+  using Order = std::variant<std::shared_ptr<const store::Batch>, Lsn>;
+  // Where that order is. One is on its way at a time.
+  enum class Handover : std::uint8_t {
+    none,         // the engine may give the next one
+    waiting,      // the journal's thread has not taken it yet
+    in_progress,  // that thread carries it out
+    confirmed,    // carried out; the engine's thread has not noticed yet
+    abandoned,    // stopped while the database was unreachable: the outcome is not known
+    closed,       // the engine's thread has ended, and none follows
+  };
+
   void run_engine();
   void run_journal();
+  void hand_over(Order order);
   std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
   void database(const Error* why);
   std::optional<std::string> why_nothing_commits() const;
@@ -128,14 +144,10 @@ class EngineLoop {
   std::condition_variable engine_wake_;
   std::condition_variable journal_wake_;
   Inbox inbox_;
-  std::shared_ptr<const store::Batch> to_commit_;
-  std::optional<Lsn> to_check_;
-  bool in_flight_ = false;
-  bool committed_ = false;
+  Handover handover_ = Handover::none;
+  Order order_;  // while it is `waiting`
   std::optional<Epoch> new_epoch_;
   bool stopping_ = false;
-  bool engine_done_ = false;
-  bool abandoned_ = false;  // stopped while the database was unreachable
   std::optional<std::chrono::steady_clock::time_point> nothing_commits_since_;
   std::string nothing_commits_why_;
   std::thread engine_thread_;
