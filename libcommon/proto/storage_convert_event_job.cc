@@ -20,7 +20,7 @@ Submitted get(const storage::Submitted& from, DecodeErrors& errors) {
   else
     to.spec = std::make_shared<const JobSpec>(get(from.spec(), errors));
   to.priority = from.priority();
-  to.hold = errors.check(from.hold(), Hold::admin, "hold");
+  to.hold = errors.check(from.hold(), Hold::special_exit, "hold");
   for (const auto& dependency : from.waiting_for())
     to.waiting_for.push_back(get(dependency, errors));
   return to;
@@ -40,7 +40,7 @@ void put(const Held& from, storage::Held& to) {
   to.set_reason(number(from.reason));
 }
 Held get(const storage::Held& from, DecodeErrors& errors) {
-  return {get(from.key(), errors), errors.check(from.hold(), Hold::admin, "hold"),
+  return {get(from.key(), errors), errors.check(from.hold(), Hold::special_exit, "hold"),
           errors.check(from.reason(), kLastReason, "reason")};
 }
 
@@ -110,6 +110,7 @@ void put(const Allocated& from, storage::Allocated& to) {
   put_messages(from.tres, to.mutable_tres());
   put(from.charged_to, *to.mutable_charged_to());
   to.set_master_port(from.master_port);
+  to.set_priority(from.priority);
 }
 Allocated get(const storage::Allocated& from, DecodeErrors& errors) {
   Allocated to;
@@ -123,6 +124,7 @@ Allocated get(const storage::Allocated& from, DecodeErrors& errors) {
   to.tres = get_messages<TresAmount>(from.tres(), errors);
   to.charged_to = get(from.charged_to(), errors);
   to.master_port = static_cast<std::uint16_t>(from.master_port());
+  to.priority = from.priority();
   return to;
 }
 
@@ -230,7 +232,7 @@ void put(const Requeued& from, storage::Requeued& to) {
 }
 Requeued get(const storage::Requeued& from, DecodeErrors& errors) {
   return {get(from.key(), errors), from.node_fault(),
-          errors.check(from.hold(), Hold::admin, "hold"), to_time(from.not_before())};
+          errors.check(from.hold(), Hold::special_exit, "hold"), to_time(from.not_before())};
 }
 
 void put(const Signalled& from, storage::Signalled& to) {

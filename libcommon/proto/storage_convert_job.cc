@@ -144,6 +144,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   put_messages(from.tres, to.mutable_tres());
   put(from.charged_to, *to.mutable_charged_to());
   to.set_master_port(from.master_port);
+  to.set_priority(from.priority);
 }
 
 Allocation get(const storage::Allocation& from, DecodeErrors& errors) {
@@ -163,6 +164,7 @@ Allocation get(const storage::Allocation& from, DecodeErrors& errors) {
   to.tres = get_messages<TresAmount>(from.tres(), errors);
   to.charged_to = get(from.charged_to(), errors);
   to.master_port = static_cast<std::uint16_t>(from.master_port());
+  to.priority = from.priority();
   return to;
 }
 
@@ -183,7 +185,7 @@ Ending get(const storage::Ending& from, DecodeErrors& errors) {
   to.reason = errors.check(from.reason(), kLastReason, "reason");
   if (from.has_by()) to.by = UserId(from.by());
   to.requeue = from.requeue();
-  to.hold = errors.check(from.hold(), Hold::admin, "hold");
+  to.hold = errors.check(from.hold(), Hold::special_exit, "hold");
   to.node_fault = from.node_fault();
   if (from.has_preempted()) to.preempted = get(from.preempted(), errors);
   if (from.has_failed_node()) to.failed_node = NodeId(from.failed_node());
@@ -255,7 +257,7 @@ Job get(const storage::Job& from, DecodeErrors& errors) {
   to.own_id = JobId(from.own_id());
   to.state = errors.check(from.state(), JobState::deadline, "job state");
   to.reason = errors.check(from.reason(), kLastReason, "reason");
-  to.hold = errors.check(from.hold(), Hold::admin, "hold");
+  to.hold = errors.check(from.hold(), Hold::special_exit, "hold");
   to.priority = from.priority();
   to.priority_set = from.priority_set();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());

@@ -47,4 +47,5 @@ def test_priorities_are_those_by_which_jobs_are_ordered(ranked):
     ranked.cancel(blocker)
     ranked.completed(high)
     assert int(ranked.run("aqueue", "-h", "-t", "all", "-j", high, "-o", "%Q").stdout) == told[high], "of a job that has run"
+    assert ranked.account(high, "Priority") == str(told[high]), "of a job that has run"
     ranked.cancel(held)

@@ -61,12 +61,14 @@ class Line {
 std::uint64_t input_digest(ClusterState state, Time now) {
   std::vector<Job> jobs;
   state.jobs.for_each([&](const JobKey&, const Job& job) {
-    if (!job.cause.empty() || (job.allocation && job.allocation->master_port != 0))
+    const Allocation* has = job.allocation ? &*job.allocation : nullptr;
+    if (!job.cause.empty() || (has && (has->master_port != 0 || has->priority != 0)))
       jobs.push_back(job);
   });
   for (Job& job : jobs) {
     job.cause.clear();
     if (job.allocation) job.allocation->master_port = 0;
+    if (job.allocation) job.allocation->priority = 0;
     state.jobs.set(job.key, job);
   }
   std::vector<Node> nodes;

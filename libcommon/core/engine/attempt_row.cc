@@ -49,6 +49,7 @@ std::optional<Attempt> attempt_row(const Job& job) {
   row.reason = job.reason;
   if (over && job.ending) row.cancelled_by = job.ending->by;
   if (allocated) row.allocation = *job.allocation;
+  if (allocated && job.allocation->priority > 0) row.priority = job.allocation->priority;
   row.started = job.started;
   if (over) row.ended = job.ended;
   row.exit = job.exit;

@@ -96,6 +96,7 @@ struct Allocated {
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};
   std::uint16_t master_port = 0;  // LaunchSpec::master_port
+  std::uint32_t priority = 0;     // as in Start; 0 = not known
 };
 struct NodeReady {
   AttemptKey attempt;

@@ -22,6 +22,7 @@ struct Start {
   NodeShares nodes;                   // rank order
   std::vector<LicenseRequest> licenses{};
   std::uint32_t alternative = 0;  // index into the specification's gpu_alternatives
+  std::uint32_t priority = 0;     // by which it was ranked, as listings show it
 };
 
 // Resources to reserve for a job until its victims have ended.

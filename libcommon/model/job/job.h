@@ -57,7 +57,15 @@ std::string_view to_string(JobState s);   // "PENDING"
 std::string_view short_code(JobState s);  // "PD"
 std::optional<JobState> parse_job_state(std::string_view name_or_code);
 
-enum class Hold : std::uint8_t { none, user, admin };
+enum class Hold : std::uint8_t {
+  none,
+  user,
+  admin,
+  special_exit,  // as user; the job is shown in kSpecialExit
+};
+// How a pending job is shown that was requeued and held to be looked at. parse_job_state() takes both for PENDING.
+inline constexpr std::string_view kSpecialExit = "SPECIAL_EXIT";
+inline constexpr std::string_view kSpecialExitCode = "SE";
 
 // Why a job is in its state. Stored for terminal and held jobs, computed for pending ones.
 enum class Reason : std::uint8_t {
@@ -296,6 +304,7 @@ struct Allocation {
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};
   std::uint16_t master_port = 0;  // LaunchSpec::master_port; charged to the first node
+  std::uint32_t priority = 0;     // by which the job was ranked at its start; 0 = not known
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

@@ -137,6 +137,7 @@ void TestCluster::take(const Plan& plan, Time now) {
       running.allocation = Allocation{Fence(++version_), start.partition,  now,
                                       start.nodes,       start.time_limit, start.licenses};
       running.allocation->alternative = start.alternative;
+      running.allocation->priority = start.priority;
       running.version = Lsn(version_);
       for (const NodeShare& share : start.nodes) {
         Node node = *state.nodes.find(share.node);

@@ -66,11 +66,25 @@ TEST(ShownPriority, OfAStartedJobHasTheAgeOfItsStart) {
   waiting.submitted = waiting.eligible = kNow - hours(1);
   cluster.put(waiting);
   EXPECT_EQ(shown(cluster, high), 101'000u);
-  cluster.take(cluster.plan(), kNow);
+  const Plan plan = cluster.plan();
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].starts[0].priority, 101'000u) << "the start records it";
+  cluster.take(plan, kNow);
   ASSERT_EQ(cluster.state.jobs.find(high)->state, JobState::running);
   EXPECT_EQ(ShownPriorities(cluster.state, cluster.policy, kNow + hours(2))
                 .of(*cluster.state.jobs.find(high)),
             101'000u);
+}
+
+TEST(ShownPriority, OfAStartedJobIsWhatItsStartRecorded) {
+  TestCluster cluster = by_qos();
+  Job started = *cluster.state.jobs.find(submit(cluster, "high"));
+  started.allocation = Allocation{};
+  started.allocation->partition = "main";
+  started.allocation->priority = 7;
+  started.state = JobState::running;
+  cluster.put(started);
+  EXPECT_EQ(shown(cluster, started.key), 7u) << "usage and weights may have changed since";
 }
 
 }  // namespace

@@ -104,6 +104,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.allocation->tres = e.tres;
     job.allocation->charged_to = e.charged_to;
     job.allocation->master_port = e.master_port;
+    job.allocation->priority = e.priority;
   });
   const Job* job = state.jobs.find(e.key);
   if (!job) return;

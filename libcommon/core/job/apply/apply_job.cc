@@ -10,7 +10,8 @@ namespace {
 Reason reason_of(Hold hold) {
   switch (hold) {
     case Hold::none: return Reason::none;
-    case Hold::user: return Reason::job_held_user;
+    case Hold::user:
+    case Hold::special_exit: return Reason::job_held_user;
     case Hold::admin: return Reason::job_held_admin;
   }
   return Reason::none;

@@ -130,6 +130,7 @@ class Check {
     });
     allocated.master_port =
         choose_master_port(q_.policy.master_ports, q_.state, *job, start, claims_);
+    allocated.priority = start.priority;
     events.emplace_back(std::move(allocated));
     return true;
   }

@@ -12,6 +12,7 @@
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/reason_text.h"
+#include "core/sched/queue/shown_priority.h"
 #include "core/state/timers.h"
 #include "model/job/gpu_part.h"
 
@@ -128,6 +129,7 @@ void GangScheduler::evaluate(const Queued& leader, GangEntry& entry) {
       entry.reasons[key] = std::make_shared<const PendingInfo>(std::move(info));
     return;
   }
+  entry.rank = leader.rank;
   entry.gang = std::move(admission.gang);
   entry.members = members_of(entry.gang);
   if (over_limits(entry, nullptr)) return set_reasons(entry, *entry.refusal);
@@ -313,6 +315,7 @@ bool GangScheduler::start(GangEntry& entry, bool spread) {
 void GangScheduler::commit(GangEntry& entry, PlanGroup group, const Placements& placements) {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const Member& member = entry.members[i];
+    group.starts[i].priority = shown_priority(entry.rank, *member.job);
     group.jobs.emplace_back(member.job->key, member.job->version);
     for (const PlacedShare& share : placements[i]) {
       const Node& node = *p_.index.nodes()[share.node].node;

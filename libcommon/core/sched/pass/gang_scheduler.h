@@ -74,6 +74,7 @@ class GangScheduler {
     mutable std::vector<Demand> spread_demands;
     std::map<JobKey, PendingPtr> reasons;
     std::vector<Queued*> seen;
+    Rank rank{};  // of the member that was considered first
     // Reason of a plugin or limit that refused a start for which a placement was found.
     std::optional<PendingInfo> refusal;
     bool starts = false;

@@ -14,6 +14,7 @@
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"
+#include "core/sched/queue/shown_priority.h"
 #include "core/state/timers.h"
 
 namespace ares::core {
@@ -136,7 +137,8 @@ void Planner::Pass::serve_claims() {
     }
     Placement placement = claimed.placement;
     name_free_devices(index_, placement);
-    allocate(claimed.entry, job.key.task, claimed.limit, *licenses_.choose(*job.spec), placement);
+    allocate(claimed.entry, job.key.task, claimed.limit, *licenses_.choose(*job.spec), placement, 0,
+             shown_priority(memory_.ranking.rank_of(claimed.entry), job));
     started_.insert(job.key);
   }
 }
@@ -290,7 +292,8 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
   if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
   // The refusal of another of its alternatives.
   refusal_.reset();
-  allocate(queued.entry, task, limit, *licenses, *placement, alternative);
+  allocate(queued.entry, task, limit, *licenses, *placement, alternative,
+           shown_priority(queued.rank, job));
   if (!job.array) {
     started_.insert(job.key);
     clear_reason(queued);
@@ -300,11 +303,13 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
 
 void Planner::Pass::allocate(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
                              const std::vector<LicenseRequest>& licenses,
-                             const Placement& placement, std::uint32_t alternative) {
+                             const Placement& placement, std::uint32_t alternative,
+                             std::uint32_t priority) {
   const Job& job = *entry.job;
   PlanGroup group;
   group.jobs.emplace_back(job.key, job.version);
-  Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative};
+  Start start{
+      {job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative, priority};
   licenses_.allocate(*job.spec, licenses);
   std::vector<NodeShare> shares;
   for (const PlacedShare& share : placement) {

@@ -138,7 +138,7 @@ class Planner::Pass {
 
   void allocate(const sched::QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
                 const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
-                std::uint32_t alternative = 0);
+                std::uint32_t alternative, std::uint32_t priority);
 
   // Placement, time limit and licences of a start.
   struct StartTerms {

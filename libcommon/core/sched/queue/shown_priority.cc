@@ -35,6 +35,7 @@ ShownPriorities::~ShownPriorities() = default;
 
 std::uint32_t ShownPriorities::of(const Job& job) {
   if (job.hold != Hold::none) return 0;
+  if (job.allocation && job.allocation->priority > 0) return job.allocation->priority;
   if (Ranking::is_plain(policy_)) return not_held(job.priority);
   const std::string& name =
       job.allocation ? job.allocation->partition : job.spec->partitions.front();

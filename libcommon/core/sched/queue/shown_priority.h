@@ -1,5 +1,5 @@
 // ShownPriorities: the priority of a job as listings show it. Held: 0, and only then. Waiting: as
-// its first partition ranks it now. Otherwise: as its partition ranks it, with its age at the start.
+// its first partition ranks it now. Otherwise: as it was ranked when it started.
 // Used by one query on one thread; the state and the policy must outlive it.
 #pragma once
 
