@@ -48,10 +48,16 @@ Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words
   api::JobAction& action = *request.mutable_job_action();
   action.set_kind(kind);
   Words ids = operands;
-  const bool requeues = kind == api::JobAction::REQUEUE || kind == api::JobAction::REQUEUE_HOLD;
-  if (requeues && !ids.empty() && cli::lower(ids.front()) == "incomplete") {
-    action.set_incomplete(true);
-    ids.erase(ids.begin());
+  const bool holds = kind == api::JobAction::REQUEUE_HOLD;
+  const bool requeues = kind == api::JobAction::REQUEUE || holds;
+  for (; requeues && !ids.empty(); ids.erase(ids.begin())) {
+    const std::string word = cli::lower(ids.front());
+    if (word == "incomplete")
+      action.set_incomplete(true);
+    else if (holds && word == "state=specialexit")
+      action.set_special_exit(true);
+    else
+      break;
   }
   if (ids.empty()) return bad("name the jobs by their ids");
   for (const std::string& word : ids)

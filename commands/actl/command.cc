@@ -185,8 +185,10 @@ const std::vector<Command>& commands() {
        jobs(Job::REQUEUE),
        Names::jobs},
       {{"requeuehold"},
-       "[incomplete] IDS",
-       "The same, and hold the jobs.",
+       "[incomplete] [state=SpecialExit] IDS",
+       "The same, and hold the jobs. With state=SpecialExit they are shown as SPECIAL_EXIT (SE) "
+       "until "
+       "they are released, which their users may do as well.",
        jobs(Job::REQUEUE_HOLD),
        Names::jobs},
       {{"update"},

@@ -174,7 +174,7 @@ void add_binding(Lines& lines, const api::Binding& binding) {
 // "1-4" while any of these numbers may be.
 std::string nodes_text(const api::Job& job) {
   const api::JobSpec& spec = job.spec();
-  const bool waits = job.state() == "PENDING" && job.node_list().empty();
+  const bool waits = parse_job_state(job.state()) == JobState::pending && job.node_list().empty();
   if (waits && !spec.node_counts().empty()) return spec.node_counts();
   std::string text = std::to_string(job.node_count());
   if (waits && spec.max_nodes() > job.node_count()) text += "-" + std::to_string(spec.max_nodes());

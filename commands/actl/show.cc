@@ -26,7 +26,7 @@ void print_list(const std::vector<std::string>& names) {
 constexpr int kExplained = 20;
 
 std::optional<api::Explanation> explain(Context& context, const api::Job& job) {
-  if (job.state() != to_string(JobState::pending)) return std::nullopt;
+  if (parse_job_state(job.state()) != JobState::pending) return std::nullopt;
   api::Request request;
   *request.mutable_explain_job()->mutable_job() = job.key();
   auto response = context.call(std::move(request));

@@ -145,7 +145,9 @@ ColumnGroup state_columns() {
        "StateCompact",
        "ST",
        "the state's short code",
-       [](R r, Out o) { o += short_code(state_of(r.job)); },
+       [](R r, Out o) {
+         o += r.job.state() == kSpecialExit ? kSpecialExitCode : short_code(state_of(r.job));
+       },
        {kState},
        [](R r) { return static_cast<std::int64_t>(state_of(r.job)); }},
       {'T',

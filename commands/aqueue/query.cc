@@ -28,7 +28,12 @@ Status set_states(TextList* list, const std::string& value) {
       *list->Add() = "all";
       return {};
     }
-    const auto state = parse_job_state(cli::upper(item));
+    const std::string name = cli::upper(item);
+    if (name == kSpecialExit || name == kSpecialExitCode) {
+      *list->Add() = kSpecialExit;
+      continue;
+    }
+    const auto state = parse_job_state(name);
     if (!state)
       return fail(ErrorCode::invalid_argument,
                   "Invalid job state specified: " + excerpt(item) +

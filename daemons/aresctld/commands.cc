@@ -194,7 +194,7 @@ Result<UserBody> to_job_action(const api::JobAction& from, Identity& identity) {
     case api::JobAction::RELEASE: return ReleaseJobs{std::move(*jobs)};
     case api::JobAction::REQUEUE: return RequeueJobs{std::move(*jobs), false, from.incomplete()};
     case api::JobAction::REQUEUE_HOLD:
-      return RequeueJobs{std::move(*jobs), true, from.incomplete()};
+      return RequeueJobs{std::move(*jobs), true, from.incomplete(), from.special_exit()};
     case api::JobAction::SUSPEND: return SuspendJobs{std::move(*jobs)};
     case api::JobAction::RESUME: return ResumeJobs{std::move(*jobs)};
     case api::JobAction::UPDATE: return to_update_job(from, std::move(*jobs));

@@ -97,6 +97,23 @@ def test_requeuehold_then_release(cluster):
     cluster.completed(job)
 
 
+def test_special_exit_is_shown_until_it_is_released(cluster):
+    """AC-118"""
+    job = running(cluster, '[ "${ARES_RESTART_COUNT:-0}" -gt 0 ] || sleep 1000')
+    other = cluster.wrap("true", "-H")
+    cluster.run("actl", "requeuehold", "State=SpecialExit", job)
+    until(lambda: cluster.queue(job, "%t %T %r %Q") == "SE SPECIAL_EXIT JobHeldUser 0")
+    assert "JobState=SPECIAL_EXIT Reason=JobHeldUser" in cluster.show("job", job)
+    for state, shown in (("SE", [job]), ("SPECIAL_EXIT", [job]), ("PD", [job, other]), ("R", [])):
+        assert cluster.run("aqueue", "-h", "-t", state, "-j", f"{job},{other}", "-o", "%i").stdout.split() == shown, state
+    assert "actl release" in cluster.run("aqueue", "--why", job).stdout
+    assert cluster.run("actl", "requeue", "State=SpecialExit", job, check=False).returncode == 1
+    cluster.run("actl", "release", job)
+    cluster.completed(job)
+    assert cluster.account(job, "Restarts") == "1"
+    cluster.cancel(other)
+
+
 def test_drained_nodes_get_no_jobs_and_keep_running_ones(cluster):
     job = running(cluster, "sleep 3", "-w", "n2")
     cluster.run("actl", "drain", "n2", "reason=maintenance")

@@ -34,6 +34,10 @@ Result<JobFilter> JobFilter::make(const ClusterState& state, const api::ListJobs
   JobFilter filter(request);
   filter.now_ = now;
   for (const auto& name : request.states()) {
+    if (name == kSpecialExit) {
+      filter.special_exit_ = true;
+      continue;
+    }
     const auto known = parse_job_state(name);
     if (!known) return fail(ErrorCode::invalid_argument, "unknown job state " + quote(name));
     filter.states_ |= 1u << static_cast<unsigned>(*known);
@@ -48,9 +52,16 @@ Result<JobFilter> JobFilter::make(const ClusterState& state, const api::ListJobs
   return filter;
 }
 
+bool JobFilter::passes_state(const Job& job) const {
+  if (states_ == 0 && !special_exit_) return true;
+  if (special_exit_ && job.state == JobState::pending && job.hold == Hold::special_exit)
+    return true;
+  return (states_ >> static_cast<unsigned>(job.state) & 1) != 0;
+}
+
 bool JobFilter::passes(const Job& job) const {
   const JobSpec& spec = *job.spec;
-  if (states_ != 0 && (states_ >> static_cast<unsigned>(job.state) & 1) == 0) return false;
+  if (!passes_state(job)) return false;
   if (!users_.empty() && !users_.has(spec)) return false;
   if (!not_users_.empty() && not_users_.has(spec)) return false;
   return names_.passes(spec.name) && accounts_.passes(spec.account) && qos_.passes(spec.qos) &&

@@ -58,12 +58,14 @@ class JobFilter {
  private:
   explicit JobFilter(const api::ListJobs& from);
 
+  bool passes_state(const Job& job) const;
   bool passes_partition(const Job& job) const;
   bool passes_nodes(const Job& job) const;
   bool passes_licenses(const Job& job) const;
   bool passes_run_time(const Job& job) const;
 
-  std::uint32_t states_ = 0;  // one bit for each JobState; 0 = all
+  std::uint32_t states_ = 0;  // one bit for each JobState; 0 = all, unless special_exit_
+  bool special_exit_ = false;
   Users users_, not_users_;
   AnyOf partitions_, names_, accounts_, qos_, wckeys_, licenses_, reservations_;
   std::set<NodeId> nodes_;

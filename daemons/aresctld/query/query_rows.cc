@@ -224,7 +224,10 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   proto::to_api(job.key, out.mutable_key());
   out.set_own_id(job.own_id.value());
   describe_request(*job.spec, shown_, out);
-  if (shown_(api::Job::kStateFieldNumber)) put(out.mutable_state(), to_string(job.state));
+  if (shown_(api::Job::kStateFieldNumber))
+    put(out.mutable_state(), job.state == JobState::pending && job.hold == Hold::special_exit
+                                 ? kSpecialExit
+                                 : to_string(job.state));
   if (shown_.any(api::Job::kReasonFieldNumber, api::Job::kReasonDetailFieldNumber,
                  api::Job::kExpectedStartFieldNumber, api::Job::kJobsAheadFieldNumber,
                  api::Job::kExpectedNodesFieldNumber, api::Job::kSilentNodesFieldNumber,

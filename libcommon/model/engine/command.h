@@ -62,7 +62,8 @@ struct ReleaseJobs {
 struct RequeueJobs {
   JobSelector jobs;
   bool hold = false;
-  bool incomplete = false;  // skip COMPLETED and pending jobs without an error
+  bool incomplete = false;    // skip COMPLETED and pending jobs without an error
+  bool special_exit = false;  // with `hold`: Hold::special_exit
 };
 struct SuspendJobs {  // operators only
   JobSelector jobs;

@@ -46,6 +46,8 @@ std::optional<JobState> parse_job_state(std::string_view name_or_code) {
       return row.state;
     }
   }
+  for (const std::string_view name : {kSpecialExit, kSpecialExitCode})
+    if (same_ignoring_case(name, name_or_code)) return JobState::pending;
   return std::nullopt;
 }
 

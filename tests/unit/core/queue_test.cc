@@ -216,6 +216,30 @@ TEST(Requeue, WithHoldWaitsForARelease) {
   c.allocate(key, {1});
 }
 
+TEST(Requeue, SpecialExitIsAHoldThatUsersMayEnd) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  c.user(kOperator, RequeueJobs{Cluster::named(key), true, false, true});
+  c.progress(1, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).hold, Hold::special_exit);
+  EXPECT_EQ(c.job(key).reason, Reason::job_held_user);
+  c.plan({c.group(key, {1})});
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_FALSE(c.user(kAlice, ReleaseJobs{Cluster::named(key)}).failed);
+  c.allocate(key, {1});
+}
+
+TEST(Start, RecordsThePriorityByWhichItWasRanked) {
+  Cluster c;
+  const JobKey key = c.submit();
+  PlanGroup group = c.group(key, {1});
+  group.starts[0].priority = 4711;
+  c.plan({group});
+  ASSERT_TRUE(c.row(key, 1));
+  EXPECT_EQ(c.row(key, 1)->priority, 4711u);
+}
+
 TEST(Requeue, CancellationPrecedesIt) {
   Cluster c;
   const JobKey key = c.submit();

@@ -84,7 +84,9 @@ void release(BulkAction& action, const Target& t) {
 
 void requeue(BulkAction& action, const Target& t, const RequeueJobs& c) {
   const Job& job = *t.record;
-  const Hold held = c.hold ? hold_of(action.context(), action.who(), job) : Hold::none;
+  const Hold held = !c.hold          ? Hold::none
+                    : c.special_exit ? Hold::special_exit
+                                     : hold_of(action.context(), action.who(), job);
   if (is_array(t) &&
       (!is_terminal(job.state) || job.array->completed + job.array->unsuccessful > 0)) {
     return;  // its tasks are separate targets

@@ -186,6 +186,8 @@ std::optional<PendingInfo> blocked_by_record(const Job& job) {
     return PendingInfo{reason, std::move(detail), std::nullopt, {}};
   };
   if (job.hold == Hold::admin) return because(Reason::job_held_admin);
+  if (job.hold == Hold::special_exit)
+    return because(Reason::job_held_user, "requeued in the state of a special exit");
   if (job.hold == Hold::user) return because(Reason::job_held_user);
   if (job.dependency_failed)
     return because(Reason::dependency_never_satisfied, "a job it depends on ended otherwise");

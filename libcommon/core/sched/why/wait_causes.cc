@@ -14,6 +14,17 @@
 namespace ares::core::sched {
 namespace {
 
+std::string text_of(Hold hold) {
+  switch (hold) {
+    case Hold::none: break;
+    case Hold::user: return "held by its user; actl release lets it go";
+    case Hold::admin: return "held by an administrator, who alone can release it";
+    case Hold::special_exit:
+      return "requeued and held in the state SPECIAL_EXIT; actl release lets it go";
+  }
+  return "";
+}
+
 std::string_view kind_text(DependencyKind kind) {
   switch (kind) {
     case DependencyKind::after_any: return "the end of job ";
@@ -208,12 +219,7 @@ std::vector<WaitCause> causes_of_record(const ClusterState& state, const Job& jo
   std::vector<WaitCause> causes;
   Job rest = job;
   if (job.hold != Hold::none) {
-    causes.push_back({blocked_by_record(job)->reason,
-                      {},
-                      job.hold == Hold::admin ? "held by an administrator, who alone can release it"
-                                              : "held by its user; actl release lets it go",
-                      std::nullopt,
-                      {}});
+    causes.push_back({blocked_by_record(job)->reason, {}, text_of(job.hold), std::nullopt, {}});
     rest.hold = Hold::none;
   }
   if (const auto why = blocked_by_record(rest))
