@@ -10,12 +10,8 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<int> change_by(Context& context, Verb verb, const std::string& word, const Words& operands) {
-  if (operands.empty()) return bad(word + " what? account, user, qos, coordinator or wckey");
+  if (operands.empty()) return invalid(word + " what? account, user, qos, coordinator or wckey");
   const auto entity = find_entity(operands.front());
   if (!entity) return fail(entity.error());
   const auto line = parse_line(std::span(operands).subspan(1));
@@ -39,13 +35,13 @@ Result<int> help(Context&, const Words& operands) {
                 command.arguments.c_str(), command.help.c_str());
     any = true;
   }
-  if (!any) return bad("no command begins with " + quote(word));
+  if (!any) return invalid("no command begins with " + quote(word));
   if (operands.empty()) std::puts("exit, quit\n    Leave.");
   return 0;
 }
 
 Result<int> version(Context&, const Words& operands) {
-  if (!operands.empty()) return bad("version takes no argument");
+  if (!operands.empty()) return invalid("version takes no argument");
   std::puts("aacctmgr " ARES_VERSION);
   return 0;
 }
@@ -221,9 +217,9 @@ Result<int> dispatch(Context& context, const Words& words) {
   }();
   for (const char* other : {"clear", "ping", "reconfigure", "shutdown"})
     if (cli::lower(words[0]) == other)
-      return bad(std::string(other) +
-                 " is not a command of aacctmgr; actl has ping, reconfigure "
-                 "and shutdown");
+      return invalid(std::string(other) +
+                     " is not a command of aacctmgr; actl has ping, reconfigure "
+                     "and shutdown");
   const auto found = match_word(words[0], spellings, "unknown command");
   if (!found) return fail(found.error());
   return commands()[*found].run(context, Words(words.begin() + 1, words.end()));

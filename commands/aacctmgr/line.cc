@@ -9,19 +9,15 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<Term> term_of(const std::string& word, std::size_t equals) {
   Term term;
   term.word = word.substr(0, equals);
   if (term.word.ends_with('+')) term.op = Op::add;
   if (term.word.ends_with('-')) term.op = Op::remove;
   if (term.op != Op::set) term.word.pop_back();
-  if (term.word.empty()) return bad(quote(word) + " names nothing before its =");
+  if (term.word.empty()) return invalid(quote(word) + " names nothing before its =");
   term.value = word.substr(equals + 1);
-  if (has_control(term.value)) return bad(term.word + ": the value holds a control character");
+  if (has_control(term.value)) return invalid(term.word + ": the value holds a control character");
   return term;
 }
 
@@ -41,10 +37,11 @@ Result<Line> parse_line(std::span<const std::string> words) {
       if (!term) return fail(term.error());
       section.push_back(std::move(*term));
     } else if (line.has_set) {
-      if (section.empty()) return bad("expected NAME=VALUE behind set instead of " + quote(word));
+      if (section.empty())
+        return invalid("expected NAME=VALUE behind set instead of " + quote(word));
       section.back().value += " " + word;
     } else {
-      if (has_control(word)) return bad("a name holds a control character");
+      if (has_control(word)) return invalid("a name holds a control character");
       for (std::string& name : cli::split(word, ','))
         if (!name.empty()) line.names.push_back(std::move(name));
     }
@@ -71,12 +68,12 @@ Result<std::size_t> match_word(std::string_view typed, const std::vector<Spellin
     const std::string meant = config::suggestion(word, candidates);
     std::vector<std::string> firsts;
     for (const Spelling& one : words) firsts.push_back(one.names.front());
-    return bad(what + " " + quote(typed) +
-               (meant.empty() ? "; one of " + cli::join(firsts, ", ") : meant));
+    return invalid(what + " " + quote(typed) +
+                   (meant.empty() ? "; one of " + cli::join(firsts, ", ") : meant));
   }
   std::vector<std::string> could;
   for (const std::size_t i : begun) could.push_back(words[i].names.front());
-  return bad(what + " " + quote(typed) + ": it could be " + cli::join(could, ", "));
+  return invalid(what + " " + quote(typed) + ": it could be " + cli::join(could, ", "));
 }
 
 }  // namespace ares::aacctmgr

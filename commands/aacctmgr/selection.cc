@@ -9,10 +9,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 std::string name_of(Selector selector) {
   switch (selector) {
     case Selector::account: return "account";
@@ -89,7 +85,7 @@ Result<Entity> find_entity(std::string_view word) {
   }();
   for (const char* other : {"archive", "event", "federation", "resource", "reservation", "stats",
                             "job", "config", "instance"})
-    if (cli::lower(word) == other) return bad(std::string(other) + " is not supported yet");
+    if (cli::lower(word) == other) return invalid(std::string(other) + " is not supported yet");
   const auto found = match_word(word, words, "unknown entity");
   if (!found) return fail(found.error());
   return entities()[*found].entity;
@@ -160,12 +156,12 @@ Result<Where> where_of(Entity entity, const Line& line) {
   for (const SelectorRow& one : rows) words.push_back(one.spelling);
   Where where;
   if (!line.names.empty() && rows.empty())
-    return bad("unexpected " + quote(line.names.front()) + " behind " + name_of(entity));
+    return invalid("unexpected " + quote(line.names.front()) + " behind " + name_of(entity));
   for (const std::string& name : line.names) where.add_name(rows.front().selector, name);
   for (const Term& term : line.where) {
     const auto found = match_word(term.word, words, name_of(entity) + "s are not chosen by");
     if (!found) return fail(found.error());
-    if (term.op != Op::set) return bad(term.word + " takes = where something is chosen");
+    if (term.op != Op::set) return invalid(term.word + " takes = where something is chosen");
     where.add(rows[*found].selector, term.value);
   }
   return where;
@@ -174,8 +170,8 @@ Result<Where> where_of(Entity entity, const Line& line) {
 Status check_names(const Snapshot& snapshot, const Where& where) {
   for (const std::string& cluster : where.names(Selector::cluster))
     if (cluster != snapshot.cluster)
-      return bad("this controller's cluster is " + snapshot.cluster + ", not " + cluster +
-                 "; --config or $ARES_CONF says which controller is asked");
+      return invalid("this controller's cluster is " + snapshot.cluster + ", not " + cluster +
+                     "; --config or $ARES_CONF says which controller is asked");
   if (Status ok = need(snapshot, RecordKind::account, "account", where.names(Selector::account));
       !ok)
     return ok;

@@ -13,10 +13,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 // The keys of the chosen records; for users, all their matching associations.
 std::set<RecordKey> named(const Snapshot& snapshot, Entity entity, const Where& where) {
   std::set<RecordKey> keys;
@@ -39,13 +35,14 @@ Result<std::set<RecordKey>> asked_for(Context& context, const Words& operands) {
   if (!entity) return fail(entity.error());
   if (*entity != Entity::account && *entity != Entity::user && *entity != Entity::association &&
       *entity != Entity::qos && *entity != Entity::wckey)
-    return bad("reset usage of accounts, users, associations, qos or wckeys; without any, of all");
+    return invalid(
+        "reset usage of accounts, users, associations, qos or wckeys; without any, of all");
   const auto line = parse_line(std::span(operands).subspan(1));
   if (!line) return fail(line.error());
-  if (line->has_set) return bad("reset usage sets nothing but usage: leave out set");
+  if (line->has_set) return invalid("reset usage sets nothing but usage: leave out set");
   const auto where = where_of(*entity, *line);
   if (!where) return fail(where.error());
-  if (!where->has_conditions()) return bad("reset usage of which " + name_of(*entity) + "?");
+  if (!where->has_conditions()) return invalid("reset usage of which " + name_of(*entity) + "?");
   const auto snapshot = context.records();
   if (!snapshot) return fail(snapshot.error());
   if (Status good = check_names(*snapshot, *where); !good) return fail(good.error());
@@ -74,10 +71,11 @@ void print(const api::UsageRebuilt& found) {
 
 Result<int> reset_usage(Context& context, const Words& operands) {
   if (operands.empty() || cli::lower(operands[0]) != "usage")
-    return bad("reset what? reset usage [ENTITY NAMES]");
+    return invalid("reset what? reset usage [ENTITY NAMES]");
   if (context.flags.check)
-    return bad("--check is for rebuild-usage; --dry-run shows what reset does");
-  if (context.flags.read_only) return bad("reset usage changes something, and --readonly is given");
+    return invalid("--check is for rebuild-usage; --dry-run shows what reset does");
+  if (context.flags.read_only)
+    return invalid("reset usage changes something, and --readonly is given");
   api::Request request;
   request.mutable_reset_usage();
   std::string whose = "of all";
@@ -105,7 +103,7 @@ Result<int> reset_usage(Context& context, const Words& operands) {
 }
 
 Result<int> rebuild_usage(Context& context, const Words& operands) {
-  if (!operands.empty()) return bad("rebuild-usage takes no words; --check only looks");
+  if (!operands.empty()) return invalid("rebuild-usage takes no words; --check only looks");
   const Flags& flags = context.flags;
   const bool check = flags.check || flags.dry_run || flags.read_only;
   if (!check && !flags.immediate) {

@@ -30,13 +30,13 @@ Status add_jobs(const std::string& word, api::JobSelector& jobs) {
   const std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
   if (key == "name" || key == "jobname") {
     if (value.empty() || jobs.jobs_size() > 0 || !jobs.name().empty())
-      return bad("name the jobs by one name, or by their ids");
+      return invalid("name the jobs by one name, or by their ids");
     jobs.set_name(value);
     return {};
   }
   if (!key.empty() && key != "jobid" && key != "job")
-    return bad("unknown " + quote(key) + "; name the jobs by their ids, or by name=NAME");
-  if (!jobs.name().empty()) return bad("name the jobs by one name, or by their ids");
+    return invalid("unknown " + quote(key) + "; name the jobs by their ids, or by name=NAME");
+  if (!jobs.name().empty()) return invalid("name the jobs by one name, or by their ids");
   const auto keys = cli::parse_job_ids(value);
   if (!keys) return fail(keys.error());
   cli::add_refs(jobs.mutable_jobs(), *keys);
@@ -59,7 +59,7 @@ Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words
     else
       break;
   }
-  if (ids.empty()) return bad("name the jobs by their ids");
+  if (ids.empty()) return invalid("name the jobs by their ids");
   for (const std::string& word : ids)
     if (Status added = add_jobs(word, *action.mutable_jobs()); !added) return fail(added.error());
   return context.change(request);
@@ -67,7 +67,7 @@ Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words
 
 Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Words& operands) {
   if (operands.empty() || operands[0].find('=') != std::string::npos)
-    return bad("name the nodes first");
+    return invalid("name the nodes first");
   if (kind == api::UpdateNode::RESUME && names_jobs(operands[0]))
     return act_on_jobs(context, api::JobAction::RESUME, operands);
   const auto rest = assignments(Words(operands.begin() + 1, operands.end()));
@@ -77,7 +77,7 @@ Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Wor
   update.set_nodes(operands[0]);
   for (const Assignment& one : *rest) {
     if (one.key != "reason")
-      return bad("unknown " + quote(one.key) + "; only reason= is understood here");
+      return invalid("unknown " + quote(one.key) + "; only reason= is understood here");
     update.set_reason(one.value);
   }
   const bool waits = kind == api::UpdateNode::DRAIN && context.flags.wait;
@@ -113,7 +113,7 @@ Result<int> ping(Context& context, const Words&) {
 }
 
 Result<int> show_version(Context&, const Words& operands) {
-  if (!operands.empty()) return bad("version takes no argument");
+  if (!operands.empty()) return invalid("version takes no argument");
   std::puts("actl " ARES_VERSION);
   return 0;
 }
@@ -127,13 +127,13 @@ Result<int> help(Context&, const Words& operands) {
                 command.arguments.c_str(), command.help.c_str());
     any = true;
   }
-  if (!any) return bad("no command begins with \"" + cli::join(operands, " ") + "\"");
+  if (!any) return invalid("no command begins with \"" + cli::join(operands, " ") + "\"");
   if (operands.empty()) std::puts("exit, quit\n    Leave.");
   return 0;
 }
 
 Result<int> shut_down(Context& context, const Words& operands) {
-  if (!operands.empty()) return bad("shutdown takes no argument");
+  if (!operands.empty()) return invalid("shutdown takes no argument");
   api::Request request;
   request.mutable_shutdown();
   return context.change(request, cli::RetryPolicy::none);
@@ -154,9 +154,9 @@ Result<int> check_config(Context& context, const Words& operands) {
 Result<int> wait_for_start(Context& context, const Words& operands) {
   api::Request request;
   api::JobSelector named;
-  if (operands.size() != 1) return bad("name one job: actl wait_job 12");
+  if (operands.size() != 1) return invalid("name one job: actl wait_job 12");
   if (Status added = add_jobs(operands.front(), named); !added) return fail(added.error());
-  if (named.jobs_size() != 1) return bad("name one job: actl wait_job 12");
+  if (named.jobs_size() != 1) return invalid("name one job: actl wait_job 12");
   constexpr std::uint32_t kPollSeconds = 30;  // the controller answers sooner if it has started
   api::WaitJob& wait = *request.mutable_wait_job();
   *wait.mutable_job() = named.jobs(0);

@@ -13,12 +13,12 @@ Result<std::vector<Assignment>> assignments(const Words& words) {
         !all.empty() && (all.back().key == "reason" || all.back().key == "comment");
     if (equals != std::string::npos && equals > 0) {
       if (word[equals - 1] == '+' || word[equals - 1] == '-')
-        return bad(quote(word) + ": += and -= are not supported yet");
+        return invalid(quote(word) + ": += and -= are not supported yet");
       all.push_back({cli::lower(word.substr(0, equals)), word.substr(equals + 1)});
     } else if (text_before) {
       all.back().value += " " + word;
     } else {
-      return bad("expected NAME=VALUE instead of " + quote(word));
+      return invalid("expected NAME=VALUE instead of " + quote(word));
     }
   }
   return all;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "actl/command.h"
-#include "actl/errors.h"
 #include "base/result.h"
 
 namespace ares::actl {

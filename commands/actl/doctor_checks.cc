@@ -102,7 +102,7 @@ void examine_cluster(Context& context, const api::Response& pong, std::vector<Fi
 }  // namespace
 
 Result<int> examine(Context& context, const Words& operands) {
-  if (!operands.empty()) return bad("doctor takes no argument");
+  if (!operands.empty()) return invalid("doctor takes no argument");
   const auto config = config::load_client(config::default_path(context.common.config));
   if (!config) return fail(config.error());
   std::vector<Finding> found = {judge_munge(try_munge(config->munge_socket))};

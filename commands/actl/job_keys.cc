@@ -37,7 +37,7 @@ Apply spec_or_none(Fields fields, Status (*set)(api::JobSpec&, const std::string
 }
 Apply text(const char* field, SpecText set) {
   return [field, set](Action& action, const std::string& value, Time) -> Status {
-    if (has_control(value)) return bad("it holds a control character");
+    if (has_control(value)) return invalid("it holds a control character");
     action.add_fields(field);
     (action.mutable_values()->*set)(value);
     return {};
@@ -57,7 +57,7 @@ Result<bool> yes_or_no(const std::string& value) {
   const std::string word = cli::lower(value);
   if (word == "1" || word == "yes") return true;
   if (word == "0" || word == "no") return false;
-  return bad(quote(value) + " is neither yes (1) nor no (0)");
+  return invalid(quote(value) + " is neither yes (1) nor no (0)");
 }
 
 Status set_priority(Action& action, const std::string& value, Time) {
@@ -73,7 +73,7 @@ Status set_limit(Action& action, const std::string& value, Time) {
   if (less || value.starts_with('+')) {
     const auto by = parse_time_limit(value.substr(1));
     if (!by) return fail(by.error());
-    if (!*by || (*by)->count() <= 0) return bad(quote(value) + " is no change of a limit");
+    if (!*by || (*by)->count() <= 0) return invalid(quote(value) + " is no change of a limit");
     action.set_time_limit_change(less ? -(*by)->count() : (*by)->count());
     return {};
   }
@@ -113,7 +113,7 @@ Status set_whole_nodes(Action& action, const std::string& value, Time) {
   const std::string word = cli::lower(value);
   const bool whole = word == "exclusive" || word == "no", user = word == "user";
   if (!whole && !user && word != "yes" && word != "ok")
-    return bad(quote(value) + " is none of yes, exclusive and user");
+    return invalid(quote(value) + " is none of yes, exclusive and user");
   changes(action, {"exclusive", "exclusive_user"});
   action.mutable_values()->set_exclusive(whole);
   action.mutable_values()->set_exclusive_user(user);

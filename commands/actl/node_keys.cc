@@ -21,7 +21,7 @@ Status set_state(api::UpdateNode& update, const std::string& value, Time) {
     update.set_kind(state.kind);
     return {};
   }
-  return bad(quote(value) + " is not supported; use drain, resume, undrain, down or fail");
+  return invalid(quote(value) + " is not supported; use drain, resume, undrain, down or fail");
 }
 
 }  // namespace

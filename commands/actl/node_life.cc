@@ -161,15 +161,15 @@ Result<int> reboot_nodes(Context& context, const Words& operands) {
     } else if (key == "nextstate" && cli::lower(value) == "down") {
       reboot.set_after(api::RebootNodes::DOWN);
     } else if (key == "nextstate") {
-      return bad("nextstate is resume or down, not " + quote(value));
+      return invalid("nextstate is resume or down, not " + quote(value));
     } else {
-      return bad("unknown " + quote(key) + "; reboot has asap, nextstate= and reason=");
+      return invalid("unknown " + quote(key) + "; reboot has asap, nextstate= and reason=");
     }
   }
   const auto names = expand_hostlist(nodes);
   if (!names) return fail(names.error());
-  if (names->empty()) return bad("name the nodes to reboot");
-  if (has_control(reboot.reason())) return bad("the reason holds a control character");
+  if (names->empty()) return invalid("name the nodes to reboot");
+  if (has_control(reboot.reason())) return invalid("the reason holds a control character");
   reboot.set_nodes(nodes);
   return context.change(request);
 }
@@ -181,7 +181,7 @@ Result<int> cancel_reboot(Context& context, const Words& operands) {
   reboot.set_nodes(cli::join(operands, ","));
   const auto names = expand_hostlist(reboot.nodes());
   if (!names) return fail(names.error());
-  if (names->empty()) return bad("name the nodes that are not to reboot");
+  if (names->empty()) return invalid("name the nodes that are not to reboot");
   return context.change(request);
 }
 
@@ -195,7 +195,7 @@ Result<int> delete_nodes(Context& context, const Words& operands) {
   }
   const auto names = expand_hostlist(nodes);
   if (!names) return fail(names.error());
-  if (names->empty()) return bad("name the nodes");
+  if (names->empty()) return invalid("name the nodes");
   api::Request request;
   request.mutable_delete_nodes()->set_nodes(nodes);
   return context.change(request);

@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint32_t kPollSeconds = 30;  // the controller answers sooner if there is something
 
 Result<api::ReadOutput> request_of(const Words& operands) {
-  if (operands.empty()) return bad("name one job: actl output 12");
+  if (operands.empty()) return invalid("name one job: actl output 12");
   const auto keys = cli::parse_job_ids(operands[0]);
   if (!keys) return fail(keys.error());
-  if (keys->size() != 1) return bad("name one job or one task of an array");
+  if (keys->size() != 1) return invalid("name one job or one task of an array");
   api::ReadOutput read;
   read.mutable_job()->set_job(keys->front().job.value());
   if (!keys->front().task.is_none()) read.mutable_job()->set_task(keys->front().task.value);
@@ -25,9 +25,9 @@ Result<api::ReadOutput> request_of(const Words& operands) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     if (equals == std::string::npos || (name != "rank" && name != "attempt"))
-      return bad("expected: output ID [rank=N] [attempt=N]");
+      return invalid("expected: output ID [rank=N] [attempt=N]");
     const auto number = cli::parse_number(word.substr(equals + 1), UINT32_MAX);
-    if (!number) return bad(name + ": expected a number");
+    if (!number) return invalid(name + ": expected a number");
     if (name == "rank")
       read.set_rank(static_cast<std::uint32_t>(*number));
     else

@@ -27,7 +27,7 @@ Status set_state(Update& update, const std::string& value, Time) {
     update.mutable_values()->set_open(state.open);
     return {};
   }
-  return bad(quote(value) + " is none of up, down, drain and inactive");
+  return invalid(quote(value) + " is none of up, down, drain and inactive");
 }
 
 using SetLimit = void (api::Partition::*)(std::int64_t);
@@ -61,7 +61,7 @@ std::function<Status(Update&, const std::string&, Time)> count(const char* field
 
 Status set_default(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
-  if (word != "yes" && word != "no") return bad(quote(value) + " is neither yes nor no");
+  if (word != "yes" && word != "no") return invalid(quote(value) + " is neither yes nor no");
   update.add_fields("is_default");
   update.mutable_values()->set_is_default(word == "yes");
   return {};
@@ -94,7 +94,7 @@ Status set_memory(Update& update, const std::string& value, Time) {
 Status set_sharing(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
   if (word != "no" && word != "exclusive")
-    return bad(quote(value) + " is not supported; use no or exclusive");
+    return invalid(quote(value) + " is not supported; use no or exclusive");
   update.add_fields("exclusive");
   update.mutable_values()->set_exclusive(word == "exclusive");
   return {};
@@ -103,7 +103,7 @@ Status set_sharing(Update& update, const std::string& value, Time) {
 Status set_preempt_mode(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
   if (word != "off" && word != "requeue" && word != "cancel" && word != "suspend")
-    return bad(quote(value) + " is not supported; use off, requeue, cancel or suspend");
+    return invalid(quote(value) + " is not supported; use off, requeue, cancel or suspend");
   update.add_fields("preempt_mode");
   update.mutable_values()->set_preempt_mode(word);
   return {};
@@ -126,7 +126,7 @@ using SetWord = void (api::Partition::*)(const std::string&);
 // The controller checks the name of the strategy.
 std::function<Status(Update&, const std::string&, Time)> strategy(const char* field, SetWord set) {
   return [=](Update& update, const std::string& value, Time) -> Status {
-    if (value.empty()) return bad("name a strategy: binpack, spread or least_fragmentation");
+    if (value.empty()) return invalid("name a strategy: binpack, spread or least_fragmentation");
     update.add_fields(field);
     (update.mutable_values()->*set)(cli::lower(value));
     return {};

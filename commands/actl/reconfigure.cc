@@ -32,13 +32,13 @@ void print(const api::Reconfigured& answer) {
 }  // namespace
 
 Result<int> reconfigure(Context& context, const Words& operands) {
-  if (operands.size() > 1) return bad("name one file at most");
+  if (operands.size() > 1) return invalid("name one file at most");
   api::Request request;
   api::Reconfigure& body = *request.mutable_reconfigure();
   body.set_dry_run(context.flags.dry_run);
   if (!operands.empty()) {
     if (!context.flags.dry_run)
-      return bad(
+      return invalid(
           "another file can only be looked at, with --dry-run; to use it put it in the place "
           "of the controller's own");
     auto text = read_text(operands[0]);

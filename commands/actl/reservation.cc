@@ -27,7 +27,7 @@ Result<std::string> take_name(std::vector<Assignment>& all) {
       ++it;
       continue;
     }
-    if (!name.empty()) return bad("name one reservation");
+    if (!name.empty()) return invalid("name one reservation");
     name = it->value;
     it = all.erase(it);
   }
@@ -49,12 +49,13 @@ Result<int> create(Context& context, const Words& operands) {
   if (!all) return fail(all.error());
   for (const char* other : {"nodename", "node", "partitionname", "partition"})
     if (!has_keyword && !all->empty() && all->front().key == other)
-      return bad("create with " + excerpt(all->front().key) + "= is not supported yet: write " +
-                 (other[0] == 'n' ? "nodes" : "partitions") + " into ares.yaml and reconfigure");
+      return invalid("create with " + excerpt(all->front().key) + "= is not supported yet: write " +
+                     (other[0] == 'n' ? "nodes" : "partitions") +
+                     " into ares.yaml and reconfigure");
   const auto name = take_name(*all);
   if (!name) return fail(name.error());
   if (name->empty() && !has_keyword)
-    return bad("create what? Write create reservation, or reservationname=NAME");
+    return invalid("create what? Write create reservation, or reservationname=NAME");
   ReservationWords wanted;
   if (Status done = apply_all(wanted, *all); !done) return fail(done.error());
   api::Request request;
@@ -71,11 +72,12 @@ Result<int> create(Context& context, const Words& operands) {
 Result<int> update_reservations(Context& context, const std::string& name,
                                 const std::vector<Assignment>& all) {
   if (all.empty())
-    return bad("nothing to change; name at least one property of " + reservation_keys().subject);
+    return invalid("nothing to change; name at least one property of " +
+                   reservation_keys().subject);
   ReservationWords wanted;
   if (Status done = apply_all(wanted, all); !done) return fail(done.error());
   if (wanted.node_count > 0 || !wanted.partition.empty())
-    return bad("nodes are chosen only when a reservation is made; name them: Nodes=");
+    return invalid("nodes are chosen only when a reservation is made; name them: Nodes=");
   api::Request request;
   *request.mutable_update_reservation() = wanted.update;
   request.mutable_update_reservation()->set_name(name);
@@ -94,12 +96,12 @@ Result<int> remove(Context& context, const Words& operands) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos && !names_reservation(cli::lower(word.substr(0, equals))))
-      return bad("delete with " + excerpt(word.substr(0, equals)) + "= is not supported yet");
+      return invalid("delete with " + excerpt(word.substr(0, equals)) + "= is not supported yet");
     for (const std::string& name :
          cli::split(equals == std::string::npos ? word : word.substr(equals + 1), ','))
       if (!name.empty()) deletion.add_names(name);
   }
-  if (deletion.names().empty()) return bad("name the reservations");
+  if (deletion.names().empty()) return invalid("name the reservations");
   return context.change(request);
 }
 

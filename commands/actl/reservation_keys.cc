@@ -39,7 +39,7 @@ Status set_nodes(Wanted& wanted, const std::string& value, Time) {
   }
   const auto names = expand_hostlist(value);
   if (!names) return fail(names.error());
-  if (names->empty()) return bad("name the nodes, or ALL");
+  if (names->empty()) return invalid("name the nodes, or ALL");
   for (const std::string& name : *names) wanted.update.mutable_values()->add_members(name);
   return {};
 }
@@ -97,14 +97,14 @@ Status set_flags(Wanted& wanted, const std::string& value, Time) {
       known.emplace_back(flag.word);
       if (text != flag.word) continue;
       if (!r.recurrence().empty() && (text == "daily" || text == "weekly"))
-        return bad("only one of DAILY and WEEKLY can be");
+        return invalid("only one of DAILY and WEEKLY can be");
       flag.set(r);
       found = true;
     }
     if (found) continue;
     if (std::find(kUnbuiltFlags.begin(), kUnbuiltFlags.end(), text) != kUnbuiltFlags.end())
-      return bad("the flag " + excerpt(text) + " is not supported yet");
-    return bad("there is no flag " + quote(text) + "; known are " + cli::join(known, ", "));
+      return invalid("the flag " + excerpt(text) + " is not supported yet");
+    return invalid("there is no flag " + quote(text) + "; known are " + cli::join(known, ", "));
   }
   return {};
 }

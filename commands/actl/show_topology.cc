@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "actl/command.h"
-#include "actl/errors.h"
 #include "actl/topology.h"
 #include "core/topology/matrix/matrix.h"
 
@@ -34,7 +33,7 @@ Result<std::string> read_all(const std::string& path) {
 }  // namespace
 
 Result<int> show_topology(Context& context, const Words& operands) {
-  if (operands.size() != 1) return bad("name one file with the output of nvidia-smi topo -m");
+  if (operands.size() != 1) return invalid("name one file with the output of nvidia-smi topo -m");
   const auto text = read_all(operands[0]);
   if (!text) return fail(text.error());
   auto matrix = parse_matrix(*text);

@@ -102,7 +102,7 @@ void print_answer(const HookCall& call, const HookAnswer& answer) {
 
 Result<int> test_submit_hook(Context& context, const Words& operands) {
   if (operands.size() < 2)
-    return bad("expected: submit-hook test FILE [--] [OPTION OF asub]... SCRIPT");
+    return invalid("expected: submit-hook test FILE [--] [OPTION OF asub]... SCRIPT");
   auto job = prepare_job({operands.begin() + 1, operands.end()});
   if (!job) return fail(job.error());
   const HookCall call = call_for(context, operands[0], *job);

@@ -111,11 +111,11 @@ Result<std::vector<NiceChange>> nice_for_top(const api::Job& job, const api::Job
 }
 
 Result<int> top(Context& context, const Words& operands) {
-  if (operands.empty()) return bad("name the jobs by their ids, the first one to start first");
+  if (operands.empty()) return invalid("name the jobs by their ids, the first one to start first");
   api::JobSelector named;
   for (const std::string& word : operands)
     if (Status added = add_jobs(word, named); !added) return fail(added.error());
-  if (!named.name().empty()) return bad("name the jobs by their ids");
+  if (!named.name().empty()) return invalid("name the jobs by their ids");
   for (int i = named.jobs_size(); i-- > 0;) {
     const auto done = move_to_top(context, named.jobs(i));
     if (!done) return done;

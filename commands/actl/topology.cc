@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "actl/errors.h"
 #include "base/printable.h"
 #include "cli/output/text.h"
 #include "core/topology/cpus.h"
@@ -48,12 +47,13 @@ Status set_policy(TopologyOptions& options, const std::string& word) {
 Status check(const TopologyOptions& options) {
   if (!options.allocate &&
       (options.busy || options.shape || options.min_nvlinks || options.cpus || options.gaia))
-    return bad(
+    return invalid(
         "--busy, --gpu-topology, --min-nvlink, --near-cpus and --gpu-policy need --allocate");
   if (options.gaia && (options.shape || options.min_nvlinks))
-    return bad("the policy gaia knows no constraints; leave out --gpu-topology and --min-nvlink");
+    return invalid(
+        "the policy gaia knows no constraints; leave out --gpu-topology and --min-nvlink");
   if (!options.gaia && options.allocate && *options.allocate % kWholeGpu != 0)
-    return bad("only the policy gaia chooses for a part of a GPU; add --gpu-policy=gaia");
+    return invalid("only the policy gaia chooses for a part of a GPU; add --gpu-policy=gaia");
   return {};
 }
 
@@ -136,16 +136,16 @@ Result<std::optional<Allocation>> allocate(const MachineTopology& machine,
   Allocation allocation;
   const GpuSet busy = options.busy.value_or(GpuSet());
   if (!machine.gpus().contains(busy))
-    return bad("--busy: the machine has no GPU " + format_gpu_set(busy - machine.gpus()) +
-               "; it has " + format_gpu_set(machine.gpus()));
+    return invalid("--busy: the machine has no GPU " + format_gpu_set(busy - machine.gpus()) +
+                   "; it has " + format_gpu_set(machine.gpus()));
   allocation.free = machine.gpus() - busy;
   allocation.thousandths = *options.allocate;
   if (Status done = place(machine, options, allocation); !done) return fail(done.error());
   if (options.cpus) {
     allocation.cpus = choose_cpus(machine, allocation.gpus, known_cpus(machine), *options.cpus);
     if (allocation.cpus.size() < *options.cpus)
-      return bad("--near-cpus: the matrix names only " + std::to_string(allocation.cpus.size()) +
-                 " processors");
+      return invalid("--near-cpus: the matrix names only " +
+                     std::to_string(allocation.cpus.size()) + " processors");
   }
   return allocation;
 }

@@ -21,7 +21,8 @@ struct Subject {
 
 template <class Target>
 Status apply_all(const Keys<Target>& keys, Target& target, const Assignments& all) {
-  if (all.empty()) return bad("nothing to change; name at least one property of " + keys.subject);
+  if (all.empty())
+    return invalid("nothing to change; name at least one property of " + keys.subject);
   const Time now = cli::clock_now();
   for (const Assignment& one : all)
     if (Status done = apply_key(keys, target, one.key, one.value, now); !done) return done;
@@ -113,18 +114,18 @@ Result<int> update(Context& context, const Words& operands) {
   }
   for (const Assignment& one : *all)
     if (std::find(kUnbuilt.begin(), kUnbuilt.end(), one.key) != kUnbuilt.end())
-      return bad("update with " + excerpt(one.key) + "= is not supported yet");
-  return bad("update what? Name it first: " + cli::join(known, "=…, ") + "=…");
+      return invalid("update with " + excerpt(one.key) + "= is not supported yet");
+  return invalid("update what? Name it first: " + cli::join(known, "=…, ") + "=…");
 }
 
 Result<int> send_node_update(Context& context, const api::UpdateNode& update) {
   const auto names = expand_hostlist(update.nodes());
   if (!names) return fail(names.error());
-  if (names->empty()) return bad("name the nodes");
+  if (names->empty()) return invalid("name the nodes");
   const bool back =
       update.kind() == api::UpdateNode::RESUME || update.kind() == api::UpdateNode::UNDRAIN;
-  if (update.reason().empty() && !back) return bad("say why: reason=TEXT");
-  if (has_control(update.reason())) return bad("the reason holds a control character");
+  if (update.reason().empty() && !back) return invalid("say why: reason=TEXT");
+  if (has_control(update.reason())) return invalid("the reason holds a control character");
   api::Request request;
   *request.mutable_update_node() = update;
   return context.change(request);

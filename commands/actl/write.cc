@@ -11,10 +11,10 @@ namespace ares::actl {
 
 Result<int> write_script(Context& context, const Words& operands) {
   if (operands.empty() || operands.size() > 2)
-    return bad("expected: write batch_script ID [FILE|-]");
+    return invalid("expected: write batch_script ID [FILE|-]");
   const auto keys = cli::parse_job_ids(operands[0]);
   if (!keys) return fail(keys.error());
-  if (keys->size() != 1) return bad("name one job");
+  if (keys->size() != 1) return invalid("name one job");
   api::Request request;
   const JobKey key = keys->front();
   request.mutable_job_script()->mutable_job()->set_job(key.job.value());

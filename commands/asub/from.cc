@@ -20,10 +20,6 @@ namespace {
 // Larger than any reasonable submission. Rejects a wrong file before memory is full.
 constexpr std::size_t kMaxFile = 256 << 20;
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<std::string> read_all(const std::string& name) {
   const bool standard = name == "-";
   const int fd = standard ? STDIN_FILENO : open(name.c_str(), O_RDONLY | O_CLOEXEC);
@@ -42,8 +38,8 @@ Result<std::string> read_all(const std::string& name) {
       return fail(ErrorCode::permission_denied,
                   "--from: cannot read " + name + ": " + std::strerror(why));
     if (count > 0)
-      return bad("--from: " + name + " is larger than " + std::to_string(kMaxFile >> 20) +
-                 " MiB: split it");
+      return invalid("--from: " + name + " is larger than " + std::to_string(kMaxFile >> 20) +
+                     " MiB: split it");
     return content;
   }
 }
@@ -57,7 +53,7 @@ Status check_for_line(const std::vector<cli::GivenOption>& given) {
         name == "wrap" || (one.option->directive && std::find(kOfTheCall.begin(), kOfTheCall.end(),
                                                               name) == kOfTheCall.end());
     if (one.source == cli::Source::line && !of_a_job)
-      return bad(cli::display_name(*one.option) + " is for the command line, not for one job");
+      return invalid(cli::display_name(*one.option) + " is for the command line, not for one job");
   }
   return {};
 }
@@ -79,7 +75,8 @@ Result<submission::PreparedJob> prepare_line(std::string_view text,
   if (Status good = check_for_line(given->given); !good) return fail(good.error());
   auto job = submission::prepare(wanted, table, given->given, line->operands, context);
   submission::print_warnings("asub", wanted);
-  if (job && wanted.wait) return bad("--wait, from the script or the environment, is for one job");
+  if (job && wanted.wait)
+    return invalid("--wait, from the script or the environment, is for one job");
   return job;
 }
 
@@ -97,7 +94,7 @@ Result<std::vector<submission::PreparedJob>> prepare_all(std::string_view text,
     job->line = number;
     jobs.push_back(std::move(*job));
   }
-  if (jobs.empty()) return bad(name + " describes no jobs");
+  if (jobs.empty()) return invalid(name + " describes no jobs");
   return jobs;
 }
 

@@ -12,10 +12,6 @@ namespace {
 
 using Kind = cli::JsonValue::Kind;
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Status add_option(const std::string& name, const cli::JsonValue& value, Line& line) {
   switch (value.kind) {
     case Kind::null: return {};
@@ -24,7 +20,7 @@ Status add_option(const std::string& name, const cli::JsonValue& value, Line& li
       return {};
     case Kind::number:
     case Kind::text: line.words.push_back("--" + name + "=" + value.text); return {};
-    case Kind::list: return bad(quote(name) + " takes one value, not a list");
+    case Kind::list: return invalid(quote(name) + " takes one value, not a list");
   }
   return {};
 }
@@ -37,23 +33,23 @@ Result<Line> read_object(std::string_view text) {
   std::optional<std::string> script, wrap;
   for (const auto& [name, value] : *object) {
     if (name == "script" || name == "wrap") {
-      if (value.kind != Kind::text) return bad(quote(name) + " must be a text");
+      if (value.kind != Kind::text) return invalid(quote(name) + " must be a text");
       (name == "script" ? script : wrap) = value.text;
     } else if (name == "args") {
-      if (value.kind != Kind::list) return bad("\"args\" must be a list of texts");
+      if (value.kind != Kind::list) return invalid("\"args\" must be a list of texts");
       arguments = value.items;
     } else if (Status added = add_option(name, value, line); !added) {
       return fail(added.error());
     }
   }
   if (script.has_value() == wrap.has_value())
-    return bad("give either \"script\" or \"wrap\", to say what the job runs");
-  if (wrap && !arguments.empty()) return bad("\"args\" are a script's; \"wrap\" has none");
+    return invalid("give either \"script\" or \"wrap\", to say what the job runs");
+  if (wrap && !arguments.empty()) return invalid("\"args\" are a script's; \"wrap\" has none");
   if (wrap) {
     line.words.push_back("--wrap=" + *wrap);
     return line;
   }
-  if (script->empty() || *script == "-") return bad("\"script\" must name a file");
+  if (script->empty() || *script == "-") return invalid("\"script\" must name a file");
   line.operands.push_back(*script);
   line.operands.insert(line.operands.end(), arguments.begin(), arguments.end());
   return line;

@@ -12,10 +12,6 @@ namespace {
 constexpr std::size_t kMostWebhooks = 1'000;
 constexpr Seconds kLongestWait{30 * 24 * 3600};
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 // A choice among the names of an enumeration's values, in their order.
 template <class Enum, std::size_t N>
 Type<Enum> enum_type(const std::array<const char*, N>& names) {
@@ -39,15 +35,15 @@ Status check_url(const std::string& url, const std::vector<std::string>& schemes
     const std::string rest = url.substr(scheme.size() + 3);
     const std::size_t slash = std::min(rest.find_first_of("/?#"), rest.size());
     const std::string host = rest.substr(0, slash);
-    if (host.empty() || host.front() == ':') return bad(quote(url) + " has no host");
+    if (host.empty() || host.front() == ':') return invalid(quote(url) + " has no host");
     if (host.find('@') != std::string::npos)
-      return bad("a URL with a user or a password; put a secret into a file of its own");
-    if (slash < rest.size() && !has_path) return bad(quote(url) + " has a path");
+      return invalid("a URL with a user or a password; put a secret into a file of its own");
+    if (slash < rest.size() && !has_path) return invalid(quote(url) + " has a path");
     if (std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
-      return bad(quote(url) + " holds a character that a URL cannot have");
+      return invalid(quote(url) + " holds a character that a URL cannot have");
     return {};
   }
-  return bad(quote(url) + " does not begin with " + expected);
+  return invalid(quote(url) + " does not begin with " + expected);
 }
 
 Type<std::string> url_type(std::vector<std::string> schemes, bool has_path) {
@@ -74,7 +70,7 @@ Type<std::string> mail_text_type(std::string name) {
                   return c <= 0x20 || c >= 0x7f || c == '<' || c == '>' || c == ',' || c == ';' ||
                          c == '"';
                 }))
-              return bad(quote(*word) + " is not a plain address");
+              return invalid(quote(*word) + " is not a plain address");
             return word;
           },
           text.print};
@@ -86,7 +82,7 @@ Type<Seconds> wait_type(Seconds least) {
           [duration, least](const Value& value) -> Result<Seconds> {
             auto wait = duration.parse(value);
             if (wait && (*wait < least || *wait > kLongestWait))
-              return bad("not from " + std::to_string(least.count()) + " s to 30 days");
+              return invalid("not from " + std::to_string(least.count()) + " s to 30 days");
             return wait;
           },
           duration.print};
@@ -105,7 +101,7 @@ Type<SmtpConfig> smtp_type() {
           [map](const Value& value) -> Result<SmtpConfig> {
             auto smtp = map.parse(value);
             if (smtp && smtp->user.empty() != smtp->password_file.empty())
-              return bad("user and password_file go together");
+              return invalid("user and password_file go together");
             return smtp;
           },
           map.print};
@@ -113,16 +109,17 @@ Type<SmtpConfig> smtp_type() {
 
 Status check_webhooks(const std::vector<WebhookConfig>& webhooks) {
   if (webhooks.size() > kMostWebhooks)
-    return bad("more than " + std::to_string(kMostWebhooks) + " webhooks");
+    return invalid("more than " + std::to_string(kMostWebhooks) + " webhooks");
   for (auto hook = webhooks.begin(); hook != webhooks.end(); ++hook) {
-    if (hook->url.empty()) return bad("webhook " + quote(hook->name) + " has an empty url");
+    if (hook->url.empty()) return invalid("webhook " + quote(hook->name) + " has an empty url");
     if (std::any_of(webhooks.begin(), hook,
                     [&](const WebhookConfig& other) { return other.name == hook->name; }))
-      return bad("webhook " + quote(hook->name) + " is described a second time");
+      return invalid("webhook " + quote(hook->name) + " is described a second time");
     if (!hook->token_file.empty() && hook->url.starts_with("http://"))
-      return bad("webhook " + quote(hook->name) +
-                 ": its token would be sent without encryption; use https:// or leave token_file "
-                 "out");
+      return invalid(
+          "webhook " + quote(hook->name) +
+          ": its token would be sent without encryption; use https:// or leave token_file "
+          "out");
   }
   return {};
 }

@@ -12,10 +12,6 @@
 namespace ares::config {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<std::string> scalar(const Value& value) {
   switch (value.kind) {
     case Value::Kind::scalar: return value.text;
@@ -23,7 +19,7 @@ Result<std::string> scalar(const Value& value) {
     case Value::Kind::list:
     case Value::Kind::map: break;
   }
-  return bad("expected one value, not a list or a map");
+  return invalid("expected one value, not a list or a map");
 }
 
 std::string lower(std::string text) {
@@ -39,8 +35,8 @@ Result<T> number(const Value& value, T min, T max) {
   const char* end = text->data() + text->size();
   const auto [rest, error] = std::from_chars(text->data(), end, parsed);
   if (error != std::errc{} || rest != end || parsed < min || parsed > max)
-    return bad(quote(*text) + " is not a whole number from " + std::to_string(min) + " to " +
-               std::to_string(max));
+    return invalid(quote(*text) + " is not a whole number from " + std::to_string(min) + " to " +
+                   std::to_string(max));
   return parsed;
 }
 
@@ -61,11 +57,11 @@ Result<std::vector<std::string>> texts(const Value& value) {
     case Value::Kind::null: return out;
     case Value::Kind::scalar: out.push_back(value.text); return out;
     case Value::Kind::list: break;
-    case Value::Kind::map: return bad("expected a list such as [a, b]");
+    case Value::Kind::map: return invalid("expected a list such as [a, b]");
   }
   for (const Value& item : value.items) {
     if (item.kind != Value::Kind::scalar)
-      return bad("expected a list of plain words such as [a, b]");
+      return invalid("expected a list of plain words such as [a, b]");
     out.push_back(item.text);
   }
   return out;
@@ -95,8 +91,8 @@ std::string print_name(const std::string& name) {
 Status check_address(const std::string& address) {
   if (address.starts_with("unix:/")) {
     if (address.size() - 5 > 107)
-      return bad(quote(address) +
-                 ": a Unix socket's path may have 107 letters; choose a shorter one");
+      return invalid(quote(address) +
+                     ": a Unix socket's path may have 107 letters; choose a shorter one");
     return {};
   }
   if (address.starts_with("tcp:")) {
@@ -106,7 +102,7 @@ Status check_address(const std::string& address) {
     const auto [rest, error] = std::from_chars(address.data() + colon + 1, end, port);
     if (colon > 4 && error == std::errc{} && rest == end) return {};
   }
-  return bad(quote(address) + " is not an address; write unix:/absolute/path or tcp:HOST:PORT");
+  return invalid(quote(address) + " is not an address; write unix:/absolute/path or tcp:HOST:PORT");
 }
 
 }  // namespace
@@ -116,15 +112,15 @@ Type<std::string> text_type() {
 }
 
 Type<std::string> name_type() {
-  return {
-      "name",
-      [](const Value& value) -> Result<std::string> {
-        const Result<std::string> text = scalar(value);
-        if (text && !is_name(*text))
-          return bad(quote(*text) + " is not a name: up to 64 letters, digits, '.', '_' and '-'");
-        return text;
-      },
-      print_name};
+  return {"name",
+          [](const Value& value) -> Result<std::string> {
+            const Result<std::string> text = scalar(value);
+            if (text && !is_name(*text))
+              return invalid(quote(*text) +
+                             " is not a name: up to 64 letters, digits, '.', '_' and '-'");
+            return text;
+          },
+          print_name};
 }
 
 Type<std::string> choice_type(std::vector<std::string> words) {
@@ -136,7 +132,7 @@ Type<std::string> choice_type(std::vector<std::string> words) {
             if (!text) return text;
             std::string word = lower(*text);
             if (std::find(words.begin(), words.end(), word) != words.end()) return word;
-            return bad(quote(*text) + " is not one of " + all + suggestion(word, words));
+            return invalid(quote(*text) + " is not one of " + all + suggestion(word, words));
           },
           [](const std::string& text) { return text; }};
 }
@@ -204,7 +200,7 @@ Type<bool> boolean_type() {
             const std::string word = lower(*text);
             if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
             if (word == "false" || word == "no" || word == "off" || word == "0") return false;
-            return bad(quote(*text) + " is neither true nor false");
+            return invalid(quote(*text) + " is neither true nor false");
           },
           [](const bool& yes) { return std::string(yes ? "true" : "false"); }};
 }
@@ -228,8 +224,8 @@ Type<PortRange> port_range_type() {
                   range.first <= range.last)
                 return range;
             }
-            return bad(quote(*text) +
-                       " is not a range of ports from 1024 on, such as 20000-24999, or NONE");
+            return invalid(quote(*text) +
+                           " is not a range of ports from 1024 on, such as 20000-24999, or NONE");
           },
           [](const PortRange& range) {
             return range.first == 0
@@ -249,13 +245,13 @@ Type<std::map<std::string, std::uint32_t>> count_map_type() {
             Counts counts;
             if (value.kind == Value::Kind::null) return counts;
             if (value.kind != Value::Kind::map)
-              return bad("expected names with their numbers, such as {matlab: 10}");
+              return invalid("expected names with their numbers, such as {matlab: 10}");
             for (const Entry& entry : value.entries) {
               if (!is_name(entry.key))
-                return bad(quote(entry.key) +
-                           " is not a name: up to 64 letters, digits, '.', '_' and '-'");
+                return invalid(quote(entry.key) +
+                               " is not a name: up to 64 letters, digits, '.', '_' and '-'");
               const auto count = count_type().parse(entry.value);
-              if (!count) return bad(entry.key + ": " + count.error().message);
+              if (!count) return invalid(entry.key + ": " + count.error().message);
               counts[entry.key] = *count;
             }
             return counts;
@@ -275,16 +271,16 @@ Type<std::map<std::string, double>> price_map_type() {
             Prices prices;
             if (value.kind == Value::Kind::null) return prices;
             if (value.kind != Value::Kind::map)
-              return bad("expected TRES with their prices, such as {cpu: 0.02}");
+              return invalid("expected TRES with their prices, such as {cpu: 0.02}");
             for (const Entry& entry : value.entries) {
               const Result<std::string> text = scalar(entry.value);
-              if (!text) return bad(excerpt(entry.key) + ": " + text.error().message);
+              if (!text) return invalid(excerpt(entry.key) + ": " + text.error().message);
               double price = 0;
               const char* end = text->data() + text->size();
               const auto [rest, error] = std::from_chars(text->data(), end, price);
               if (error != std::errc{} || rest != end || !(price >= 0 && price <= 1e6))
-                return bad(excerpt(entry.key) + ": " + quote(*text) +
-                           " is not a price from 0 to 1000000");
+                return invalid(excerpt(entry.key) + ": " + quote(*text) +
+                               " is not a price from 0 to 1000000");
               prices[entry.key] = price;
             }
             return prices;
@@ -327,7 +323,7 @@ Type<double> fraction_type() {
             const char* end = text->data() + text->size();
             const auto [rest, error] = std::from_chars(text->data(), end, parsed);
             if (error != std::errc{} || rest != end || !(parsed >= 0 && parsed <= 1))
-              return bad(quote(*text) + " is not a number from 0 to 1");
+              return invalid(quote(*text) + " is not a number from 0 to 1");
             return parsed;
           },
           [](const double& n) {
@@ -338,23 +334,24 @@ Type<double> fraction_type() {
 }
 
 Type<Seconds> duration_type() {
-  return {"duration",
-          [](const Value& value) -> Result<Seconds> {
-            const Result<std::string> text = scalar(value);
-            if (!text) return fail(text.error());
-            if (all_digits(*text)) {
-              const auto count =
-                  number<std::uint32_t>(value, 0, std::numeric_limits<std::int32_t>::max());
-              if (!count) return fail(count.error());
-              return Seconds(*count);
-            }
-            const Result<TimeLimit> length = parse_time_limit(*text);
-            if (length && *length) return Seconds(**length);
-            return bad(quote(*text) +
+  return {
+      "duration",
+      [](const Value& value) -> Result<Seconds> {
+        const Result<std::string> text = scalar(value);
+        if (!text) return fail(text.error());
+        if (all_digits(*text)) {
+          const auto count =
+              number<std::uint32_t>(value, 0, std::numeric_limits<std::int32_t>::max());
+          if (!count) return fail(count.error());
+          return Seconds(*count);
+        }
+        const Result<TimeLimit> length = parse_time_limit(*text);
+        if (length && *length) return Seconds(**length);
+        return invalid(quote(*text) +
                        " is not a duration; write seconds, minutes:seconds, hours:minutes:seconds "
                        "or days-hours[:minutes[:seconds]]");
-          },
-          [](const Seconds& length) { return std::to_string(length.count()); }};
+      },
+      [](const Seconds& length) { return std::to_string(length.count()); }};
 }
 
 Type<std::optional<Seconds>> time_limit_type() {
@@ -397,7 +394,7 @@ Type<std::uint32_t> size_type() {
             const Result<Bytes> size = parse_memory(*text, MemoryUnit::B);
             if (!size) return fail(size.error());
             if (size->value() > std::numeric_limits<std::int32_t>::max())
-              return bad(quote(*text) + " is more than 2G");
+              return invalid(quote(*text) + " is more than 2G");
             return static_cast<std::uint32_t>(size->value());
           },
           [](const std::uint32_t& size) { return format_memory(Bytes(size)); }};

@@ -8,10 +8,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 constexpr const char* kWhoAdministers =
     "who is administrator or operator is said in ares.yaml (admins, operators), and who "
     "coordinates an account by add coordinator";
@@ -84,8 +80,8 @@ Status merge_added(EditRequest& edit, const Line& line) {
   terms.insert(terms.end(), line.set.begin(), line.set.end());
   for (const Term& term : terms) {
     if (const auto place = match_word(term.word, words, ""); place) {
-      if (term.op != Op::set) return bad(term.word + " takes =");
-      if (cli::trim(term.value).empty()) return bad(term.word + "= names nothing");
+      if (term.op != Op::set) return invalid(term.word + " takes =");
+      if (cli::trim(term.value).empty()) return invalid(term.word + "= names nothing");
       edit.where.add(places[*place], term.value);
       continue;
     }
@@ -117,12 +113,12 @@ std::vector<RecordKind> kinds_of(Entity entity) {
 
 Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line) {
   EditRequest edit{verb, entity, {}, {}};
-  if (is_read_only(entity)) return bad("a " + name_of(entity) + " is only shown");
+  if (is_read_only(entity)) return invalid("a " + name_of(entity) + " is only shown");
   const bool modifies = verb == Verb::modify;
   if (modifies && kinds_of(entity).empty())
-    return bad("a " + name_of(entity) + " is added and deleted, not modified");
+    return invalid("a " + name_of(entity) + " is added and deleted, not modified");
   if (!modifies && entity == Entity::cluster)
-    return bad("there is one cluster, the controller's own; it is neither added nor deleted");
+    return invalid("there is one cluster, the controller's own; it is neither added nor deleted");
   if (verb == Verb::add) {
     if (Status taken = merge_added(edit, line); !taken) return fail(taken.error());
     return edit;
@@ -131,8 +127,8 @@ Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line) {
   if (!where) return fail(where.error());
   edit.where = std::move(*where);
   if (modifies && line.set.empty())
-    return bad("modify what? modify " + name_of(entity) + " where NAME=VALUE set NAME=VALUE");
-  if (!modifies && line.has_set) return bad("delete takes no set");
+    return invalid("modify what? modify " + name_of(entity) + " where NAME=VALUE set NAME=VALUE");
+  if (!modifies && line.has_set) return invalid("delete takes no set");
   for (const Term& term : line.set) {
     auto setting = setting_of(entity, term);
     if (!setting) return fail(setting.error());

@@ -5,10 +5,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 class RecordAdder {
  public:
   RecordAdder(const Snapshot& snapshot, const EditRequest& edit)
@@ -27,7 +23,7 @@ class RecordAdder {
       case Entity::tres:
       case Entity::problem:
       case Entity::transaction:
-      case Entity::runaway_jobs: done = bad("a " + name_of(edit_.entity) + " is not added");
+      case Entity::runaway_jobs: done = invalid("a " + name_of(edit_.entity) + " is not added");
     }
     if (!done) return fail(done.error());
     return std::move(records_);
@@ -49,14 +45,14 @@ class RecordAdder {
   }
 
   Status plain(RecordKind kind, const std::vector<std::string>& all, const std::string& what) {
-    if (all.empty()) return bad("name " + what + " to be added");
+    if (all.empty()) return invalid("name " + what + " to be added");
     for (const std::string& name : all)
       if (Status done = add(blank_record({kind, name, {}, {}})); !done) return done;
     return {};
   }
 
   Status accounts() {
-    if (names(Selector::account).empty()) return bad("name the account to be added");
+    if (names(Selector::account).empty()) return invalid("name the account to be added");
     for (const std::string& name : names(Selector::account)) {
       Account account;
       account.name = name;
@@ -73,9 +69,9 @@ class RecordAdder {
   Status users() {
     const std::vector<std::string>&all = names(Selector::user),
           &accounts = names(Selector::account);
-    if (all.empty()) return bad("name the user to be added");
+    if (all.empty()) return invalid("name the user to be added");
     if (accounts.empty() && names(Selector::wckey).empty())
-      return bad("name the account that the user is added to: account=NAME");
+      return invalid("name the account that the user is added to: account=NAME");
     for (const std::string& user : all)
       if (Status done = one_user(user, accounts); !done) return done;
     return wckeys(names(Selector::wckey), all);
@@ -106,7 +102,7 @@ class RecordAdder {
 
   Status wckeys(const std::vector<std::string>& keys, const std::vector<std::string>& users) {
     if (edit_.entity == Entity::wckey && (keys.empty() || users.empty()))
-      return bad("name the wckey and its users: add wckey NAME user=USER");
+      return invalid("name the wckey and its users: add wckey NAME user=USER");
     for (const std::string& key : keys)
       for (const std::string& user : users) {
         const RecordKey at{RecordKind::wckey, key, user, {}};
@@ -120,7 +116,7 @@ class RecordAdder {
     const std::vector<std::string>&users = names(Selector::user),
           &accounts = names(Selector::account);
     if (users.empty() || accounts.empty())
-      return bad("name both: add coordinator account=ACCOUNT names=USER");
+      return invalid("name both: add coordinator account=ACCOUNT names=USER");
     for (const std::string& name : accounts) {
       const RecordKey key{RecordKind::account, name, {}, {}};
       Account account = std::get<Account>(*records_.find(key));

@@ -7,10 +7,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 // The keys of the records to remove. Coordinators have no keys: they are part of account records.
 std::vector<RecordKey> targets(const Records& records, const EditRequest& edit) {
   std::vector<RecordKey> found;
@@ -43,7 +39,7 @@ std::vector<RecordKey> targets(const Records& records, const EditRequest& edit) 
 
 Result<Records> without_coordinators(const Snapshot& snapshot, const Where& where) {
   if (!where.has(Selector::user))
-    return bad("name the users: delete coordinator account=ACCOUNT names=USER");
+    return invalid("name the users: delete coordinator account=ACCOUNT names=USER");
   Records records = snapshot.records;
   std::vector<Account> changed;
   each_of<Account>(snapshot.records, RecordKind::account, [&](const Account& account) {
@@ -189,7 +185,7 @@ void remove_dangling_references(Records& records) {
 
 Result<Records> expand_remove(const Snapshot& snapshot, const EditRequest& edit) {
   if (!edit.where.has_conditions())
-    return bad("say which: delete " + name_of(edit.entity) + " NAME, or where NAME=VALUE");
+    return invalid("say which: delete " + name_of(edit.entity) + " NAME, or where NAME=VALUE");
   if (Status ok = check_names(snapshot, edit.where); !ok) return fail(ok.error());
   if (edit.entity == Entity::coordinator) return without_coordinators(snapshot, edit.where);
   const std::vector<RecordKey> found = targets(snapshot.records, edit);
@@ -199,9 +195,9 @@ Result<Records> expand_remove(const Snapshot& snapshot, const EditRequest& edit)
   Records records = snapshot.records;
   for (const RecordKey& key : found) {
     if (key == RecordKey{RecordKind::account, std::string(kRootAccount), {}, {}})
-      return bad("root is above all accounts and cannot be deleted");
+      return invalid("root is above all accounts and cannot be deleted");
     if (key == RecordKey{RecordKind::qos, std::string(kNormalQos), {}, {}})
-      return bad("the QOS normal is that of jobs which name none and cannot be deleted");
+      return invalid("the QOS normal is that of jobs which name none and cannot be deleted");
     records.erase(key);
   }
   remove_dangling_references(records);

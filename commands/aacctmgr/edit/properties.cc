@@ -50,7 +50,7 @@ Property fairshare() {
         } else {
           const auto number =
               cli::parse_integer(value, 0, std::numeric_limits<std::uint32_t>::max());
-          if (!number) return bad(number.error().message + ", nor parent");
+          if (!number) return invalid(number.error().message + ", nor parent");
           shares = static_cast<std::uint32_t>(*number);
         }
         return {};
@@ -134,10 +134,6 @@ std::vector<Property> association_rows() {
 }
 
 }  // namespace
-
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
 
 bool clears(const std::string& value) {
   return value.empty() || value == "-1";
@@ -237,7 +233,7 @@ const Property* find_property(RecordKind kind, std::string_view word) {
 Status set_property(const Property& property, AccountingRecord& record, Op op,
                     const std::string& value) {
   if (op != Op::set && !property.list)
-    return bad(property.name + " takes =, not " + (op == Op::add ? "+=" : "-="));
+    return invalid(property.name + " takes =, not " + (op == Op::add ? "+=" : "-="));
   if (Status done = property.set(record, op, value); !done) {
     const std::string& message = done.error().message;
     return fail(done.error().code, message.starts_with(property.name + ":")

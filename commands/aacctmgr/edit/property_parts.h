@@ -11,7 +11,6 @@ namespace ares::aacctmgr {
 
 using Record = AccountingRecord;
 
-tl::unexpected<Error> bad(std::string message);
 // Whether the value clears the property.
 bool clears(const std::string& value);
 // Sets, adds or removes names. The list stays ascending.

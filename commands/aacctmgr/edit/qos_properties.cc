@@ -20,13 +20,13 @@ Status set_flags(Qos& qos, Op op, const std::string& value) {
         qos_flag_table().begin(), qos_flag_table().end(),
         [&](const QosFlagRow& one) { return cli::lower(one.name) == cli::lower(word); });
     if (row == qos_flag_table().end() && cli::lower(word) == "usagefactorsafe")
-      return bad(
+      return invalid(
           "UsageFactorSafe needs no flag: accounting: {enforce: safe} always counts with the "
           "usage factor");
     if (row == qos_flag_table().end()) {
       const std::string meant = config::suggestion(word, known);
-      return bad(quote(word) + " is no flag of a QOS" +
-                 (meant.empty() ? "; one of " + cli::join(known, ", ") : meant));
+      return invalid(quote(word) + " is no flag of a QOS" +
+                     (meant.empty() ? "; one of " + cli::join(known, ", ") : meant));
     }
     given |= static_cast<std::uint32_t>(row->flag);
   }
@@ -66,7 +66,7 @@ Status set_factor(std::uint32_t& factor, const std::string& value) {
   const auto whole = cli::parse_number(value.substr(0, dot), 1'000'000);
   const auto rest = cli::parse_number(digits, 999);
   if (!whole || !rest || !fits)
-    return bad(quote(value) + " is no factor with up to three digits behind the point");
+    return invalid(quote(value) + " is no factor with up to three digits behind the point");
   factor = static_cast<std::uint32_t>(*whole * kWhole + *rest);
   return {};
 }
@@ -88,15 +88,15 @@ Status set_length(std::optional<Seconds>& length, Seconds unit, const std::strin
   }
   if (value.find_first_not_of("0123456789") == std::string::npos) {
     const auto number = cli::parse_number(value, 100'000'000);
-    if (!number) return bad(quote(value) + " is too long a time");
+    if (!number) return invalid(quote(value) + " is too long a time");
     length = unit * static_cast<std::int64_t>(*number);
     return {};
   }
   const auto read = parse_time_limit(value);
   const bool zero = value.find_first_not_of("0:-") == std::string::npos;
   if (!read || value.front() == '-' || (!*read && !zero))
-    return bad(quote(value) + " is no length of time: a number of " +
-               (unit == Seconds{1} ? "seconds" : "minutes") + ", or as 1:30:00");
+    return invalid(quote(value) + " is no length of time: a number of " +
+                   (unit == Seconds{1} ? "seconds" : "minutes") + ", or as 1:30:00");
   length = read->value_or(Seconds{0});
   return {};
 }
@@ -145,7 +145,7 @@ std::vector<Property> preemption_rows() {
              const auto at =
                  std::find(kPreemptModeNames.begin(), kPreemptModeNames.end(), cli::lower(v));
              if (at == kPreemptModeNames.end())
-               return bad(quote(v) + " is none of cluster, off, requeue, cancel and suspend");
+               return invalid(quote(v) + " is none of cluster, off, requeue, cancel and suspend");
              mode = static_cast<PreemptMode>(at - kPreemptModeNames.begin());
              return {};
            },

@@ -13,10 +13,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<std::string> read(const std::string& path) {
   const auto all = [](std::istream& in) {
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -34,7 +30,7 @@ Result<std::string> read(const std::string& path) {
 }  // namespace
 
 Result<int> dump(Context& context, const Words& operands) {
-  if (operands.size() > 1) return bad("dump takes one file");
+  if (operands.size() > 1) return invalid("dump takes one file");
   const auto snapshot = context.records();
   if (!snapshot) return fail(snapshot.error());
   const std::string text = dump_text(*snapshot);
@@ -47,7 +43,7 @@ Result<int> dump(Context& context, const Words& operands) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
-  if (!out) return bad(path + ": cannot be written");
+  if (!out) return invalid(path + ": cannot be written");
   if (!context.flags.quiet)
     std::printf("%s: %zu records of cluster %s\n", path.c_str(), snapshot->records.size(),
                 printable(snapshot->cluster).c_str());
@@ -63,12 +59,12 @@ Result<int> load(Context& context, const Words& operands) {
     } else if (path.empty()) {
       path = word.starts_with("file=") ? word.substr(5) : word;
     } else {
-      return bad("unexpected " + quote(word) + " behind the file; only clean may follow");
+      return invalid("unexpected " + quote(word) + " behind the file; only clean may follow");
     }
   }
-  if (path.empty()) return bad("load: missing file operand (a file written by dump, or -)");
+  if (path.empty()) return invalid("load: missing file operand (a file written by dump, or -)");
   if (path == "-" && context.script)
-    return bad("standard input holds the commands here; name a file");
+    return invalid("standard input holds the commands here; name a file");
   const auto text = read(path);
   if (!text) return fail(text.error());
   const auto file = parse_tree(*text, path == "-" ? "standard input" : path);
@@ -79,7 +75,7 @@ Result<int> load(Context& context, const Words& operands) {
     std::fprintf(stderr, "aacctmgr: the file is of cluster %s, this one is %s\n",
                  printable(file->cluster).c_str(), printable(snapshot->cluster).c_str());
   if (path == "-" && !context.flags.immediate && !context.flags.dry_run)
-    return bad(
+    return invalid(
         "the file is read from standard input, so no question can be asked: add -i or --dry-run");
   return context.change(*snapshot, merged(snapshot->records, file->records, clean));
 }

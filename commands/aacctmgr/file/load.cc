@@ -26,15 +26,15 @@ class Reader {
   }
 
  private:
-  Status bad(int line, const std::string& why) const {
+  Status invalid(int line, const std::string& why) const {
     return fail(ErrorCode::invalid_argument, name_ + ":" + std::to_string(line) + ": " + why);
   }
   Status need(const Value& value, Value::Kind kind, int line, const std::string& what) const {
     if (value.kind == kind || (value.kind == Value::Kind::null && kind != Value::Kind::scalar))
       return {};
-    return bad(line, excerpt(what) + (kind == Value::Kind::map    ? " is a map: NAME: {...}"
-                                      : kind == Value::Kind::list ? " is a list"
-                                                                  : " is one value"));
+    return invalid(line, excerpt(what) + (kind == Value::Kind::map    ? " is a map: NAME: {...}"
+                                          : kind == Value::Kind::list ? " is a list"
+                                                                      : " is one value"));
   }
 
   Status top(const Value& tree) {
@@ -50,8 +50,8 @@ class Reader {
       else if (entry.key == "users")
         read = each(entry, [&](const Entry& one) { return user(one); });
       else
-        read = bad(entry.line,
-                   "unknown " + quote(entry.key) + "; there are cluster, qos, accounts and users");
+        read = invalid(entry.line, "unknown " + quote(entry.key) +
+                                       "; there are cluster, qos, accounts and users");
       if (!read) return read;
     }
     return {};
@@ -71,8 +71,8 @@ class Reader {
     if (!property || entry.key == "parent") {
       std::vector<std::string> names;
       for (const Property& one : properties(kind)) names.push_back(one.name);
-      return bad(entry.line, describe(key_of(record)) + ": unknown " + quote(entry.key) +
-                                 config::suggestion(entry.key, names));
+      return invalid(entry.line, describe(key_of(record)) + ": unknown " + quote(entry.key) +
+                                     config::suggestion(entry.key, names));
     }
     std::string value = entry.value.text;
     if (entry.value.kind == Value::Kind::list) {
@@ -86,17 +86,17 @@ class Reader {
       value = cli::join(items, ",");
     }
     if (has_control(value))
-      return bad(entry.line, excerpt(entry.key) + ": the value holds a control character");
+      return invalid(entry.line, excerpt(entry.key) + ": the value holds a control character");
     if (Status done = set_property(*property, record, Op::set, value); !done)
-      return bad(entry.line, describe(key_of(record)) + ": " + done.error().message);
+      return invalid(entry.line, describe(key_of(record)) + ": " + done.error().message);
     return {};
   }
 
   Status keep(AccountingRecord record, int line) {
     const RecordKey key = key_of(record);
     const bool has_user = key.kind == RecordKind::association || key.kind == RecordKind::wckey;
-    if (key.name.empty() || (has_user && key.user.empty())) return bad(line, "a name is empty");
-    if (snapshot_.records.find(key)) return bad(line, describe(key) + " is there twice");
+    if (key.name.empty() || (has_user && key.user.empty())) return invalid(line, "a name is empty");
+    if (snapshot_.records.find(key)) return invalid(line, describe(key) + " is there twice");
     snapshot_.records.set(key, std::move(record));
     return {};
   }
@@ -112,8 +112,8 @@ class Reader {
     blank.name = entry.key;
     blank.parent = parent;
     if (parent.empty() && entry.key != kRootAccount)
-      return bad(entry.line, "the one account at the top is root; " + excerpt(entry.key) +
-                                 " belongs below its accounts:");
+      return invalid(entry.line, "the one account at the top is root; " + excerpt(entry.key) +
+                                     " belongs below its accounts:");
     AccountingRecord record(std::move(blank));
     const Status read = each(entry, [&](const Entry& one) -> Status {
       if (one.key == "accounts")
@@ -146,7 +146,7 @@ class Reader {
       if (one.key == "user") blank.key.user = one.value.text;
       if (one.key == "partition") blank.key.partition = one.value.text;
     }
-    if (blank.key.user.empty()) return bad(item.line, "an entry of users: needs user: NAME");
+    if (blank.key.user.empty()) return invalid(item.line, "an entry of users: needs user: NAME");
     AccountingRecord record(std::move(blank));
     for (const Entry& one : item.entries) {
       if (one.key == "user" || one.key == "partition") continue;

@@ -14,10 +14,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 void put(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -74,7 +70,7 @@ Result<std::int64_t> month_begin(const std::string& text) {
   const std::chrono::year_month_day day{std::chrono::year(year), std::chrono::month(month),
                                         std::chrono::day(1)};
   if (read != 2 || !day.ok())
-    return bad("before=" + text + ": expected a month, such as before=2025-01");
+    return invalid("before=" + text + ": expected a month, such as before=2025-01");
   return Time(std::chrono::sys_days(day)).time_since_epoch().count();
 }
 
@@ -99,9 +95,9 @@ Result<int> show_archive(Context& context) {
 
 // Starts the archiving and waits until it ends.
 Result<int> run_archive(Context& context, const api::Archive& what) {
-  if (context.flags.read_only) return bad("nothing was done: --readonly was given");
+  if (context.flags.read_only) return invalid("nothing was done: --readonly was given");
   if (context.flags.dry_run)
-    return bad("an archive is not written or loaded for trial: --dry-run has no place here");
+    return invalid("an archive is not written or loaded for trial: --dry-run has no place here");
   api::Request request;
   *request.mutable_archive() = what;
   auto answer = context.call(request, cli::RetryPolicy::change);
@@ -191,7 +187,7 @@ Result<int> archive(Context& context, const Words& operands) {
   if (verb == "dump") {
     what.set_what(api::Archive::DUMP);
     if (operands.size() > 2 || (operands.size() == 2 && !operands[1].starts_with("before=")))
-      return bad("archive dump takes before=YYYY-MM and nothing else");
+      return invalid("archive dump takes before=YYYY-MM and nothing else");
     if (operands.size() == 2) {
       const auto before = month_begin(operands[1].substr(7));
       if (!before) return fail(before.error());
@@ -211,12 +207,13 @@ Result<int> archive(Context& context, const Words& operands) {
     return run_archive(context, what);
   }
   if (verb == "load") {
-    if (operands.size() != 2) return bad("archive load takes one file; archive show lists them");
+    if (operands.size() != 2)
+      return invalid("archive load takes one file; archive show lists them");
     what.set_what(api::Archive::LOAD);
     what.set_path(operands[1].starts_with("file=") ? operands[1].substr(5) : operands[1]);
     return run_archive(context, what);
   }
-  return bad("archive " + quote(verb) + "? show, dump or load");
+  return invalid("archive " + quote(verb) + "? show, dump or load");
 }
 
 }  // namespace ares::aacctmgr

@@ -10,10 +10,6 @@
 namespace ares::aacctmgr {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 // Words that control the listing, separated from the words that choose records.
 struct Switches {
   ListingOptions listing;
@@ -36,7 +32,7 @@ Result<Switches> take_switches(const Words& operands) {
       switches.format = word.substr(7);
     } else if (plain == "withdeleted" || plain == "withrawqoslevel" || plain == "wopinfo" ||
                plain == "woplimits" || plain == "onlydefaults" || plain == "withsubaccounts") {
-      return bad(excerpt(word) + " is not supported yet");
+      return invalid(excerpt(word) + " is not supported yet");
     } else {
       switches.rest.push_back(word);
     }
@@ -56,7 +52,7 @@ std::string format_of(const Context& context, Entity entity, const Switches& swi
 
 Result<int> show(Context& context, const Words& operands) {
   if (operands.empty())
-    return bad(
+    return invalid(
         "show what? account, user, association, qos, wckey, coordinator, cluster, tres, "
         "problem, transaction or runawayjobs");
   const auto entity = find_entity(operands.front());
@@ -65,7 +61,7 @@ Result<int> show(Context& context, const Words& operands) {
   if (!switches) return fail(switches.error());
   const auto line = parse_line(switches->rest);
   if (!line) return fail(line.error());
-  if (line->has_set) return bad("show takes no set; modify changes records");
+  if (line->has_set) return invalid("show takes no set; modify changes records");
   const auto where = where_of(*entity, *line);
   if (!where) return fail(where.error());
   const auto chosen = parse_fields(format_of(context, *entity, *switches));

@@ -9,10 +9,6 @@
 namespace ares::cli {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 bool requires_argument(const Option& option) {
   return !option.argument.empty() && !option.argument.starts_with('[');
 }
@@ -79,15 +75,15 @@ Result<const Option*> resolve_long(const OptionTable& table, const std::string& 
                                       [&](const Unsupported& row) { return row.name == name; });
   if (exact_row != table.unsupported.end() ||
       std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end())
-    return bad(unknown_long(table, name));
+    return invalid(unknown_long(table, name));
   const Abbreviated found = expand(table, name);
-  if (found.names.empty()) return bad(unknown_long(table, name));
+  if (found.names.empty()) return invalid(unknown_long(table, name));
   if (found.names.size() > 1) {
     std::string list;
     for (const std::string& one : found.names) list += (list.empty() ? "" : ", ") + one;
-    return bad("option --" + name + " is ambiguous: it may be " + list);
+    return invalid("option --" + name + " is ambiguous: it may be " + list);
   }
-  if (found.options.empty()) return bad(unknown_long(table, found.names.front().substr(2)));
+  if (found.options.empty()) return invalid(unknown_long(table, found.names.front().substr(2)));
   return found.options.front();
 }
 
@@ -134,7 +130,7 @@ class OptionParser {
     if (!found) return fail(found.error());
     const Option* option = *found;
     if (equals != std::string::npos) {
-      if (option->argument.empty()) return bad("--" + name + " takes no value");
+      if (option->argument.empty()) return invalid("--" + name + " takes no value");
       return add(*option, text.substr(equals + 1));
     }
     if (!requires_argument(*option)) return add(*option, "");
@@ -144,7 +140,7 @@ class OptionParser {
   Status take_letters(const std::string& word) {
     for (std::size_t i = 1; i < word.size(); ++i) {
       const Option* option = find_letter(table_, word[i]);
-      if (!option) return bad(unknown_letter(table_, word[i]));
+      if (!option) return invalid(unknown_letter(table_, word[i]));
       if (option->argument.empty()) {
         if (Status added = add(*option, ""); !added) return added;
         continue;
@@ -160,18 +156,18 @@ class OptionParser {
 
   Status take_next(const Option& option) {
     if (at_ == words_.size())
-      return bad(display_name(option) + " needs a value (" + option.argument + ")");
+      return invalid(display_name(option) + " needs a value (" + option.argument + ")");
     return add(option, words_[at_++]);
   }
 
   Status add(const Option& option, std::string value) {
     const std::string name = display_name(option);
     if (source_ == Source::directive && !option.directive)
-      return bad(name + " cannot stand in a script");
+      return invalid(name + " cannot stand in a script");
     if (!option.any_text && has_control(value))
-      return bad(name + ": the value holds a control character");
+      return invalid(name + ": the value holds a control character");
     if (!option.any_text && !is_utf8(value))
-      return bad(name + ": the value " + quote(value) + " is not valid UTF-8");
+      return invalid(name + ": the value " + quote(value) + " is not valid UTF-8");
     parsed_.given.push_back({&option, std::move(value), source_, where_});
     return {};
   }
@@ -219,9 +215,9 @@ Result<std::vector<GivenOption>> options_from_environment(const OptionTable& tab
       continue;
     }
     if (!option.any_text && has_control(value))
-      return bad(name + ": the value holds a control character");
+      return invalid(name + ": the value holds a control character");
     if (!option.any_text && !is_utf8(value))
-      return bad(name + ": the value " + quote(value) + " is not valid UTF-8");
+      return invalid(name + ": the value " + quote(value) + " is not valid UTF-8");
     given.push_back({&option, value, Source::environment, name + ": "});
   }
   return given;
@@ -244,8 +240,8 @@ Status apply_options(std::span<const GivenOption> given) {
                     one->option->name) != other->option->excludes.end();
       if (!contradicts) continue;
       if (other->source == one->source)
-        return bad(one->where + display_name(*one->option) + " and " +
-                   display_name(*other->option) + " are mutually exclusive; give one of them");
+        return invalid(one->where + display_name(*one->option) + " and " +
+                       display_name(*other->option) + " are mutually exclusive; give one of them");
       overridden = overridden || other->source > one->source;
     }
     if (overridden) continue;
@@ -274,7 +270,7 @@ std::function<Status(const std::string&)> set_list(std::vector<std::string>& lis
   return [&list](const std::string& value) -> Status {
     list.clear();
     for (std::string& piece : split(value, ',')) {
-      if (piece.empty()) return bad(quote(value) + " has an empty item");
+      if (piece.empty()) return invalid(quote(value) + " has an empty item");
       list.push_back(std::move(piece));
     }
     return {};

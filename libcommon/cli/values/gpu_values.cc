@@ -17,10 +17,6 @@ using AddList = Status (*)(List& list, const std::string& text);
 
 constexpr std::uint64_t kMaxCount = 1'000'000;
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 // A fraction in place of a count: 0.5 or a100:0.5.
 Status add_part(List& list, const std::string& type, const std::string& digits) {
   const auto part = parse_gpu_part(digits);
@@ -44,7 +40,7 @@ Status add_gpus(List& list, const std::string& text) {
       continue;
     }
     const auto count = parse_number(digits, kMaxCount);
-    if (!count || !typed_well) return bad(quote(item) + " is not [TYPE:]COUNT");
+    if (!count || !typed_well) return invalid(quote(item) + " is not [TYPE:]COUNT");
     if (*count == 0) continue;
     auto* gpu = list.Add();
     gpu->set_type(type);
@@ -61,7 +57,8 @@ Status add_mps(List& list, const std::string& rest) {
   const auto hundredths =
       parse_number(colon == std::string::npos ? rest : rest.substr(colon + 1), kOfOneGpu);
   if (!hundredths || *hundredths == 0 || type.find_first_of(":=") != std::string::npos)
-    return bad("mps:" + rest + " is not mps:[TYPE:]COUNT, with a count of 1 to 100 for one GPU");
+    return invalid("mps:" + rest +
+                   " is not mps:[TYPE:]COUNT, with a count of 1 to 100 for one GPU");
   auto* gpu = list.Add();
   gpu->set_type(type);
   if (*hundredths == kOfOneGpu)
@@ -73,7 +70,7 @@ Status add_mps(List& list, const std::string& rest) {
 
 // gpu, gpu:2, gpu:a100, gpu:a100:2, gpu:0.5, gpu:a100:0.5, mps:50
 Status add_gres(List& list, const std::string& text) {
-  if (text.empty()) return bad("empty; write gpu:COUNT or gpu:TYPE:COUNT");
+  if (text.empty()) return invalid("empty; write gpu:COUNT or gpu:TYPE:COUNT");
   for (std::string item : split(text, ',')) {
     if (item.starts_with("gres/")) item.erase(0, 5);
     const std::size_t colon = item.find(':');
@@ -83,16 +80,17 @@ Status add_gres(List& list, const std::string& text) {
       continue;
     }
     if (name == "shard")
-      return bad(
+      return invalid(
           "how many shards a GPU has is not known here; say a part of one GPU, such as gpu:0.25");
-    if (name != "gpu") return bad("the generic resource " + quote(name) + " is not supported yet");
+    if (name != "gpu")
+      return invalid("the generic resource " + quote(name) + " is not supported yet");
     std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
     // gpu:a100 means one GPU of that type.
     const std::string last = rest.substr(rest.rfind(':') + 1);
     const bool part = looks_like_part(last);
     if (!part && !parse_number(last, kMaxCount)) rest += ":1";
     if (Status added = add_gpus(list, rest); !added)
-      return part ? added : bad(quote(item) + " is not gpu[:TYPE][:COUNT]");
+      return part ? added : invalid(quote(item) + " is not gpu[:TYPE][:COUNT]");
   }
   return {};
 }
@@ -119,7 +117,7 @@ Status add_alternative(api::JobSpec& spec, const std::string& text, AddList add)
   const std::string gpus = text.substr(0, at);
   if (Status added = add(*alternative->mutable_gpus(), gpus); !added) return added;
   if (alternative->gpus().empty())
-    return bad(quote(text) + " asks for no GPU; each alternative must ask for some");
+    return invalid(quote(text) + " asks for no GPU; each alternative must ask for some");
   return {};
 }
 
@@ -130,7 +128,7 @@ Status set_list(api::JobSpec& spec, api::GpusPer per, const std::string& text, A
   if (spec.alternatives_per() == per) spec.clear_gpu_alternatives();
   if (text.find('|') == std::string::npos) {
     if (text.find('@') != std::string::npos)
-      return bad(quote(text) + ": a cost (@) is for one of several alternatives: A|B@1.5");
+      return invalid(quote(text) + ": a cost (@) is for one of several alternatives: A|B@1.5");
     return add(list, text);
   }
   spec.clear_gpu_alternatives();

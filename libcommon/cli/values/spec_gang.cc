@@ -7,10 +7,6 @@
 namespace ares::cli {
 namespace {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<std::uint32_t> members(const std::string& text) {
   const auto count = parse_integer(text, 1, kMaxGangSize);
   if (!count) return fail(count.error());
@@ -20,7 +16,7 @@ Result<std::uint32_t> members(const std::string& text) {
 }  // namespace
 
 Status set_gang(api::JobSpec& spec, const std::string& text) {
-  if (text.empty()) return bad("a gang needs a name");
+  if (text.empty()) return invalid("a gang needs a name");
   spec.mutable_gang()->set_name(text);
   return {};
 }

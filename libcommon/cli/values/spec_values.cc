@@ -25,12 +25,8 @@ namespace {
 constexpr std::uint64_t kMaxCount = 1'000'000'000;
 constexpr std::uint32_t kMaxNodes = 1'000'000;
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 tl::unexpected<Error> unsupported(const std::string& what) {
-  return bad(excerpt(what) + " is not supported yet");
+  return invalid(excerpt(what) + " is not supported yet");
 }
 
 // Limits are in whole minutes; a partial minute is rounded up.
@@ -47,13 +43,13 @@ Result<std::string> read_node_file(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   if (!file.eof() || std::filesystem::is_directory(path))
-    return bad("cannot read the list of nodes in the file " + quote(path));
+    return invalid("cannot read the list of nodes in the file " + quote(path));
   std::string list;
   for (const char c : text) list += c == '\n' || c == '\r' || c == '\t' || c == ' ' ? ',' : c;
   std::string joined;
   for (const std::string& name : cli::split_outside_brackets(list))
     if (!name.empty()) joined += (joined.empty() ? "" : ",") + name;
-  if (joined.empty()) return bad("the file " + quote(path) + " names no nodes");
+  if (joined.empty()) return invalid("the file " + quote(path) + " names no nodes");
   return joined;
 }
 
@@ -65,7 +61,7 @@ Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
   if (!named) return fail(named.error());
   const auto names = expand_hostlist(*named);
   if (!names) return fail(names.error());
-  if (names->empty()) return bad("the list is empty");
+  if (names->empty()) return invalid("the list is empty");
   list->Clear();
   std::set<std::string> seen;
   for (const std::string& name : *names)
@@ -77,8 +73,8 @@ Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
 Status set_node_counts(api::JobSpec& spec, const std::string& text) {
   const auto counts = parse_interval_set(text, kMaxNodes, kMaxNodeCountRanges);
   if (!counts || counts->front() == 0)
-    return bad("Node count specification invalid: " + quote(text) +
-               (counts ? ": 0 nodes are none" : ": " + counts.error().message));
+    return invalid("Node count specification invalid: " + quote(text) +
+                   (counts ? ": 0 nodes are none" : ": " + counts.error().message));
   spec.set_min_nodes(counts->front());
   spec.set_max_nodes(counts->back());
   spec.set_node_counts(format_interval_set(*counts));
@@ -113,7 +109,8 @@ Status set_nodes(api::JobSpec& spec, const std::string& text) {
   const auto high =
       dash == std::string::npos ? low : parse_count(std::string_view(text).substr(dash + 1));
   if (!low || !high || *low == 0 || *high < *low)
-    return bad("Node count specification invalid: " + quote(text) + "; write COUNT or LEAST-MOST");
+    return invalid("Node count specification invalid: " + quote(text) +
+                   "; write COUNT or LEAST-MOST");
   spec.set_min_nodes(static_cast<std::uint32_t>(*low));
   spec.set_max_nodes(static_cast<std::uint32_t>(*high));
   return {};
@@ -136,7 +133,7 @@ Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text) {
 Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text) {
   const auto amount = parse_memory(text);
   if (!amount) return fail(amount.error());
-  if (amount->value() == 0) return bad("\"0\": give the memory that comes with each GPU");
+  if (amount->value() == 0) return invalid("\"0\": give the memory that comes with each GPU");
   spec.set_memory_per_gpu(amount->value());
   return {};
 }
@@ -151,7 +148,7 @@ Status set_time_limit(api::JobSpec& spec, const std::string& text) {
 Status set_time_min(api::JobSpec& spec, const std::string& text) {
   const auto limit = parse_time_limit(text);
   if (!limit) return fail(limit.error());
-  if (!*limit) return bad(quote(text) + ": the least time must be a minute or more");
+  if (!*limit) return invalid(quote(text) + ": the least time must be a minute or more");
   spec.set_time_min(in_minutes(**limit).count());
   return {};
 }
@@ -163,12 +160,12 @@ Status set_array(api::JobSpec& spec, const std::string& given) {
   if (percent != std::string::npos) {
     const auto count = cli::parse_number(std::string_view(text).substr(percent + 1), kMaxCount);
     if (!count)
-      return bad(quote(text.substr(percent)) + " is no bound on running tasks; write %COUNT");
+      return invalid(quote(text.substr(percent)) + " is no bound on running tasks; write %COUNT");
     throttle = static_cast<std::uint32_t>(*count);
   }
   const auto tasks = parse_interval_set(std::string_view(text).substr(0, percent),
                                         TaskIndex::kNone - 1, kMaxArrayRanges);
-  if (!tasks) return bad("Invalid job array specification: " + tasks.error().message);
+  if (!tasks) return invalid("Invalid job array specification: " + tasks.error().message);
   spec.set_array(format_interval_set(*tasks));
   spec.set_array_throttle(throttle);
   return {};
@@ -191,7 +188,7 @@ Status set_deadline(api::JobSpec& spec, const std::string& text, Time now) {
 Status set_licenses(api::JobSpec& spec, const std::string& text) {
   const bool any = text.find('|') != std::string::npos;
   if (any && text.find(',') != std::string::npos)
-    return bad(
+    return invalid(
         "Invalid license specification: \",\" (all of them) and \"|\" (any) cannot be mixed");
   spec.clear_licenses();
   for (const std::string& item : split(text, any ? '|' : ',')) {
@@ -201,7 +198,8 @@ Status set_licenses(api::JobSpec& spec, const std::string& text) {
     const std::optional<std::uint64_t> count =
         colon == std::string::npos ? 1 : parse_number(item.substr(colon + 1), kMaxCount);
     if (name.empty() || !count || *count == 0)
-      return bad("Invalid license specification: " + quote(item) + " is not NAME or NAME:COUNT");
+      return invalid("Invalid license specification: " + quote(item) +
+                     " is not NAME or NAME:COUNT");
     auto* license = spec.add_licenses();
     license->set_name(name);
     license->set_count(static_cast<std::uint32_t>(*count));
@@ -231,30 +229,30 @@ Status set_reservations(api::JobSpec& spec, const std::string& text) {
   spec.clear_reservations();
   for (const std::string& name : cli::split(text, ','))
     if (!name.empty()) spec.add_reservations(name);
-  if (spec.reservations().empty()) return bad("name a reservation");
+  if (spec.reservations().empty()) return invalid("name a reservation");
   return {};
 }
 
 Status set_switches(api::JobSpec& spec, const std::string& text) {
   const std::size_t at = text.find('@');
   const auto count = cli::parse_number(std::string_view(text).substr(0, at), kMaxNodes);
-  if (!count) return bad(quote(text) + " is not COUNT or COUNT@TIME");
+  if (!count) return invalid(quote(text) + " is not COUNT or COUNT@TIME");
   spec.set_switches(static_cast<std::uint32_t>(*count));
   spec.clear_switches_wait();
   if (at == std::string::npos) return {};
   const auto wait = parse_time_limit(text.substr(at + 1));
   if (!wait) return fail(wait.error());
   if (!*wait)
-    return bad(quote(text) +
-               ": after @ stands a minute or more; without it the job waits as "
-               "long as it takes");
+    return invalid(quote(text) +
+                   ": after @ stands a minute or more; without it the job waits as "
+                   "long as it takes");
   spec.set_switches_wait((*wait)->count());
   return {};
 }
 
 Status set_segment(api::JobSpec& spec, const std::string& text) {
   const auto count = cli::parse_number(text, kMaxNodes);
-  if (!count) return bad(quote(text) + " is not a number of nodes");
+  if (!count) return invalid(quote(text) + " is not a number of nodes");
   spec.set_segment(static_cast<std::uint32_t>(*count));
   return {};
 }
@@ -269,8 +267,8 @@ Status set_gpu_topology(api::JobSpec& spec, const std::string& text) {
 Status set_min_nvlink(api::JobSpec& spec, const std::string& text) {
   const auto count = cli::parse_number(text, kMaxNvlinks);
   if (!count)
-    return bad(quote(text) + " is not a number of NVLinks from 0 to " +
-               std::to_string(kMaxNvlinks));
+    return invalid(quote(text) + " is not a number of NVLinks from 0 to " +
+                   std::to_string(kMaxNvlinks));
   spec.set_min_nvlink(static_cast<std::uint32_t>(*count));
   return {};
 }
@@ -313,14 +311,14 @@ Status set_warning_signal(api::JobSpec& spec, const std::string& text) {
 Status set_open_mode(api::JobSpec& spec, const std::string& text) {
   const std::string word = cli::lower(text);
   if (word != "append" && word != "a" && word != "truncate" && word != "t")
-    return bad(quote(text) + " is neither append nor truncate");
+    return invalid(quote(text) + " is neither append nor truncate");
   spec.set_append(word[0] == 'a');
   return {};
 }
 
 Status set_exclusive(api::JobSpec& spec, const std::string& text) {
   if (text == "mcs" || text == "topo") return unsupported("--exclusive=" + text);
-  if (!text.empty() && text != "user") return bad(quote(text) + ": write user, or nothing");
+  if (!text.empty() && text != "user") return invalid(quote(text) + ": write user, or nothing");
   spec.set_exclusive(text.empty());
   spec.set_exclusive_user(!text.empty());
   return {};
@@ -328,7 +326,7 @@ Status set_exclusive(api::JobSpec& spec, const std::string& text) {
 
 Status set_kill_on_invalid_dependency(api::JobSpec& spec, const std::string& text) {
   const std::string word = cli::lower(text);
-  if (word != "yes" && word != "no") return bad(quote(text) + " is neither yes nor no");
+  if (word != "yes" && word != "no") return invalid(quote(text) + " is neither yes nor no");
   spec.set_kill_on_invalid_dependency(word == "yes");
   return {};
 }
@@ -337,16 +335,16 @@ Status set_partitions(api::JobSpec& spec, const std::string& text) {
   spec.clear_partitions();
   for (const std::string& name : cli::split(text, ',')) {
     if (name.empty())
-      return bad("Invalid partition name specified: an empty name in " + quote(text));
+      return invalid("Invalid partition name specified: an empty name in " + quote(text));
     spec.add_partitions(name);
   }
-  if (spec.partitions().empty()) return bad("Invalid partition name specified: empty");
+  if (spec.partitions().empty()) return invalid("Invalid partition name specified: empty");
   return {};
 }
 
 Status set_requeue(api::JobSpec& spec, const std::string& text) {
   const std::string kind = lower(text);
-  if (!kind.empty() && kind != "expedite") return bad(quote(text) + " is not \"expedite\"");
+  if (!kind.empty() && kind != "expedite") return invalid(quote(text) + " is not \"expedite\"");
   spec.set_requeue(true);
   spec.set_expedite(!kind.empty());
   return {};

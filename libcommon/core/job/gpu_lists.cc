@@ -76,10 +76,6 @@ std::string text(const GpuList& list) {
   return text;
 }
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Status check_pair(const char* part_name, const GpuList& part, const char* whole_name,
                   const GpuList& whole) {
   if (part.empty() || whole.empty() || times(part, whole)) return {};
@@ -89,8 +85,8 @@ Status check_pair(const char* part_name, const GpuList& part, const char* whole_
                  [](const auto& a, const auto& b) { return a.first == b.first; });
   const std::string both =
       std::string(whole_name) + "=" + text(whole) + " and " + part_name + "=" + text(part);
-  return bad(both + (same_types ? " do not match: the first must be a multiple of the second"
-                                : " do not match: give the same types of GPUs in both"));
+  return invalid(both + (same_types ? " do not match: the first must be a multiple of the second"
+                                    : " do not match: give the same types of GPUs in both"));
 }
 
 std::string count_text(std::uint64_t count, const std::string& what) {
@@ -126,23 +122,23 @@ void keep_deciding_gpu_list(JobSpec& spec) {
 Status check_gpu_lists(const JobSpec& spec) {
   const GpuList &per_task = spec.gpus_per_task, &per_node = spec.gpus_per_node,
                 &total = spec.gpus_total;
-  if (per_task.size() > 1) return bad("GPUs for each task must be of one type");
+  if (per_task.size() > 1) return invalid("GPUs for each task must be of one type");
   if (!spec.gpu_alternatives.empty() || has_parts(spec)) return {};
   if (Status s = check_pair("--gpus-per-task", per_task, "--gpus-per-node", per_node); !s) return s;
   if (Status s = check_pair("--gpus-per-task", per_task, "--gpus", total); !s) return s;
   if (Status s = check_pair("--gpus-per-node", per_node, "--gpus", total); !s) return s;
   if (const auto tasks = times(per_task, total); tasks && *tasks != spec.tasks)
-    return bad(std::to_string(sum(total)) + " GPUs in total do not match " +
-               count_text(spec.tasks, "task") + " of " + std::to_string(sum(per_task)));
+    return invalid(std::to_string(sum(total)) + " GPUs in total do not match " +
+                   count_text(spec.tasks, "task") + " of " + std::to_string(sum(per_task)));
   if (const auto tasks = times(per_task, per_node); tasks && *tasks != spec.tasks_per_node)
-    return bad(std::to_string(sum(per_node)) + " GPUs a node do not match " +
-               count_text(spec.tasks_per_node, "task") + " a node of " +
-               std::to_string(sum(per_task)));
+    return invalid(std::to_string(sum(per_node)) + " GPUs a node do not match " +
+                   count_text(spec.tasks_per_node, "task") + " a node of " +
+                   std::to_string(sum(per_task)));
   if (const auto nodes = times(per_node, total);
       nodes && (*nodes != spec.min_nodes || *nodes != spec.max_nodes))
-    return bad(std::to_string(sum(total)) + " GPUs in total are " + count_text(*nodes, "node") +
-               " of " + std::to_string(sum(per_node)) +
-               "; this does not match the number of nodes (-N)");
+    return invalid(std::to_string(sum(total)) + " GPUs in total are " + count_text(*nodes, "node") +
+                   " of " + std::to_string(sum(per_node)) +
+                   "; this does not match the number of nodes (-N)");
   return {};
 }
 

@@ -46,10 +46,6 @@ constexpr TimeShare kShares[] = {
 constexpr std::size_t kMostAddress = 254;
 constexpr std::string_view kWebhook = "webhook:";
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 std::string upper(std::string_view text) {
   std::string out(text);
   for (char& c : out)
@@ -77,8 +73,8 @@ Status check_webhook_name(std::string_view name) {
     return letter_or_digit(c) || c == '.' || c == '_' || c == '-';
   });
   if (!name.empty() && plain) return {};
-  return bad(quote(name) + " is not the name of a webhook; write " + std::string(kWebhook) +
-             "NAME");
+  return invalid(quote(name) + " is not the name of a webhook; write " + std::string(kWebhook) +
+                 "NAME");
 }
 
 }  // namespace
@@ -90,20 +86,20 @@ Result<std::uint32_t> parse_mail_types(std::string_view text) {
     const std::string word = upper(item);
     const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const TypeName& t) { return t.name == word; });
-    if (item.empty()) return bad("an empty item in the list of mail types");
+    if (item.empty()) return invalid("an empty item in the list of mail types");
     if (row == std::end(kTypes)) {
-      return bad("unknown mail type " + quote(item) +
-                 "; use NONE, BEGIN, END, FAIL, REQUEUE, ALL, INVALID_DEPEND, TIME_LIMIT, "
-                 "TIME_LIMIT_90, TIME_LIMIT_80, TIME_LIMIT_50 or ARRAY_TASKS");
+      return invalid("unknown mail type " + quote(item) +
+                     "; use NONE, BEGIN, END, FAIL, REQUEUE, ALL, INVALID_DEPEND, TIME_LIMIT, "
+                     "TIME_LIMIT_90, TIME_LIMIT_80, TIME_LIMIT_50 or ARRAY_TASKS");
     }
     if (!row->refused.empty())
-      return bad("the mail type " + std::string(row->name) + " " + std::string(row->refused));
+      return invalid("the mail type " + std::string(row->name) + " " + std::string(row->refused));
     none = none || row->types == 0;
     types |= row->types;
     return {};
   });
   if (!read) return fail(read.error());
-  if (none && types != 0) return bad("the mail type NONE goes with no other");
+  if (none && types != 0) return invalid("the mail type NONE goes with no other");
   return types;
 }
 
@@ -119,19 +115,19 @@ std::string format_mail_types(std::uint32_t types) {
 
 Status check_mail_user(std::string_view address) {
   constexpr std::string_view kOthers = "._-+=%@";
-  if (address.empty()) return bad("the mail address is empty");
+  if (address.empty()) return invalid("the mail address is empty");
   if (address.size() > kMostAddress)
-    return bad("the mail address has " + std::to_string(address.size()) + " bytes; at most " +
-               std::to_string(kMostAddress) + " are allowed");
+    return invalid("the mail address has " + std::to_string(address.size()) + " bytes; at most " +
+                   std::to_string(kMostAddress) + " are allowed");
   return each_item(address, [&](std::string_view one) -> Status {
     if (one.starts_with(kWebhook)) return check_webhook_name(one.substr(kWebhook.size()));
-    if (one.empty()) return bad("an empty mail address in " + quote(address));
+    if (one.empty()) return invalid("an empty mail address in " + quote(address));
     if (!letter_or_digit(one.front()) && one.front() != '_')
-      return bad("the mail address " + quote(one) + " does not begin with a letter or digit");
+      return invalid("the mail address " + quote(one) + " does not begin with a letter or digit");
     for (const char c : one) {
       if (letter_or_digit(c) || kOthers.find(c) != std::string_view::npos) continue;
-      return bad("the mail address " + quote(one) + " holds " + quote(std::string_view(&c, 1)) +
-                 "; letters, digits and " + std::string(kOthers) + " are allowed");
+      return invalid("the mail address " + quote(one) + " holds " + quote(std::string_view(&c, 1)) +
+                     "; letters, digits and " + std::string(kOthers) + " are allowed");
     }
     return {};
   });

@@ -12,10 +12,6 @@ using Json = nlohmann::json;
 constexpr std::array<const char*, 3> kTls = {"required", "if_offered", "none"};
 constexpr std::array<const char*, 3> kKinds = {"delivered", "later", "refused"};
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 // Texts about jobs are checked when they are submitted, but older ones may hold any bytes.
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -159,7 +155,7 @@ Result<Message> message_from_json(std::string_view text) {
     message = read_webhook(from);
   else
     from.miss("kind");
-  if (!from.problem().empty()) return bad("the message cannot be read: " + from.problem());
+  if (!from.problem().empty()) return invalid("the message cannot be read: " + from.problem());
   return message;
 }
 
@@ -178,7 +174,7 @@ Result<Outcome> outcome_from_json(std::string_view text) {
   from.read("of_server", outcome.of_server);
   from.read("wait", wait);
   from.read("text", outcome.text);
-  if (!from.problem().empty()) return bad("the answer cannot be read: " + from.problem());
+  if (!from.problem().empty()) return invalid("the answer cannot be read: " + from.problem());
   outcome.wait = Seconds(std::max<std::int64_t>(wait, 0));
   return outcome;
 }

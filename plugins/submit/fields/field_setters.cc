@@ -13,10 +13,6 @@ using Spec = api::JobSpec;
 
 constexpr double kMemoryPerCpu = 9223372036854775808.0;
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 void keep_memory_of(Spec& spec, bool node) {
   if (node)
     spec.clear_memory_per_cpu();
@@ -60,7 +56,7 @@ Status set_memory(Spec& spec, const FieldValue& value) {
   if (is_unset(value)) return {};
   // Near it numbers of Lua that are no integers are 2048 apart.
   if (const auto* number = std::get_if<double>(&value); number && *number >= kMemoryPerCpu)
-    return bad("for memory of each CPU set min_mem_per_cpu");
+    return invalid("for memory of each CPU set min_mem_per_cpu");
   keep_memory_of(spec, true);
   return cli::set_memory_per_node(spec, text_of(value));
 }
@@ -88,7 +84,7 @@ Status set_requeue(Spec& spec, const FieldValue& value) {
   spec.clear_requeue();
   if (is_unset(value)) return {};
   const std::string text = text_of(value);
-  if (text != "0" && text != "1") return bad(quote(text) + " is neither 0 nor 1");
+  if (text != "0" && text != "1") return invalid(quote(text) + " is neither 0 nor 1");
   spec.set_requeue(text == "1");
   return {};
 }
@@ -96,7 +92,7 @@ Status set_requeue(Spec& spec, const FieldValue& value) {
 Status set_shared(Spec& spec, const FieldValue& value) {
   const std::string text = is_unset(value) ? "1" : text_of(value);
   if (text != "0" && text != "1" && text != "2")
-    return bad(quote(text) + " is none of slurm.JOB_SHARED_NONE, _OK and _USER");
+    return invalid(quote(text) + " is none of slurm.JOB_SHARED_NONE, _OK and _USER");
   spec.set_exclusive(text == "0");
   spec.set_exclusive_user(text == "2");
   return {};
@@ -104,8 +100,8 @@ Status set_shared(Spec& spec, const FieldValue& value) {
 
 Status set_path(std::string* path, const FieldValue& value, bool is_absolute) {
   const std::string text = is_unset(value) ? "" : text_of(value);
-  if (has_control(text)) return bad("it holds a control character");
-  if (is_absolute && !text.starts_with('/')) return bad(quote(text) + " is no absolute path");
+  if (has_control(text)) return invalid("it holds a control character");
+  if (is_absolute && !text.starts_with('/')) return invalid(quote(text) + " is no absolute path");
   *path = text;
   return {};
 }
@@ -114,7 +110,7 @@ Result<std::string> gpus_alone(const FieldValue& value) {
   std::string text = without_prefix(text_of(value));
   if (text == "gpu") return std::string("1");
   if (!text.starts_with("gpu:") && !text.starts_with("gpu="))
-    return bad(quote(text_of(value)) + " is not gres/gpu:[TYPE:]COUNT");
+    return invalid(quote(text_of(value)) + " is not gres/gpu:[TYPE:]COUNT");
   return text.substr(4);
 }
 

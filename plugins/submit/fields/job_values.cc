@@ -9,14 +9,6 @@
 #include "submit/fields/job_fields.h"
 
 namespace ares::submit {
-namespace {
-
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
-}  // namespace
-
 FieldValues values_of(const api::JobSpec& spec) {
   FieldValues values;
   for (const JobField& field : job_fields()) values[field.name] = field.get(spec);
@@ -50,9 +42,9 @@ bool is_no_value(const std::string& name, const FieldValue& value) {
 Status set_field(api::JobSpec& spec, const JobField* field, const std::string& name,
                  const FieldValue& given) {
   const FieldValue value = is_no_value(name, given) ? FieldValue() : given;
-  if (!field || !field->set) return bad("job_desc." + name + " cannot be set");
+  if (!field || !field->set) return invalid("job_desc." + name + " cannot be set");
   if (const Status good = field->set(spec, value); !good)
-    return bad("job_desc." + name + ": " + good.error().message);
+    return invalid("job_desc." + name + ": " + good.error().message);
   return {};
 }
 
@@ -157,7 +149,7 @@ Result<std::string> changed_environment(const std::string& environment,
   for (const auto& [name, value] : changes)
     if (name.empty() || name.find('=') != std::string::npos ||
         name.find('\0') != std::string::npos || text_of(value).find('\0') != std::string::npos)
-      return bad("job_desc.environment: " + quote(name) + " cannot be a variable");
+      return invalid("job_desc.environment: " + quote(name) + " cannot be a variable");
   const bool ends = environment.empty() || environment.back() == '\0';
   std::string out;
   const auto add = [&](const std::string& entry) {
