@@ -16,6 +16,11 @@ inline constexpr Seconds kLongestWait{60};
 // Sent to callers that are refused because the engine is overloaded.
 inline constexpr std::uint32_t kRetryAfterMs = 200;
 
+inline Error unknown_request() {
+  return {ErrorCode::invalid_argument,
+          "this controller does not know that request; is the command newer than it?"};
+}
+
 inline api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
   api::Response response;
   response.mutable_failure()->set_code(static_cast<std::int32_t>(error.code));

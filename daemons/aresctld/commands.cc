@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "aresctld/account_commands.h"
+#include "aresctld/answers.h"
 #include "aresctld/reservation_commands.h"
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
@@ -310,44 +311,6 @@ Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
 
 }  // namespace
 
-bool is_mutating(const api::Request& request) {
-  switch (request.body_case()) {
-    case api::Request::kSubmit:
-    case api::Request::kSubmitMany:
-    case api::Request::kCancel:
-    case api::Request::kJobAction:
-    case api::Request::kUpdateNode:
-    case api::Request::kRebootNodes:
-    case api::Request::kDeleteNodes:
-    case api::Request::kUpdatePartition:
-    case api::Request::kCreateReservation:
-    case api::Request::kUpdateReservation:
-    case api::Request::kDeleteReservations:
-    case api::Request::kChangeAccounting:
-    case api::Request::kResetUsage: return true;
-    default: return false;
-  }
-}
-
-std::string_view verb_of(const api::Request& request) {
-  switch (request.body_case()) {
-    case api::Request::kSubmit: return "submit";
-    case api::Request::kSubmitMany: return "submit many";
-    case api::Request::kCancel: return "cancel";
-    case api::Request::kJobAction: return "update jobs";
-    case api::Request::kUpdateNode: return "update nodes";
-    case api::Request::kRebootNodes: return "reboot nodes";
-    case api::Request::kDeleteNodes: return "delete nodes";
-    case api::Request::kUpdatePartition: return "update partitions";
-    case api::Request::kCreateReservation: return "create reservation";
-    case api::Request::kUpdateReservation: return "update reservation";
-    case api::Request::kDeleteReservations: return "delete reservation";
-    case api::Request::kChangeAccounting: return "change accounting";
-    case api::Request::kResetUsage: return "reset usage";
-    default: return "read";
-  }
-}
-
 Result<UserBody> to_command(const Principal& caller, const Policy& policy,
                             const api::Request& request, Identity& identity) {
   switch (request.body_case()) {
@@ -360,9 +323,6 @@ Result<UserBody> to_command(const Principal& caller, const Policy& policy,
     case api::Request::kCancel: {
       auto jobs = to_selector(request.cancel().jobs(), identity);
       if (!jobs) return fail(jobs.error());
-      if (request.cancel().signal() < 0 || request.cancel().signal() > 64)
-        return fail(ErrorCode::invalid_argument,
-                    "there is no signal " + std::to_string(request.cancel().signal()));
       Cancel cancel;
       cancel.jobs = std::move(*jobs);
       cancel.signal = request.cancel().signal();
@@ -383,9 +343,7 @@ Result<UserBody> to_command(const Principal& caller, const Policy& policy,
       return to_delete_reservations(request.delete_reservations());
     case api::Request::kChangeAccounting: return to_change_accounting(request.change_accounting());
     case api::Request::kResetUsage: return to_reset_usage(request.reset_usage());
-    default:
-      return fail(ErrorCode::invalid_argument,
-                  "this controller does not know that request; is the command newer than it?");
+    default: return fail(unknown_request());
   }
 }
 

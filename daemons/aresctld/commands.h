@@ -10,9 +10,6 @@
 
 namespace ares::aresctld {
 
-// Whether this kind of request changes state and therefore goes through the engine.
-bool is_mutating(const api::Request& request);
-
 // invalid_argument with a text for the user where the request is malformed.
 Result<UserBody> to_command(const Principal& caller, const Policy& policy,
                             const api::Request& request, Identity& identity);
@@ -20,8 +17,5 @@ Result<UserBody> to_command(const Principal& caller, const Policy& policy,
 // The job that a submission asks for, its identity taken from the caller.
 Result<Submit> to_submission(const Principal& caller, const Policy& policy,
                              const api::Submit& from);
-
-// "submit", "cancel": for logs.
-std::string_view verb_of(const api::Request& request);
 
 }  // namespace ares::aresctld

@@ -47,6 +47,11 @@ constexpr std::size_t kAccountingThreads = 4;
 constexpr QueryPool::Bounds kAccountingBounds{
     .waiting = 256, .waiting_per_user = 16, .running_per_user = kAccountingThreads / 2};
 
+// Answers that take CPU time, such as why a job waits. One user's leave threads to others.
+constexpr std::size_t kQueryThreads = 2;
+constexpr QueryPool::Bounds kQueryBounds{
+    .waiting = 256, .waiting_per_user = 16, .running_per_user = kQueryThreads / 2};
+
 // Calls of submit hooks. One user's slow ones leave threads to others.
 constexpr std::size_t kHookThreads = 4;
 constexpr QueryPool::Bounds kHookBounds{
@@ -283,7 +288,8 @@ Status Controller::run() {
                                 return heard ? heard->use.steps : std::vector<StepRecord>();
                               });
   RollupWorker rollup_worker(pg_options(*config), clock);
-  QueryPool pool(kAccountingThreads, kAccountingBounds);
+  QueryPool database_queries(kAccountingThreads, kAccountingBounds);
+  QueryPool queries(kQueryThreads, kQueryBounds);
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
   store::OutputReader stored_output(pg_options(*config), kAccountingThreads);
   Archiver archiver(pg_options(*config), config_holder, clock);
@@ -366,7 +372,8 @@ Status Controller::run() {
        views,
        nodes,
        job_waiters,
-       pool,
+       queries,
+       database_queries,
        hook_calls,
        submit_hooks,
        config_holder,
@@ -419,7 +426,8 @@ Status Controller::run() {
   output.stop();
   server.stop();
   nodes.stop();
-  pool.stop();
+  queries.stop();
+  database_queries.stop();
   hook_calls.stop();
   rollup_worker.stop();
   archiver.stop();

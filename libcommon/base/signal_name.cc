@@ -9,17 +9,11 @@
 #include "base/printable.h"
 
 namespace ares {
-namespace {
-
-constexpr int kLastSignal = 64;  // real-time signals have numbers only
-
-}  // namespace
-
 Result<int> parse_signal(std::string_view text) {
   int number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && rest == end && number > 0 && number <= kLastSignal) return number;
+  if (error == std::errc{} && rest == end && number > 0 && number <= kMaxSignal) return number;
 
   std::string name(text);
   std::transform(name.begin(), name.end(), name.begin(),

@@ -8,6 +8,9 @@
 
 namespace ares {
 
+// The highest number of a signal; those from 34 on, for real time, have no names.
+inline constexpr int kMaxSignal = 64;
+
 // invalid_argument unless it names a signal of this machine; upper and lower case are the same.
 Result<int> parse_signal(std::string_view text);
 

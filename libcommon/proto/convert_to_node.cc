@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/signal_name.h"
 #include "proto/api_reader.h"
 #include "proto/convert.h"
 #include "proto/convert_node.h"
@@ -183,7 +184,7 @@ void put(const Signal& body, api::NodeDown* message) {
 void get(Reader& read, const api::Signal& in, Signal& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.lsn = Lsn(in.lsn());
-  if (in.signal() < 1 || in.signal() > 64) read.reject("signal", "is not one from 1 to 64");
+  if (in.signal() < 1 || in.signal() > kMaxSignal) read.reject("signal", "is not one from 1 to 64");
   out.signal = in.signal();
   out.batch_only = in.batch_only();
 }
@@ -201,7 +202,7 @@ void get(Reader& read, const api::SignalStep& in, SignalStep& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.lsn = Lsn(in.lsn());
   out.step = in.step();
-  if (in.signal() < 0 || in.signal() > 64) read.reject("signal", "is not one from 0 to 64");
+  if (in.signal() < 0 || in.signal() > kMaxSignal) read.reject("signal", "is not one from 0 to 64");
   out.signal = in.signal();
   out.by = UserId(in.by());
 }

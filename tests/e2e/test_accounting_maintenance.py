@@ -1,4 +1,4 @@
-# Tests: archive_fields, archiver, purge_worker, aresctld/accounting/maintenance, aacctmgr/show/maintenance
+# Tests: archive_fields, archiver, purge_worker, aresctld/accounting/maintenance, aacctmgr/show/maintenance, ingress_accounting
 """Maintenance of accounting: runaway jobs, transactions, archives and the reports replica."""
 
 import json

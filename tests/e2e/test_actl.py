@@ -1,5 +1,5 @@
-# Tests: act, actl/interact, actl/lines, actl/names, actl/show, asub/manual, describe_cluster, actl/errors, show_topology
-# Tests: describe_job, write, ingress_jobs
+# Tests: act, actl/interact, actl/lines, actl/names, actl/show, asub/manual, describe_cluster, show_topology
+# Tests: describe_job, write, ingress_jobs, ingress_answers
 """actl: show, write batch_script, commands from a pipe and from a terminal."""
 
 import json

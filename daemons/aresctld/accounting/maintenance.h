@@ -34,13 +34,12 @@ class AccountingMaintenance {
         rollup_worker_(rollup_worker),
         archiver_(archiver) {}
 
-  // All return unavailable while the database is unreachable, and permission_denied.
-  Result<api::RunawayJobs> runaways(const Principal& caller, const Policy& policy,
-                                    const api::Runaways& request, Time now);
+  // All return unavailable while the database is unreachable. Who may call which one: Ingress.
+  Result<api::RunawayJobs> runaways(const Principal& caller, const api::Runaways& request,
+                                    Time now);
   Result<api::Transactions> transactions(const api::ListTransactions& request);
   Result<api::NodeEvents> node_events(const api::ListNodeEvents& request);
-  Result<api::Archived> archive(const Principal& caller, const Policy& policy,
-                                const api::Archive& request);
+  Result<api::Archived> archive(const api::Archive& request);
 
  private:
   store::PgOptions database_;

@@ -5,7 +5,6 @@
 
 #include "base/saturating.h"
 #include "core/accounts/usage/usage_recount.h"
-#include "core/job/decide/privileges.h"
 #include "model/job/gpu_part.h"
 #include "proto/request_digest.h"
 #include "store/accounting/usage_records.h"
@@ -56,9 +55,6 @@ api::UsageRebuilt answer(const core::UsageRecount::Outcome& outcome, std::uint64
 
 void UsageRebuilder::rebuild(const Principal& caller, const Policy& policy,
                              const api::Request& request, const OnDone& done) {
-  if (!core::is_operator(policy, caller.uid))
-    return done(fail(ErrorCode::permission_denied,
-                     "only operators and administrators may recompute usage"));
   // Only one rebuild at a time: two would apply the same corrections twice.
   if (busy_.exchange(true))
     return done(fail(ErrorCode::unavailable, "usage is already being recomputed: try later"));

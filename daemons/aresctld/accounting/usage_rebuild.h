@@ -29,7 +29,7 @@ class UsageRebuilder {
       : database_(std::move(database)), views_(views), engine_(engine), clock_(clock) {}
 
   // Calls back on this thread, or on the engine thread once the corrections are durable.
-  // permission_denied; unavailable while the database is unreachable or another rebuild runs;
+  // unavailable while the database is unreachable or another rebuild runs;
   // failed_precondition if records are missing.
   void rebuild(const Principal& caller, const Policy& policy, const api::Request& request,
                const OnDone& done);

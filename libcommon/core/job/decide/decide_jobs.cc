@@ -1,12 +1,11 @@
 // Cancel, signal, hold, release and requeue.
+#include "base/signal_name.h"
 #include "core/cluster/dead_node.h"
 #include "core/job/decide/bulk_action.h"
 #include "core/job/transitions.h"
 
 namespace ares::core {
 namespace {
-
-constexpr std::int32_t kMaxSignal = 64;
 
 // Why the table does not accept the event; a text for the user.
 std::string remark(JobState from, JobEvent event) {
