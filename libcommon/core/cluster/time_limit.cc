@@ -16,11 +16,10 @@ std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition)
 }
 
 std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
-                                const Partition& partition, Time now) {
-  const auto limit =
-      limit_within_reservations(state, job.spec->reservations, time_limit_of(job, partition), now);
+                                std::optional<Seconds> limit, Time now) {
+  const auto within = limit_within_reservations(state, job.spec->reservations, limit, now);
   const auto left = time_left(job, now);
-  return left ? std::min(limit.value_or(*left), *left) : limit;
+  return left ? std::min(within.value_or(*left), *left) : within;
 }
 
 }  // namespace ares::core

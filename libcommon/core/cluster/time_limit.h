@@ -13,8 +13,13 @@ namespace ares::core {
 // The job's limit as requested or modified, else the partition's default. nullopt = unlimited.
 std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition);
 
-// The limit if it starts now, cut by its deadline and its reservation's end. nullopt = unlimited.
+// The limit that it gets if it starts now: `limit`, which it has in the partition, cut by its deadline
+// and the end of its reservation. nullopt = unlimited.
 std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
-                                const Partition& partition, Time now);
+                                std::optional<Seconds> limit, Time now);
+inline std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
+                                       const Partition& partition, Time now) {
+  return limit_at(state, job, time_limit_of(job, partition), now);
+}
 
 }  // namespace ares::core

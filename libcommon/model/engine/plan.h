@@ -2,6 +2,7 @@
 // Made by plan() on the scheduler thread from an immutable state; checked again by the engine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ struct Plan {
   std::vector<Accruing> accruing;
   PendingInfos pending;
   std::optional<Time> wake;  // earliest time at which the passage of time alone changes the outcome
+
+  void wake_by(Time time) { wake = std::min(wake.value_or(time), time); }
 };
 
 }  // namespace ares

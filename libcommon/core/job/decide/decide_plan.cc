@@ -15,6 +15,7 @@
 #include "core/cluster/reservation_access.h"
 #include "core/cluster/resume_conflict.h"
 #include "core/cluster/spare_nodes.h"
+#include "core/cluster/time_limit.h"
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/gpu_part_checks.h"
 #include "core/job/decide/decision_context.h"
@@ -281,10 +282,7 @@ class Check {
 
   // The plan is a moment old, so a little less time may be left until the deadline.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
-    const std::optional<Seconds> left = time_left(job, q_.now);
-    const auto requested =
-        limit_within_reservations(q_.state, job.spec->reservations, start.time_limit, q_.now);
-    return left ? std::min(requested.value_or(*left), *left) : requested;
+    return limit_at(q_.state, job, start.time_limit, q_.now);
   }
 
   bool may_start(const Job& job) const {

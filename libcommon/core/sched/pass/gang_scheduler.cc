@@ -117,8 +117,7 @@ PendingPtr GangScheduler::consider(Queued& queued) {
 
 void GangScheduler::evaluate(const Queued& leader, GangEntry& entry) {
   GangAdmissionStatus admission = admit_gang(p_.state, p_.use, *leader.entry.job, p_.now);
-  if (admission.wake)
-    p_.plan.wake = std::min(p_.plan.wake.value_or(*admission.wake), *admission.wake);
+  if (admission.wake) p_.plan.wake_by(*admission.wake);
   if (!admission.refused.empty()) {
     if (waits_for_limits(admission)) {
       entry.gang = admission.gang;
@@ -146,13 +145,9 @@ std::vector<GangScheduler::Member> GangScheduler::members_of(const Gang& gang) {
     Member member{job, p_.state.partitions.find(job->spec->partitions.front()), nullptr, {}};
     const auto relaxed_at = relaxed_from(*job);
     const bool relaxed = relaxed_at && *relaxed_at <= p_.now;
-    if (relaxed_at && !relaxed)
-      p_.plan.wake = std::min(p_.plan.wake.value_or(*relaxed_at), *relaxed_at);
+    if (relaxed_at && !relaxed) p_.plan.wake_by(*relaxed_at);
     member.job_class = &p_.job_classes.of({job, member.partition, 0}, p_.index, relaxed);
-    const auto asked = limit_within_reservations(p_.state, job->spec->reservations,
-                                                 time_limit_of(*job, *member.partition), p_.now);
-    const auto left = time_left(*job, p_.now);
-    member.limit = left ? std::min(asked.value_or(*left), *left) : asked;
+    member.limit = limit_at(p_.state, *job, *member.partition, p_.now);
     members.push_back(member);
   }
   std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
@@ -265,9 +260,7 @@ bool GangScheduler::over_limits(GangEntry& entry, const Placements* placements) 
       entry.refusal = PendingInfo{
           Reason::limit, "job " + job_text(member.job->key) + ": " + over->text, std::nullopt, {}};
       entry.refusal->limit = std::move(over->name);
-      if (over->varies_with_time)
-        p_.plan.wake = std::min(p_.plan.wake.value_or(p_.now + kLimitRecheckPeriod),
-                                p_.now + kLimitRecheckPeriod);
+      if (over->varies_with_time) p_.plan.wake_by(p_.now + kLimitRecheckPeriod);
     }
     p_.use.start(spec, *member.partition, member.limit, known);
   }

@@ -7,6 +7,7 @@
 
 #include "core/cluster/reservation_access.h"
 #include "core/cluster/spare_nodes.h"
+#include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
@@ -70,13 +71,11 @@ Plan Planner::Pass::run() {
   preempt_late();
   estimate();
   publish_choices();
-  if (const auto change = preemptor_.wake())
-    plan_.wake = std::min(plan_.wake.value_or(*change), *change);
+  if (const auto change = preemptor_.wake()) plan_.wake_by(*change);
   plan_.pending = memory_.reasons;
-  if (const auto change = index_.reservations().next_change(now_))
-    plan_.wake = std::min(plan_.wake.value_or(*change), *change);
+  if (const auto change = index_.reservations().next_change(now_)) plan_.wake_by(*change);
   if (const auto change = memory_.ranking.changes_at(); change && !memory_.queue.empty())
-    plan_.wake = std::min(plan_.wake.value_or(*change), *change);
+    plan_.wake_by(*change);
   return std::move(plan_);
 }
 
@@ -224,7 +223,7 @@ void Planner::Pass::consider_with_checks(Queued& queued) {
                         : start_one(queued, entry.job->key.task, job_class)))
     return;
   if (refusal_) return block(queued, job_class);
-  if (relaxed_at && !relaxed) plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
+  if (relaxed_at && !relaxed) plan_.wake_by(*relaxed_at);
   if (entry.job->array && throttle_allowance(state_, *entry.job, array_starts_) == 0)
     set_reason(queued, make_info(Reason::job_array_task_limit, kThrottled));
   else if (!licenses_.choose(*entry.job->spec))
@@ -237,7 +236,7 @@ bool Planner::Pass::may_start(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   if (started_.contains(entry.job->key)) return false;
   const Admission admission = admit(state_, use_, entry, array_starts_, now_);
-  if (admission.wake) plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
+  if (admission.wake) plan_.wake_by(*admission.wake);
   if (admission.refused) {
     if (admission.refused->reason == Reason::limit && !admission.wake) keep_limits(queued);
     set_reason(queued, std::make_shared<const PendingInfo>(*admission.refused));
@@ -341,8 +340,7 @@ bool Planner::Pass::within_limits(const QueueEntry& entry, const StartTerms& ter
   info.limit = std::move(over->name);
   refusal_ = std::make_shared<const PendingInfo>(std::move(info));
   if (over->varies_with_time)
-    plan_.wake =
-        std::min(plan_.wake.value_or(now_ + kLimitRecheckPeriod), now_ + kLimitRecheckPeriod);
+    plan_.wake_by(now_ + kLimitRecheckPeriod);
   else
     use_.set_aside_headroom({{entry.job->spec.get(), entry.partition, terms.limit, allocated_tres}},
                             "job " + job_text(entry.job->key), std::nullopt);
@@ -361,10 +359,7 @@ bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Sta
 
 std::optional<Seconds> Planner::Pass::limit_now(const Queued& queued) const {
   if (queued.is_static) return queued.limit;
-  const auto left = time_left(*queued.entry.job, now_);
-  const auto asked =
-      limit_within_reservations(state_, queued.entry.job->spec->reservations, queued.limit, now_);
-  return left ? std::min(asked.value_or(*left), *left) : asked;
+  return limit_at(state_, *queued.entry.job, queued.limit, now_);
 }
 
 std::optional<Placement> Planner::Pass::place(const JobSpec& spec, JobClass& job_class,

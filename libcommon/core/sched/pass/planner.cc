@@ -33,7 +33,7 @@ void Planner::Memory::look_at_ages(const Policy& policy, Time now, Plan& plan) {
     plan.accruing = new_accruals(seen, policy, ages, now, &sums);
   if (queue.entries().empty()) return;
   const Time next = accrual_time(policy, now) + std::max(rules_of(policy).calc_period, Seconds(1));
-  plan.wake = std::min(plan.wake.value_or(next), next);
+  plan.wake_by(next);
 }
 
 Planner::Planner() = default;
