@@ -133,9 +133,8 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
   for (const WorkJob& job : pods.jobs) ++counts[job.spec_index];
   WorkloadHistogram workload;
   for (std::size_t spec_index = 0; spec_index < counts.size(); ++spec_index)
-    workload.add(
-        workload_class_of(make_amounts(pods.specs[spec_index], all, index), index.stride()),
-        counts[spec_index]);
+    workload.add(workload_class_of(make_amounts(pods.specs[spec_index], all, index)),
+                 counts[spec_index]);
   workload.settle();
   index.set_workload(&workload);
 

@@ -174,6 +174,9 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
       .add("MaxNodes",
            partition.has_max_nodes() ? std::to_string(partition.max_nodes()) : "UNLIMITED")
       .count("MinNodes", partition.min_nodes())
+      .add("MaxCPUsPerNode", partition.has_max_cpus_per_node()
+                                 ? std::to_string(partition.max_cpus_per_node())
+                                 : "UNLIMITED")
       .end_line();
   lines.count("PriorityTier", partition.tier())
       .count("PriorityJobFactor", partition.priority())

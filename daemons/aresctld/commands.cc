@@ -292,6 +292,7 @@ Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
   if (values.has_max_time()) to.max_time = Seconds(values.max_time());
   if (values.has_default_time()) to.default_time = Seconds(values.default_time());
   if (values.has_max_nodes()) to.max_nodes = values.max_nodes();
+  if (values.has_max_cpus_per_node()) to.max_cpus_per_node = values.max_cpus_per_node();
   to.min_nodes = values.min_nodes();
   to.default_memory_per_cpu = Bytes(values.default_memory_per_cpu());
   to.exclusive = values.exclusive();

@@ -94,6 +94,11 @@ Type<std::string> image_type() {
           }};
 }
 
+Result<std::optional<std::uint32_t>> cpus_or_unlimited(const Value& value) {
+  if (value.kind == Value::Kind::scalar && value.text == "0") return 0;
+  return bound_type().parse(value);
+}
+
 Type<std::string> network_name_type() {
   const auto name = name_type();
   return {"name of a topology", name.parse, name.print};
@@ -124,6 +129,15 @@ std::vector<Field<Partition>> partition_fields() {
                                                     }},
                        "Time limit of jobs that ask for none. When not given: max_time."),
       field<Partition>("max_nodes", &Partition::max_nodes, bound_type(), "Most nodes for one job."),
+      field<Partition>(
+          "max_cpus_per_node", &Partition::max_cpus_per_node,
+          Type<std::optional<std::uint32_t>>{"count | UNLIMITED", cpus_or_unlimited,
+                                             [](const std::optional<std::uint32_t>& most) {
+                                               return most ? std::to_string(*most) : std::string();
+                                             }},
+          "Most CPUs of each of its nodes that its jobs get together; other "
+          "partitions with the same nodes get the rest. 0: no job can start. When not "
+          "given: all CPUs."),
       field<Partition>("min_nodes", &Partition::min_nodes, count_type(1),
                        "Fewest nodes for one job."),
       field<Partition>("default_memory_per_cpu", &Partition::default_memory_per_cpu, memory_type(),

@@ -183,6 +183,7 @@ void put(const Partition& from, storage::Partition& to) {
   to.set_preempt_mode(number(from.preempt_mode));
   to.set_qos(from.qos);
   to.set_container_image(from.container_image);
+  if (from.max_cpus_per_node) to.set_max_cpus_per_node(*from.max_cpus_per_node);
   to.set_own_billing(from.billing_weights.has_value());
   if (from.billing_weights)
     for (const auto& [tres, weight] : *from.billing_weights) {
@@ -217,6 +218,7 @@ Partition get(const storage::Partition& from, DecodeErrors& errors) {
       errors.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a partition");
   to.qos = from.qos();
   to.container_image = from.container_image();
+  if (from.has_max_cpus_per_node()) to.max_cpus_per_node = from.max_cpus_per_node();
   if (from.own_billing()) {
     to.billing_weights.emplace();
     for (const storage::TresAmount& one : from.billing_weights())

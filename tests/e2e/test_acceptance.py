@@ -24,6 +24,7 @@ partitions:
   - {{name: high, nodes: "n[1-4]", default_memory_per_cpu: 500M, tier: 5}}
   - {{name: p1, nodes: "n[1-4]", default_memory_per_cpu: 500M, max_nodes: 1}}
   - {{name: p2, nodes: "n[1-4]", default_memory_per_cpu: 500M, max_nodes: 2}}
+  - {{name: half, nodes: "n[1-4]", default_memory_per_cpu: 500M, max_cpus_per_node: 2}}
 """
 TOPOLOGY = """
 topologies:
@@ -141,3 +142,24 @@ def test_ac117_steps_that_exceed_the_memory_only_together_end_the_job(cluster):
     program.write_text("import time\nx = bytearray(150 << 20)\ntime.sleep(8)\n")
     job = cluster.wrap(f"arun --overlap -n1 python3 {program} & arun --overlap -n1 python3 {program} & wait; exit 0", "-n2", "--mem=250")
     cluster.wait_state(job, "OUT_OF_MEMORY", seconds=60)
+
+
+def test_ac056_a_partition_gets_only_its_cpus_of_a_node(cluster):
+    of_half = [cluster.wrap("sleep 1000", "-p", "half", "-w", "n2") for _ in range(3)]
+    of_main = cluster.wrap("sleep 1000", "-p", "main", "-w", "n2", "-c2")
+    for job in (*of_half[:2], of_main):
+        cluster.wait_state(job, "RUNNING")
+    cluster.wait_reason(of_half[2], "Resources")
+    assert "MaxCPUsPerNode=2" in cluster.show("partition", "half") and "MaxCPUsPerNode=UNLIMITED" in cluster.show("partition", "main")
+    refused = cluster.run("asub", "-p", "half", "-c3", "--wrap", "true", check=False)
+    assert refused.returncode == 1 and "has is 2 (MaxCPUsPerNode)" in refused.stderr
+    cluster.cancel(of_half[0])
+    cluster.wait_state(of_half[2], "RUNNING")
+
+    # None at all, then all of them.
+    cluster.cancel(*of_half[1:], of_main)
+    cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=0")
+    assert "MaxCPUsPerNode" in cluster.run("asub", "-p", "half", "--wrap", "true", check=False).stderr
+    cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=UNLIMITED")
+    cluster.completed(cluster.wrap("true", "-p", "half", "-w", "n2", "-c4"))
+    cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=2")

@@ -69,7 +69,7 @@ PartitionName={PartitionName}
 AllowGroups={AllowGroups} AllowAccounts=ALL AllowQos=ALL
 AllocNodes=ALL Default={Default} QoS={QoS}
 DefaultTime={DefaultTime} DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO
-MaxNodes={MaxNodes} MaxTime={MaxTime} MinNodes={MinNodes} LLN=NO MaxCPUsPerNode=UNLIMITED
+MaxNodes={MaxNodes} MaxTime={MaxTime} MinNodes={MinNodes} LLN=NO MaxCPUsPerNode={MaxCPUsPerNode}
 Nodes={Nodes}
 PriorityJobFactor={PriorityJobFactor} PriorityTier={PriorityTier} RootOnly=NO ReqResv=NO OverSubscribe={OverSubscribe}
 OverTimeLimit=NONE PreemptMode={PreemptMode}

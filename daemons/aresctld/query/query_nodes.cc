@@ -293,6 +293,7 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
     row->set_tier(partition.tier);
     row->set_priority(partition.priority);
     if (partition.max_nodes) row->set_max_nodes(*partition.max_nodes);
+    if (partition.max_cpus_per_node) row->set_max_cpus_per_node(*partition.max_cpus_per_node);
     row->set_min_nodes(partition.min_nodes);
     row->set_default_memory_per_cpu(partition.default_memory_per_cpu.value());
     row->set_exclusive(partition.exclusive);

@@ -134,6 +134,8 @@ struct Partition {
   std::optional<TresWeights> billing_weights{};  // none = the site's (Fairness)
   // Of jobs that name no image, on nodes that run jobs in containers; empty = the node's.
   std::string container_image{};
+  // The most CPUs of each of its nodes that its jobs have together; none = all of them.
+  std::optional<std::uint32_t> max_cpus_per_node{};
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };

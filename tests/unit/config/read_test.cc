@@ -114,6 +114,24 @@ TEST(Config, ReadsNodesAndPartitions) {
   EXPECT_THAT(config.controller.connect, testing::ElementsAre("unix:/d/run/aresctld.sock"));
 }
 
+TEST(Config, ReadsTheCpusThatAPartitionMayHaveOfANode) {
+  const auto with = [](const std::string& value) {
+    return "cluster: demo\nnodes: [{name: n1, cpus: 4, memory: 4G}]\npartitions: [{name: main, "
+           "nodes: "
+           "n1" +
+           (value.empty() ? "" : ", max_cpus_per_node: " + value) + "}]\n";
+  };
+  EXPECT_EQ(good(with("")).partitions[0].max_cpus_per_node, std::nullopt);
+  EXPECT_EQ(good(with("0")).partitions[0].max_cpus_per_node, 0u) << "no job can start";
+  EXPECT_EQ(good(with("3")).partitions[0].max_cpus_per_node, 3u);
+  EXPECT_EQ(good(with("unlimited")).partitions[0].max_cpus_per_node, std::nullopt);
+  for (const char* value : {"", "0", "3"})
+    EXPECT_EQ(good(to_yaml(good(with(value)))).partitions, good(with(value)).partitions) << value;
+  EXPECT_EQ(to_yaml(good(with(""))).find("max_cpus_per_node"), std::string::npos)
+      << "the text of a configuration without it stays as it was, and so does its hash";
+  EXPECT_THAT(refusal(with("-1")), testing::HasSubstr("max_cpus_per_node"));
+}
+
 TEST(Config, ReadsBackfillPolicy) {
   EXPECT_EQ(good(kSmall).policy.backfill, Backfill{});
   const Config config =

@@ -1,9 +1,13 @@
 // Tests: decide_config, decide_partition, job/partition_fields
 // Changes of partitions by command, and application of another configuration while jobs run.
+#include <gmock/gmock.h>
+
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
 namespace {
+
+using testing::HasSubstr;
 
 ApplyConfig same_config(const Cluster& c) {
   ApplyConfig config;
@@ -26,6 +30,26 @@ UpdatePartition set(std::vector<std::string> fields, const std::function<void(Pa
 
 const Partition& partition(const Cluster& c, const std::string& name = "main") {
   return *c.state().partitions.find(name);
+}
+
+TEST(UpdatePartition, LimitsTheCpusOfItsJobsOnANode) {
+  Cluster c;
+  c.user(kRoot, set({"max_cpus_per_node"}, [](Partition& p) { p.max_cpus_per_node = 2; }));
+  const JobKey first = c.submit(), second = c.submit(), third = c.submit();
+  c.plan({c.group(first, {1}), c.group(second, {1}), c.group(third, {1})});
+  EXPECT_EQ(c.job(first).state, JobState::configuring);
+  EXPECT_EQ(c.job(second).state, JobState::configuring);
+  EXPECT_EQ(c.job(third).state, JobState::pending) << "more than the partition may have";
+  c.plan({c.group(third, {1})});
+  EXPECT_EQ(c.job(third).state, JobState::pending) << "counted with those that run";
+  c.plan({c.group(third, {2})});
+  EXPECT_EQ(c.job(third).state, JobState::configuring);
+
+  JobSpec wide = Cluster::spec();
+  wide.cpus_per_task = 3;
+  EXPECT_THAT(c.try_submit(wide).error.message, HasSubstr("has is 2 (MaxCPUsPerNode)"));
+  c.user(kRoot, set({"max_cpus_per_node"}, [](Partition& p) { p.max_cpus_per_node.reset(); }));
+  EXPECT_FALSE(c.try_submit(wide).failed);
 }
 
 TEST(UpdatePartition, ChangesNamedFieldsOnly) {

@@ -74,7 +74,7 @@ ARES_FIELDS(Node, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7
             c3, c4, c5)
 ARES_FIELDS(PlacementPolicy, a, b)
 ARES_FIELDS(Partition, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1,
-            c2)
+            c2, c3)
 ARES_FIELDS(Reservation, a, b, c, d, e, f, g, h, i, j, k, l)
 ARES_FIELDS(Tres, a, b)
 ARES_FIELDS(RequestKey, a, b)

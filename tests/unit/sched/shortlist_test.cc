@@ -46,7 +46,8 @@ Demand random_demand(Random& dice, std::size_t stride) {
   if (stride > kFirstGpu && dice.percent(50))
     demand.gpus_per_node = {{kFirstGpu + dice.upto(1), 1 + dice.upto(3)}};
   if (stride > kFirstGpu && dice.percent(20)) demand.gpus_per_task = {{kFirstGpu, 1}};
-  demand.gpu_rows = gpu_rows_of(demand, stride);
+  demand.gpu_end = stride;
+  demand.gpu_rows = gpu_rows_of(demand);
   if (dice.percent(30)) demand.strategy = PlacementStrategy::spread;
   return demand;
 }
@@ -60,7 +61,7 @@ TEST(Shortlist, ContainsTheNodesChosenFromAll) {
     const Demand demand = random_demand(dice, stride);
     if (!Shortlist::suits(demand)) continue;
     std::vector<NodeOffer> offers;
-    Shortlist shortlist(demand, stride, machine.free.size());
+    Shortlist shortlist(demand, machine.free.size());
     const bool by_tasks = stride == kFirstGpu && dice.percent(30);
     for (NodeIndex at = 0; at < machine.free.size(); ++at) {
       offers.push_back({at, machine.free[at], machine.total[at], false});

@@ -56,13 +56,15 @@ std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
 // Collects the largest amounts of any node and the number of nodes that fit, until they suffice.
 class Search {
  public:
-  // `same`: a further test that each node must pass; an empty test always passes.
+  // `same`: a further test that each node must pass; an empty test always passes. `most_cpus`: that
+  // the job can get of a node.
   Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same,
-         bool whole_nodes)
+         bool whole_nodes, std::optional<std::uint32_t> most_cpus = std::nullopt)
       : spec_(spec),
         constraint_(constraint),
         same_(same),
         whole_nodes_(whole_nodes),
+        cpu_limit_(most_cpus),
         threads_(used_threads_per_core(spec.binding)),
         excluded_(spec.excluded_nodes),
         counted_(constraint.counts.size(), 0) {
@@ -103,7 +105,8 @@ class Search {
     const std::uint64_t cpus = usable_cpus(has);
     most_cpus_ = std::max<std::uint64_t>(most_cpus_, cpus);
     most_memory_ = std::max(most_memory_, has.memory);
-    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_;
+    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_ &&
+                !(whole_nodes_ && cpu_limit_ && has.cpus > *cpu_limit_);
     for (const GpuRequest& want : spec_.gpus_per_node) {
       const std::uint32_t there = gpus_of(has, want.type);
       std::uint32_t& most = most_gpus_[want.type];
@@ -177,7 +180,8 @@ class Search {
              " has the features asked for (invalid feature specification): " + features_text();
     if (cpus_each_ > most_cpus_)
       return too_big(std::to_string(cpus_each_) + " CPUs on one node" + threads_text(),
-                     std::to_string(most_cpus_), where);
+                     std::to_string(most_cpus_), where) +
+             (cpu_limit_ ? " (MaxCPUsPerNode)" : "");
     if (memory_each_ > most_memory_)
       return too_big(format_memory(memory_each_) + " of memory on one node",
                      format_memory(most_memory_), where);
@@ -213,10 +217,11 @@ class Search {
  private:
   // Of a core only some hardware threads may count.
   std::uint64_t usable_cpus(const Inventory& inventory) {
+    const std::uint64_t cpus = cpu_limit_ ? std::min(inventory.cpus, *cpu_limit_) : inventory.cpus;
     const CpuLayout* layout = threads_ ? layouts_.of(inventory.cpu_layout) : nullptr;
-    if (!layout || layout->threads_per_core() <= *threads_) return inventory.cpus;
+    if (!layout || layout->threads_per_core() <= *threads_) return cpus;
     const std::uint64_t each = (layout->threads_per_core() + *threads_ - 1) / *threads_;
-    return inventory.cpus / each;
+    return cpus / each;
   }
   std::string threads_text() const {
     if (!threads_) return {};
@@ -296,6 +301,7 @@ class Search {
   const Constraint& constraint_;
   const FeatureTest& same_;
   const bool whole_nodes_;  // with all GPUs
+  const std::optional<std::uint32_t> cpu_limit_;
   // Used hardware threads of each core; none = all.
   const std::optional<std::uint32_t> threads_;
   topology::Machines machines_;
@@ -347,7 +353,8 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   std::string first;
   for (const FeatureTest& same :
        constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
-    Search search(spec, *constraint, same, spec.exclusive || partition.exclusive);
+    Search search(spec, *constraint, same, spec.exclusive || partition.exclusive,
+                  partition.max_cpus_per_node);
     search.look_at(state, partition.nodes);
     const std::string why = search.why(partition.name);
     if (why.empty()) return {};

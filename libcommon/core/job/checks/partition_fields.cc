@@ -33,6 +33,7 @@ constexpr PartitionField kFields[] = {
     {"gpu_placement", copy_placement<&PlacementPolicy::gpu>},
     {"preempt_mode", copy<&Partition::preempt_mode>},
     {"qos", copy<&Partition::qos>},
+    {"max_cpus_per_node", copy<&Partition::max_cpus_per_node>},
     {"container_image", copy<&Partition::container_image>},
 };
 

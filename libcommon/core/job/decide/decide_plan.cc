@@ -102,8 +102,9 @@ class Check {
       return false;
     if (!respects_reservations(*job, start) || !is_eligible(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
-      if (!fits(*job, start, share, claims_.on(share.node))) return false;
-      claims_.claim_share(start.key, share, *job->spec);
+      if (!fits(*job, start, share, claims_.on(share.node)) || !within_cpu_share(start, share))
+        return false;
+      claims_.claim_share(start.key, share, *job->spec, start.partition);
     }
     if (!licenses_.allocate(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
@@ -190,7 +191,7 @@ class Check {
       cpus.memory = Bytes{};
       cpus.gpus.clear();
       cpus.gpu_part = 0;
-      claims_.claim_share(attempt.job, cpus, *job->spec);
+      claims_.claim_share(attempt.job, cpus, *job->spec, job->allocation->partition);
     }
     claims_.commit();
     d.events.emplace_back(Resumed{attempt, {}});
@@ -310,6 +311,21 @@ class Check {
     if (distinct.size() != nodes) return false;
     const std::optional<Seconds> limit = effective_time_limit(job, *partition);
     return !limit || (start.time_limit && *start.time_limit <= *limit);
+  }
+
+  // Whether the partition may have so many CPUs of the node for its jobs.
+  bool within_cpu_share(const Start& start, const NodeShare& share) {
+    const auto most = q_.state.partitions.find(start.partition)->max_cpus_per_node;
+    if (!most) return true;
+    std::uint64_t used = share.cpus;
+    for (const PlanClaims::Share& other : claims_.on(share.node))
+      if (other.partition && *other.partition == start.partition) used += other.share->cpus;
+    for (const Charge& charge : q_.state.nodes.find(share.node)->charges) {
+      const Job* job = q_.state.jobs.find(charge.attempt.job);
+      if (job && job->allocation && job->allocation->partition == start.partition)
+        used += charge.cpus;
+    }
+    return used <= *most;
   }
 
   bool is_eligible(const Job& job, const Start& start) {

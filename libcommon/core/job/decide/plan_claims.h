@@ -26,10 +26,13 @@ class PlanClaims {
     const NodeShare* share;
     const JobSpec* of;
     JobKey key{};
+    const std::string* partition = nullptr;
   };
   const std::vector<Share>& on(NodeId node) { return shares_[node]; }
-  void claim_share(const JobKey& key, const NodeShare& share, const JobSpec& of) {
-    shares_[share.node].push_back({&share, &of, key});
+  // All of them live as long as the plan and the state.
+  void claim_share(const JobKey& key, const NodeShare& share, const JobSpec& of,
+                   const std::string& partition) {
+    shares_[share.node].push_back({&share, &of, key, &partition});
     new_shares_.push_back(share.node);
   }
 

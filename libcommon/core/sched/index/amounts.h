@@ -8,7 +8,9 @@
 
 namespace ares::core::sched {
 
-// Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
+// Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster, up to
+// ClusterIndex::gpu_end(). Behind those one for each partition that limits the CPUs of its jobs on a
+// node: those CPUs that they may still have there.
 using Amounts = std::vector<std::int64_t>;
 inline constexpr std::size_t kCpus = 0;
 inline constexpr std::size_t kMemory = 1;

@@ -49,10 +49,15 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     : knows_networks_(networks != nullptr) {
   const auto types = types_of(state);
   gpu_types_.assign(types.begin(), types.end());
+  state.partitions.for_each([&](const std::string& name, const Partition& partition) {
+    if (partition.max_cpus_per_node)
+      cpu_shares_.push_back(
+          {name, *partition.max_cpus_per_node, {partition.nodes.begin(), partition.nodes.end()}});
+  });
   nodes_.reserve(state.nodes.size());
   state.nodes.for_each([&](NodeId, const Node& node) {
     IndexedNode entry;
-    read(node, state.kept_nodes.find(node.id), entry);
+    read(state, node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
     nodes_.push_back(std::move(entry));
@@ -76,7 +81,8 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
 }
 
-bool ClusterIndex::read(const Node& node, const JobKey* kept_for, IndexedNode& entry) {
+bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode& entry) {
+  const JobKey* kept_for = state.kept_nodes.find(node.id);
   const Inventory& inventory = inventory_of(node);
   if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
     entry.machine = machines_.of(inventory.gpu_topology);
@@ -94,6 +100,9 @@ bool ClusterIndex::read(const Node& node, const JobKey* kept_for, IndexedNode& e
     if (!column) return false;
     ++entry.total[*column];
   }
+  for (std::size_t i = 0; i < cpu_shares_.size(); ++i)
+    if (cpu_shares_[i].nodes.contains(node.name))
+      entry.total[gpu_end() + i] = std::min(cpu_shares_[i].most, inventory.cpus);
   entry.free = entry.total;
   entry.gpus_used.clear();
   entry.shared.clear();
@@ -103,6 +112,7 @@ bool ClusterIndex::read(const Node& node, const JobKey* kept_for, IndexedNode& e
   entry.cpus_used = Bitset(entry.numbers ? entry.numbers->size() : inventory.cpus);
   for (const Charge& charge : node.charges) {
     entry.free[kCpus] -= charge.cpus;
+    if (const auto share = cpu_share_column(state, charge)) entry.free[*share] -= charge.cpus;
     entry.free[kMemory] -= charge.memory.value();
     entry.tenants.add(charge.user, charge.exclusive_user);
     for (const GpuIndex index : charge.gpus) {
@@ -160,7 +170,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const bool other_gpus =
         plugin_classes_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
-    possible = possible && read(node, after.kept_nodes.find(node.id), entry);
+    possible = possible && read(after, node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     if (!possible) return;
     const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
@@ -204,6 +214,20 @@ std::optional<std::size_t> ClusterIndex::gpu_column(std::string_view type) const
   const auto found = std::lower_bound(gpu_types_.begin(), gpu_types_.end(), type);
   if (found == gpu_types_.end() || *found != type) return std::nullopt;
   return kFirstGpu + static_cast<std::size_t>(found - gpu_types_.begin());
+}
+
+std::optional<std::size_t> ClusterIndex::cpu_share_column(std::string_view partition) const {
+  for (std::size_t i = 0; i < cpu_shares_.size(); ++i)
+    if (cpu_shares_[i].partition == partition) return gpu_end() + i;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> ClusterIndex::cpu_share_column(const ClusterState& state,
+                                                          const Charge& charge) const {
+  if (cpu_shares_.empty()) return std::nullopt;
+  const Job* job = state.jobs.find(charge.attempt.job);
+  if (!job || job->attempt != charge.attempt.attempt || !job->allocation) return std::nullopt;
+  return cpu_share_column(job->allocation->partition);
 }
 
 std::optional<NodeIndex> ClusterIndex::find(const std::string& name) const {

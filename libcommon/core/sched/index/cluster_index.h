@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,15 @@ class ClusterIndex {
   // Nodes that were read again or marked.
   const NodeChangeLog& changes() const { return changes_; }
 
-  std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
+  // Number of columns in Amounts.
+  std::size_t stride() const { return gpu_end() + cpu_shares_.size(); }
+  // The column behind those of the GPUs.
+  std::size_t gpu_end() const { return kFirstGpu + gpu_types_.size(); }
+  // Column of the CPUs that jobs of the partition may have on each node; none: all of them.
+  std::optional<std::size_t> cpu_share_column(std::string_view partition) const;
+  // The same for the partition in which the attempt of the charge runs.
+  std::optional<std::size_t> cpu_share_column(const ClusterState& state,
+                                              const Charge& charge) const;
 
   // Column of the GPU type in Amounts; none for a type that no node has.
   std::optional<std::size_t> gpu_column(std::string_view type) const;
@@ -121,15 +130,20 @@ class ClusterIndex {
   const std::vector<NodeIndex>& members(const Partition& partition);
 
  private:
-  // `kept_for`: the only job that may start on it, if there is such a job. Returns false if the node
-  // has a GPU type without a column.
-  bool read(const Node& node, const JobKey* kept_for, IndexedNode& entry);
+  // Returns false if the node has a GPU type without a column.
+  bool read(const ClusterState& state, const Node& node, IndexedNode& entry);
   void refresh_node(NodeIndex node);
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;
   std::size_t exclusive_nodes_ = 0;
   std::vector<std::string> gpu_types_;  // ascending
+  struct CpuShare {
+    std::string partition;
+    std::uint32_t most = 0;
+    std::unordered_set<std::string> nodes;
+  };
+  std::vector<CpuShare> cpu_shares_;  // ascending by partition
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   ReservationIndex reservations_;

@@ -151,6 +151,8 @@ std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_
 Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index) {
   Demand demand;
   demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  demand.gpu_end = index.gpu_end();
+  demand.cpu_share = index.cpu_share_column(partition.name);
   demand.tasks_per_node = spec.tasks_per_node;
   demand.exclusive = spec.exclusive || partition.exclusive;
   demand.access.exclusive_user = spec.exclusive_user;
@@ -199,7 +201,8 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   return demand;
 }
 
-std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride) {
+std::vector<std::int64_t> gpu_rows_of(const Demand& demand) {
+  const std::size_t stride = demand.gpu_end;
   std::vector<std::int64_t> rows(3 * stride, 0);
   for (const auto& [column, count] : demand.gpus_per_node) rows[column] += count;
   for (const auto& [column, count] : demand.gpus_total) rows[stride + column] += count;
@@ -210,7 +213,7 @@ std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride) 
 Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
                    bool relaxed) {
   Demand demand = make_amounts(spec, partition, index);
-  demand.gpu_rows = gpu_rows_of(demand, index.stride());
+  demand.gpu_rows = gpu_rows_of(demand);
   if (spec.node_counts) {
     if (demand.tasks > demand.min_nodes)
       demand.max_nodes = std::min(demand.max_nodes, demand.tasks);

@@ -2,9 +2,11 @@
 // A plain value made from a specification; any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,11 @@ struct Demand {
   MemoryRule memory_rule = MemoryRule::none;
   Bytes memory{};
   bool exclusive = false;
+  // Columns of CPUs, memory and GPUs in Amounts.
+  std::size_t gpu_end = kFirstGpu;
+  // Column of the CPUs that the partition's jobs may have on a node. The job's CPUs count there as
+  // well. None: the partition does not limit them.
+  std::optional<std::size_t> cpu_share;
   // The user and reservations that decide which nodes the job may share.
   AccessRequest access;
   // Ascending; empty: any number from min_nodes to max_nodes.
@@ -106,10 +113,15 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
                    bool relaxed = false);
 
 // Computes the value of Demand::gpu_rows.
-std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride);
+std::vector<std::int64_t> gpu_rows_of(const Demand& demand);
 
 // Only the numbers of the demand, without the parts that distinguish one node from another.
 Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index);
+
+// The CPUs of a node with these free amounts that the job could get.
+inline std::int64_t cpus_for(const Demand& demand, std::span<const std::int64_t> free) {
+  return demand.cpu_share ? std::min(free[kCpus], free[*demand.cpu_share]) : free[kCpus];
+}
 
 // The time at which the limit on the job's switches stops to apply; none: it has no such limit, or
 // the limit applies without end.

@@ -20,13 +20,18 @@ struct Removed {
   AttemptKeys ended, suspended;
 };
 
+template <class Row>
+auto gpus_end(Row& amounts, const ClusterIndex& index) {
+  return amounts.begin() + static_cast<std::ptrdiff_t>(index.gpu_end());
+}
+
 // Whether the node has less than its charges hold, because it registered again with less. What the
 // end of a job releases there is not known.
 bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
   Amounts sum(index.stride(), 0);
   std::set<GpuIndex> shared;
   for (const Charge& charge : node.node->charges) {
-    const Amounts amounts = amounts_held(index, *node.node, charge);
+    const Amounts amounts = amounts_held(index, *node.node, charge, std::nullopt);
     const bool again = charge.gpu_part > 0 && !shared.insert(charge.gpus.front()).second;
     for (std::size_t i = 0; i < (again ? kFirstGpu : sum.size()); ++i) sum[i] += amounts[i];
   }
@@ -97,8 +102,10 @@ class Search {
       NodeWithVictims victims_node;
       for (const Charge& charge : node.node->charges)
         if (const auto place = places.find(charge.attempt); place != places.end()) {
-          Amounts released = amounts_of(in_.index, *node.node, charge);
-          if (candidates_[place->second].only_suspended) released = cpus_only(std::move(released));
+          Amounts released = amounts_of(in_.index, *node.node, charge,
+                                        in_.index.cpu_share_column(in_.state, charge));
+          if (candidates_[place->second].only_suspended)
+            released = cpus_only(std::move(released), in_.index);
           victims_node.shares.push_back(
               {place->second,
                expected_end(in_.state, charge, in_.profile.now()).value_or(in_.profile.horizon()),
@@ -240,12 +247,13 @@ class Search {
       if (!only_suspended && !removed.ended.contains(charge.attempt) &&
           !is_ending(in_.state, charge))
         continue;
-      Amounts amounts = amounts_held(in_.index, *node.node, charge);
-      if (only_suspended) amounts = cpus_only(std::move(amounts));
+      Amounts amounts = amounts_held(in_.index, *node.node, charge,
+                                     in_.index.cpu_share_column(in_.state, charge));
+      if (only_suspended) amounts = cpus_only(std::move(amounts), in_.index);
       const bool all = !only_suspended && (charge.gpu_part == 0 ||
                                            unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
       // Other jobs still share the device, or the suspended job keeps it.
-      if (!all) std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
+      if (!all) std::fill(amounts.begin() + kFirstGpu, gpus_end(amounts, in_.index), 0);
       for (std::size_t c = 0; c < amounts.size(); ++c)
         out.free[c] = std::min(out.free[c] + amounts[c], out.total[c]);
       std::erase_if(out.gpus_used, [&](GpuIndex gpu) {
@@ -268,8 +276,8 @@ class Search {
     for (const PlacedShare& share : placement) {
       IndexedNode node = without(in_.index.nodes()[share.node], removed);
       out.shares.push_back(choose_devices(node, share, demand_.gpu_constraint, in_.index));
-      const auto gpus =
-          std::accumulate(share.amounts.begin() + kFirstGpu, share.amounts.end(), std::int64_t{0});
+      const auto gpus = std::accumulate(share.amounts.begin() + kFirstGpu,
+                                        gpus_end(share.amounts, in_.index), std::int64_t{0});
       if (gpus != static_cast<std::int64_t>(out.shares.back().gpus.size())) return std::nullopt;
     }
     out.placement = std::move(placement);
@@ -293,14 +301,16 @@ bool Victim::operator<(const Victim& other) const {
          std::tie(other.tier, other.qos, other.lost, attempt);
 }
 
-Amounts cpus_only(Amounts amounts) {
-  std::fill(amounts.begin() + kCpus + 1, amounts.end(), std::int64_t{0});
+Amounts cpus_only(Amounts amounts, const ClusterIndex& index) {
+  std::fill(amounts.begin() + kCpus + 1, gpus_end(amounts, index), std::int64_t{0});
   return amounts;
 }
 
-Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge) {
+Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge,
+                     std::optional<std::size_t> cpu_share) {
   Amounts amounts(index.stride(), 0);
   amounts[kCpus] = charge.cpus;
+  if (cpu_share) amounts[*cpu_share] = charge.cpus;
   amounts[kMemory] = charge.memory.value();
   for (const Gpu& gpu : node.inventory.gpus)
     if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
@@ -308,9 +318,11 @@ Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& 
   return amounts;
 }
 
-Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge) {
-  Amounts amounts = amounts_held(index, node, charge);
-  if (charge.gpu_part > 0) std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
+Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge,
+                   std::optional<std::size_t> cpu_share) {
+  Amounts amounts = amounts_held(index, node, charge, cpu_share);
+  if (charge.gpu_part > 0)
+    std::fill(amounts.begin() + kFirstGpu, gpus_end(amounts, index), std::int64_t{0});
   return amounts;
 }
 

@@ -28,10 +28,12 @@ struct Victim {
 };
 
 // Amounts that a charge holds on its node. A shared GPU counts as a whole one.
-Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge);
+Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge,
+                     std::optional<std::size_t> cpu_share);
 // Amounts that are released when the attempt ends. A shared GPU does not count, because it becomes
 // free only with its last sharer.
-Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge);
+Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge,
+                   std::optional<std::size_t> cpu_share);
 
 // A shared GPU that becomes free if all of `sharers` are preempted, because all its other sharers
 // are ending already.
@@ -48,7 +50,7 @@ std::vector<ReclaimableGpu> reclaimable_gpus(const ClusterState& state, const In
 // Whether the attempt is ending already; it is then expected to end at once.
 bool is_ending(const ClusterState& state, const Charge& charge);
 // The part of the amounts that a suspended job releases.
-Amounts cpus_only(Amounts amounts);
+Amounts cpus_only(Amounts amounts, const ClusterIndex& index);
 
 struct PreemptionPlan {
   std::vector<AttemptKey> victims;  // ascending; all of them are needed

@@ -18,6 +18,7 @@ constexpr std::uint32_t kMaxSearches = 16;
 
 Placement placement_of(const ClusterIndex& index, const Job& job) {
   const PreemptionClaim& claim = *job.preemption_claim;
+  const auto cpu_share = index.cpu_share_column(claim.partition);
   Placement placement;
   for (const NodeShare& share : claim.nodes) {
     const auto at = index.find(share.node);
@@ -30,11 +31,12 @@ Placement placement_of(const ClusterIndex& index, const Job& job) {
         return {};
     const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
     PlacedShare& placed =
-        placement.emplace_back(*at, share.tasks, amounts_held(index, node, as_charge));
+        placement.emplace_back(*at, share.tasks, amounts_held(index, node, as_charge, cpu_share));
     if (share.gpu_part == 0) continue;
     const auto gpus = placed.amounts.begin() + kFirstGpu;
-    const auto device = std::find(gpus, placed.amounts.end(), 1);
-    if (device == placed.amounts.end()) return {};
+    const auto end = placed.amounts.begin() + static_cast<std::ptrdiff_t>(index.gpu_end());
+    const auto device = std::find(gpus, end, 1);
+    if (device == end) return {};
     placed.part =
         PlacedPart{static_cast<std::size_t>(device - placed.amounts.begin()), share.gpu_part};
   }
@@ -328,9 +330,10 @@ void Preemptor::release(const std::vector<AttemptKey>& victims) {
       const Node& node = *pass_.index.nodes()[*at].node;
       for (const Charge& charge : node.charges)
         if (charge.attempt == victim) {
-          Amounts amounts = amounts_of(pass_.index, node, charge);
+          Amounts amounts = amounts_of(pass_.index, node, charge,
+                                       pass_.index.cpu_share_column(pass_.state, charge));
           if (releases_only_cpus(pass_.state, *pass_.state.jobs.find(victim.job)))
-            amounts = cpus_only(std::move(amounts));
+            amounts = cpus_only(std::move(amounts), pass_.index);
           pass_.profile.release_early(*at, pass_.now + kSoon,
                                       expected_end(pass_.state, charge, pass_.now), amounts);
         }
@@ -373,7 +376,7 @@ void Preemptor::add_planned_start(const Demand& demand, Placement placement, Tim
     // that the right ones will be among them.
     if (!demand.gpu_constraint.none()) {
       pass_.profile.min_free(share.node, from, end, free);
-      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
+      for (std::size_t column = kFirstGpu; column < demand.gpu_end; ++column)
         if (share.amounts[column] > 0)
           share.amounts[column] = std::max(share.amounts[column], free[column]);
     }

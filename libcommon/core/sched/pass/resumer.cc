@@ -13,6 +13,14 @@
 namespace ares::core::sched {
 namespace {
 
+// Whether a node with these free amounts has the CPUs, of its own and of its partition's share.
+// `cpus`: 0 in all other columns.
+bool holds_cpus(const Amounts& free, const Amounts& cpus) {
+  for (std::size_t i = 0; i < cpus.size(); ++i)
+    if (cpus[i] > 0 && free[i] < cpus[i]) return false;
+  return true;
+}
+
 bool holds_node(const NodeShare& share) {
   return share.phase != SharePhase::released && share.phase != SharePhase::fenced;
 }
@@ -52,11 +60,13 @@ std::optional<Resumer::Resumed> Resumer::next() {
   Resumed out{{}, &job, {}};
   out.group.jobs.emplace_back(job.key, job.version);
   out.group.resume = AttemptKey{job.key, job.attempt};
+  const auto cpu_share = pass_.index.cpu_share_column(job.allocation->partition);
   for (const NodeShare& share : job.allocation->nodes) {
     const auto at = holds_node(share) ? pass_.index.find(share.node) : std::nullopt;
     if (!at) continue;
     IndexedNode& node = pass_.index.nodes()[*at];
     node.free[kCpus] -= share.cpus;
+    if (cpu_share) node.free[*cpu_share] -= share.cpus;
     for (const std::uint32_t cpu : share.cpu_ids)
       if (cpu < node.cpus_used.size()) node.cpus_used.set(cpu);
     out.group.nodes.emplace_back(node.node->id, node.node->version);
@@ -69,6 +79,7 @@ std::optional<Resumer::Resumed> Resumer::next() {
 
 // CPUs only, because the job still holds everything else. None if a node is not known any more.
 std::optional<Placement> Resumer::cpus_of(const Job& job) const {
+  const auto cpu_share = pass_.index.cpu_share_column(job.allocation->partition);
   Placement placement;
   for (const NodeShare& share : job.allocation->nodes) {
     if (!holds_node(share)) continue;
@@ -76,6 +87,7 @@ std::optional<Placement> Resumer::cpus_of(const Job& job) const {
     if (!at) return std::nullopt;
     Amounts amounts(pass_.index.stride(), 0);
     amounts[kCpus] = share.cpus;
+    if (cpu_share) amounts[*cpu_share] = share.cpus;
     placement.push_back({*at, share.tasks, std::move(amounts)});
   }
   if (placement.empty()) return std::nullopt;
@@ -92,7 +104,8 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
     const IndexedNode& node = pass_.index.nodes()[share.node];
     if (is_kept_for_another(pass_.state, node.node->id, job.key)) return false;
     pass_.profile.min_free(share.node, pass_.now, end, free);
-    if (std::min(free[kCpus], node.free[kCpus]) < share.amounts[kCpus]) return false;
+    for (std::size_t i = 0; i < free.size(); ++i) free[i] = std::min(free[i], node.free[i]);
+    if (!holds_cpus(free, share.amounts)) return false;
   }
   for (const NodeShare& share : job.allocation->nodes) {
     const auto at = holds_node(share) ? pass_.index.find(share.node) : std::nullopt;
@@ -123,7 +136,7 @@ bool Resumer::fits_at(const Placement& placement, Time from, std::optional<Secon
   Amounts free(pass_.index.stride());
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
     pass_.profile.min_free(share.node, from, Profile::end_of(from, left), free);
-    return free[kCpus] >= share.amounts[kCpus];
+    return holds_cpus(free, share.amounts);
   });
 }
 

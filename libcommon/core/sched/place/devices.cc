@@ -98,7 +98,7 @@ std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
 void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
               const ClusterIndex& index, std::span<std::int64_t> free) {
   if (demand.gpu_constraint.none()) return;
-  for (std::size_t column = kFirstGpu; column < free.size(); ++column) {
+  for (std::size_t column = kFirstGpu; column < index.gpu_end(); ++column) {
     if (free[column] <= 0) continue;
     const GpuSet gpus = gpus_of(node, index.gpu_types()[column - kFirstGpu], which);
     std::int64_t most = index.machines().most_together(node.machine, gpus, demand.gpu_constraint);
@@ -133,7 +133,9 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
     chosen.gpu_part = share.part->thousandths;
     take_part(node, *share.part, index, chosen.gpus);
   }
-  for (std::size_t column = kFirstGpu; column < share.amounts.size() && !share.part; ++column)
+  for (std::size_t column = index.gpu_end(); column < share.amounts.size(); ++column)
+    node.free[column] -= share.amounts[column];
+  for (std::size_t column = kFirstGpu; column < index.gpu_end() && !share.part; ++column)
     if (share.amounts[column] > 0)
       take_gpus(node, column, share.amounts[column], constraint, index, chosen.gpus);
   std::sort(chosen.gpus.begin(), chosen.gpus.end());

@@ -48,12 +48,13 @@ std::optional<Placement> fit_typed(const TypedDemand& typed, std::span<const Nod
 // Each node gives GPUs of the type of which it has most. They are counted as if all were of the first type.
 class MixedOffers {
  public:
-  explicit MixedOffers(std::span<const NodeOffer> offers) : originals_(offers) {
+  MixedOffers(std::span<const NodeOffer> offers, std::size_t gpu_end)
+      : originals_(offers), gpu_end_(gpu_end) {
     const std::size_t stride = offers.front().total.size();
     rows_.reserve(2 * stride * offers.size());
     offers_.assign(offers.begin(), offers.end());
     for (NodeOffer& offer : offers_) {
-      const auto gpus = offer.free.subspan(kFirstGpu);
+      const auto gpus = offer.free.subspan(kFirstGpu, gpu_end_ - kFirstGpu);
       columns_.push_back(
           kFirstGpu +
           static_cast<std::size_t>(std::max_element(gpus.begin(), gpus.end()) - gpus.begin()));
@@ -74,8 +75,8 @@ class MixedOffers {
       const std::int64_t count = std::exchange(share.amounts[kFirstGpu], 0);
       share.amounts[columns_[static_cast<std::size_t>(at)]] = count;
       if (exclusive)
-        std::copy(offer.total.begin() + kFirstGpu, offer.total.end(),
-                  share.amounts.begin() + kFirstGpu);
+        std::copy_n(offer.total.begin() + kFirstGpu, gpu_end_ - kFirstGpu,
+                    share.amounts.begin() + kFirstGpu);
     }
     return placement;
   }
@@ -84,40 +85,40 @@ class MixedOffers {
   std::span<const std::int64_t> of_one_type(std::span<const std::int64_t> row, std::size_t column) {
     const std::size_t begin = rows_.size();
     rows_.insert(rows_.end(), row.begin(), row.end());
-    std::fill(rows_.begin() + static_cast<std::ptrdiff_t>(begin + kFirstGpu), rows_.end(), 0);
+    std::fill_n(rows_.begin() + static_cast<std::ptrdiff_t>(begin + kFirstGpu),
+                gpu_end_ - kFirstGpu, 0);
     rows_[begin + kFirstGpu] = row[column];
     return std::span(rows_).subspan(begin, row.size());
   }
 
   std::span<const NodeOffer> originals_;
+  std::size_t gpu_end_;
   std::vector<std::int64_t> rows_;  // its memory never moves: it was reserved
   std::vector<NodeOffer> offers_;
   std::vector<std::size_t> columns_;  // chosen ones
 };
 
 std::optional<Placement> fit_mixed(const Demand& demand, std::span<const NodeOffer> offers) {
-  const MixedOffers mixed(offers);
-  auto placement =
-      fit_typed(TypedDemand(demand, offers.front().total.size(), kFirstGpu), mixed.offers());
+  const MixedOffers mixed(offers, demand.gpu_end);
+  auto placement = fit_typed(TypedDemand(demand, kFirstGpu), mixed.offers());
   if (!placement) return std::nullopt;
   return mixed.with_types(*std::move(placement), demand.exclusive);
 }
 
 std::optional<Placement> fit_offers(const Demand& demand, std::span<const NodeOffer> offers) {
   if (demand.unknown_gpu_type || offers.size() < demand.min_nodes) return std::nullopt;
-  const std::size_t stride = offers.front().total.size();
-  if (!demand.wants_any_gpu()) return fit_typed(TypedDemand(demand, stride, std::nullopt), offers);
+  if (!demand.wants_any_gpu()) return fit_typed(TypedDemand(demand, std::nullopt), offers);
   // For one node the best node of any type is chosen. For several nodes the first type that is
   // sufficient is chosen.
   const bool any_required = std::any_of(offers.begin(), offers.end(),
                                         [](const NodeOffer& offer) { return offer.required; });
   if (SingleNodeFit::suits(demand) && !any_required) {
-    SingleNodeFit one(demand, stride);
+    SingleNodeFit one(demand, offers.front().total.size());
     for (const NodeOffer& offer : offers) one.add(offer);
     return one.placement();
   }
-  for (std::size_t column = kFirstGpu; column < stride; ++column)
-    if (auto placement = fit_typed(TypedDemand(demand, stride, column), offers)) return placement;
+  for (std::size_t column = kFirstGpu; column < demand.gpu_end; ++column)
+    if (auto placement = fit_typed(TypedDemand(demand, column), offers)) return placement;
   return demand.mixes_gpu_types ? fit_mixed(demand, offers) : std::nullopt;
 }
 
@@ -145,9 +146,9 @@ bool SingleNodeFit::suits(const Demand& demand) {
 
 SingleNodeFit::SingleNodeFit(const Demand& demand, std::size_t stride)
     : demand_(demand), take_(looks_at_take(demand.strategy) ? stride : 0, 0) {
-  if (demand.any_gpus_per_node == 0) types_.emplace_back(demand, stride, std::nullopt);
-  for (std::size_t c = kFirstGpu; c < stride && demand.any_gpus_per_node > 0; ++c)
-    types_.emplace_back(demand, stride, c);
+  if (demand.any_gpus_per_node == 0) types_.emplace_back(demand, std::nullopt);
+  for (std::size_t c = kFirstGpu; c < demand.gpu_end && demand.any_gpus_per_node > 0; ++c)
+    types_.emplace_back(demand, c);
 }
 
 void SingleNodeFit::add(const NodeOffer& offer) {

@@ -52,6 +52,7 @@ void charge(const TypedDemand& typed, const NodeOffer& offer, std::int64_t tasks
   cpus = typed.demand.exclusive ? offer.total[kCpus]
                                 : std::max(tasks * typed.demand.cpus_per_task,
                                            std::int64_t{typed.demand.min_cpus_per_node});
+  if (typed.demand.cpu_share) out[*typed.demand.cpu_share] = cpus;
   out[kMemory] = memory_of(typed.demand, offer, cpus, tasks);
   for (std::size_t column = kFirstGpu; column < typed.per_task.size(); ++column)
     out[column] =

@@ -177,7 +177,7 @@ std::vector<Candidate> even_takers(const TypedDemand& typed, std::span<const Can
     const Candidate* candidate;
   };
   std::vector<Scored> good;
-  Amounts take(typed.per_node.size(), 0);
+  Amounts take(all.empty() ? 0 : all.front().offer->total.size(), 0);
   const std::size_t shared = typed.demand.gpu_part > 0 ? part_column(typed) : 0;
   for (const Candidate& c : all) {
     if (typed.demand.limited() && !takes_even(typed, c, count)) {
@@ -187,7 +187,7 @@ std::vector<Candidate> even_takers(const TypedDemand& typed, std::span<const Can
     if (!c.offer->required && (c.tasks < tasks || c.gpus < gpus)) continue;
     if (looks_at_take(typed.demand.strategy)) {
       charge(typed, *c.offer, tasks, take);
-      for (std::size_t column = kFirstGpu; column < take.size(); ++column)
+      for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
         take[column] = std::min(take[column] + (typed.total[column] + count - 1) / count,
                                 c.offer->free[column]);
     }

@@ -26,7 +26,7 @@ std::int64_t least_memory(const Demand& demand, std::int64_t tasks) {
 bool has_capacity(const Demand& demand, const IndexedNode& node,
                   std::span<const std::int64_t> free) {
   const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
-  if (free[kCpus] < tasks * std::int64_t{demand.cpus_per_task}) return false;
+  if (cpus_for(demand, free) < tasks * std::int64_t{demand.cpus_per_task}) return false;
   if (free[kMemory] < least_memory(demand, tasks)) return false;
   for (const auto& [column, count] : demand.gpus_per_node)
     if (free[column] < count) return false;
@@ -37,7 +37,7 @@ bool has_capacity(const Demand& demand, const IndexedNode& node,
 void retain_for_part(const Demand& demand, const ClusterIndex& index, Bitset& nodes) {
   Bitset with = nodes;
   with &= index.sharing();
-  for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
+  for (std::size_t column = kFirstGpu; column < index.gpu_end(); ++column) {
     if (!demand.gpus_per_node.empty() && demand.gpus_per_node.front().first != column) continue;
     Bitset of_type = nodes;
     index.capacity_buckets().retain_at_least(column, 1, of_type);
@@ -58,10 +58,10 @@ Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const Clus
   const CapacityBuckets& buckets = index.capacity_buckets();
   // One node takes all tasks; each of several nodes takes at least one.
   const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
-  buckets.retain_at_least(
-      kCpus,
-      std::max(tasks * std::int64_t{demand.cpus_per_task}, std::int64_t{demand.min_cpus_per_node}),
-      nodes);
+  const std::int64_t cpus =
+      std::max(tasks * std::int64_t{demand.cpus_per_task}, std::int64_t{demand.min_cpus_per_node});
+  buckets.retain_at_least(kCpus, cpus, nodes);
+  if (demand.cpu_share) buckets.retain_at_least(*demand.cpu_share, cpus, nodes);
   buckets.retain_at_least(kMemory, least_memory(demand, tasks), nodes);
   if (demand.gpu_part > 0) {
     retain_for_part(demand, index, nodes);
@@ -80,7 +80,7 @@ Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const Clus
                 demand.max_nodes == 1 ? std::int64_t{demand.any_gpus_total} : 0});
   if (any == 0) return nodes;
   Bitset with(nodes.size());
-  for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
+  for (std::size_t column = kFirstGpu; column < index.gpu_end(); ++column) {
     Bitset of_type = nodes;
     buckets.retain_at_least(column, any, of_type);
     with |= of_type;
@@ -101,13 +101,13 @@ std::int64_t tasks_now(const Demand& demand, NodeIndex at, const ClusterIndex& i
   Amounts row;
   const auto free = free_to_join(demand, node, row);
   if (!has_capacity(demand, node, free)) return 0;
-  const TypedDemand typed(demand, index.stride(), std::nullopt);
+  const TypedDemand typed(demand, std::nullopt);
   return task_capacity(demand, typed.per_node, {at, free, node.total, false}, typed.per_task);
 }
 
 Shortfall shortfall_of(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   if (demand.max_nodes == 1 || !counts_nodes(demand)) return {1, 0};
-  const TypedDemand typed(demand, index.stride(), std::nullopt);
+  const TypedDemand typed(demand, std::nullopt);
   std::int64_t nodes = 0, tasks = 0;
   Amounts row;
   nodes_with_capacity(demand, among, index).for_each([&](std::size_t at) {

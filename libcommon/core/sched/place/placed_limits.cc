@@ -25,7 +25,7 @@ TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseR
       amounts["gres/gpu"] = amounts[type_of(share.part->column)] = share.part->thousandths;
       continue;
     }
-    for (std::size_t i = kFirstGpu; i < share.amounts.size(); ++i) {
+    for (std::size_t i = kFirstGpu; i < index.gpu_end(); ++i) {
       const std::uint64_t units = static_cast<std::uint64_t>(share.amounts[i]) * kWholeGpu;
       if (units == 0) continue;
       amounts[type_of(i)] = units;

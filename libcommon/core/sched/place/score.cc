@@ -29,7 +29,8 @@ Parts binpack(const Demand& demand, const Suitable& node) {
 Parts spread(const Demand& demand, const Suitable& node) {
   const auto& total = node.offer->total;
   const std::int64_t gpus =
-      std::accumulate(total.begin() + kFirstGpu, total.end(), std::int64_t{0});
+      std::accumulate(total.begin() + kFirstGpu,
+                      total.begin() + static_cast<std::ptrdiff_t>(demand.gpu_end), std::int64_t{0});
   const std::int64_t first = demand.wants_gpus() ? -node.spare_gpus : gpus > 0;
   return {first, -node.tasks, -node.offer->free[kCpus], 0};
 }
@@ -50,9 +51,9 @@ Parts least_fragmentation(const Demand& demand, const Suitable& node) {
   const NodeOffer& offer = *node.offer;
   const TakenPart part{node.part_column, demand.gpu_part,
                        offer.left.empty() ? 0 : offer.left[node.part_column]};
-  const std::int64_t growth =
-      in_steps(demand.workload->growth(offer.free, node.take, offer.shared, part),
-               demand.workload->weight());
+  const std::int64_t growth = in_steps(
+      demand.workload->growth(offer.free.first(demand.gpu_end), node.take, offer.shared, part),
+      demand.workload->weight());
   if (demand.gpu_part > 0) return {growth, tie[0], tie[1], tie[2]};
   return {growth, tie[1], tie[2], tie[3]};
 }

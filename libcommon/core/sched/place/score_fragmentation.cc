@@ -89,7 +89,7 @@ void WorkloadHistogram::count(const Job& job, std::int64_t sign, const ClusterSt
           ? make_amounts(spec, *partition, index)
           : make_amounts(with_alternative(spec, got), *partition, index);
   if (demand.unknown_gpu_type) return;
-  add(workload_class_of(demand, index.stride()), sign * jobs * std::int64_t{demand.min_nodes});
+  add(workload_class_of(demand), sign * jobs * std::int64_t{demand.min_nodes});
 }
 
 void WorkloadHistogram::update(const ClusterState& before, const ClusterState& after,
@@ -178,7 +178,8 @@ std::int64_t WorkloadHistogram::growth(std::span<const std::int64_t> free,
   return useless_of(free.size(), after, each_after) - useless_of(free.size(), before, each_before);
 }
 
-WorkloadHistogram::Class workload_class_of(const Demand& demand, std::size_t stride) {
+WorkloadHistogram::Class workload_class_of(const Demand& demand) {
+  const std::size_t stride = demand.gpu_end;
   WorkloadHistogram::Class share(stride + 2, 0);
   const std::int64_t nodes = std::max(demand.min_nodes, 1u);
   const std::int64_t tasks = demand.tasks_per_node > 0

@@ -49,7 +49,7 @@ class WorkloadHistogram {
   void settle();
 
   // Useless GPUs of a node with these free amounts, in thousandths; each class is weighted with its
-  // number.
+  // number. Amounts go up to the last GPU column, here and below.
   std::int64_t useless(std::span<const std::int64_t> free,
                        std::span<const SharedGpu> shared = {}) const;
   // Growth of useless() if `take` is allocated. For a part of a GPU `take` contains a whole GPU,
@@ -81,6 +81,6 @@ class WorkloadHistogram {
 };
 
 // What a demand needs on one node if its tasks are spread evenly.
-WorkloadHistogram::Class workload_class_of(const Demand& demand, std::size_t stride);
+WorkloadHistogram::Class workload_class_of(const Demand& demand);
 
 }  // namespace ares::core::sched

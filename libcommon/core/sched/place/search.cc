@@ -20,7 +20,7 @@ std::int64_t fewest_cpus(const Demand& demand) {
 NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
                         std::vector<NodeIndex>& list) {
   const Bitset nodes = nodes_with_capacity(demand, *set.bits, index);
-  Shortlist shortlist(demand, index.stride(), nodes.count());
+  Shortlist shortlist(demand, nodes.count());
   nodes.for_each([&](std::size_t at) {
     const auto node = static_cast<NodeIndex>(at);
     if (index.admits(node, demand.access))
@@ -153,7 +153,7 @@ bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
       demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty() ||
       demand.plugin_class)
     return false;
-  const TypedDemand typed(demand, index.stride(), std::nullopt);
+  const TypedDemand typed(demand, std::nullopt);
   const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
   std::uint32_t nodes = 0;
   for (const NodeIndex at : set.nodes) {

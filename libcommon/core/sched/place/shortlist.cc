@@ -16,9 +16,9 @@ std::uint64_t tightness(std::int32_t spare, std::uint32_t tasks) {
 
 }  // namespace
 
-Capacity::Capacity(const Demand& demand, std::size_t stride)
+Capacity::Capacity(const Demand& demand)
     : demand_(demand),
-      typed_(demand, stride, std::nullopt),
+      typed_(demand, std::nullopt),
       most_(demand.max_nodes == 1
                 ? demand.tasks
                 : std::max(demand.tasks, demand.min_nodes) - demand.min_nodes + 1),
@@ -34,7 +34,8 @@ std::uint32_t Capacity::of(std::span<const std::int64_t> free,
 
 std::int64_t Capacity::spare_gpus(std::span<const std::int64_t> free) const {
   std::int64_t spare = 0;
-  for (std::size_t c = kFirstGpu; c < free.size(); ++c) spare += free[c] - typed_.per_node[c];
+  for (std::size_t c = kFirstGpu; c < typed_.per_node.size(); ++c)
+    spare += free[c] - typed_.per_node[c];
   return spare;
 }
 
@@ -45,12 +46,12 @@ bool Shortlist::suits(const Demand& demand) {
          !demand.preferred && !demand.plugin_class && !demand.access.exclusive_user;
 }
 
-Shortlist::Shortlist(const Demand& demand, std::size_t stride, std::size_t expected)
+Shortlist::Shortlist(const Demand& demand, std::size_t expected)
     : demand_(demand),
-      capacity_(demand, stride),
+      capacity_(demand),
       by_tightness_(demand.strategy == PlacementStrategy::binpack &&
                     (!demand.network || demand.max_nodes == 1)),
-      knows_spare_(stride == kFirstGpu) {
+      knows_spare_(demand.gpu_end == kFirstGpu) {
   nodes_.reserve(expected);
 }
 

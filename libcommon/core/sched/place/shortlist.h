@@ -19,7 +19,7 @@ namespace ares::core::sched {
 // demands whose GPUs have a type. The demand must outlive the object.
 class Capacity {
  public:
-  Capacity(const Demand& demand, std::size_t stride);
+  explicit Capacity(const Demand& demand);
   // `total` is read only for demands of whole nodes and may be empty for others.
   std::uint32_t of(std::span<const std::int64_t> free, std::span<const std::int64_t> total) const;
   bool looks_at_total() const { return looks_at_total_; }
@@ -41,7 +41,7 @@ class Shortlist {
 
   // Precondition: suits(). The demand must outlive the object. `expected`: the largest number of
   // nodes that will be added.
-  Shortlist(const Demand& demand, std::size_t stride, std::size_t expected);
+  Shortlist(const Demand& demand, std::size_t expected);
 
   // Adds a node with capacity for at least one task, given its free amounts. Nodes are added in
   // ascending order.

@@ -12,10 +12,9 @@ MemoryRule rule_of(const Demand& demand) {
   return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
 }
 
-TypedDemand::TypedDemand(const Demand& of, std::size_t stride,
-                         std::optional<std::size_t> any_column)
-    : demand(of) {
-  if (any_column || of.gpu_rows.size() != 3 * stride) own_rows = gpu_rows_of(of, stride);
+TypedDemand::TypedDemand(const Demand& of, std::optional<std::size_t> any_column) : demand(of) {
+  const std::size_t stride = of.gpu_end;
+  if (any_column || of.gpu_rows.size() != 3 * stride) own_rows = gpu_rows_of(of);
   if (any_column) {
     own_rows[*any_column] += of.any_gpus_per_node;
     own_rows[stride + *any_column] += of.any_gpus_total;
@@ -30,12 +29,13 @@ TypedDemand::TypedDemand(const Demand& of, std::size_t stride,
 
 std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
                             const NodeOffer& offer, std::span<const std::int64_t> per_task) {
-  if (offer.free[kCpus] < std::int64_t{demand.min_cpus_per_node}) return 0;
-  if (demand.exclusive && offer.free[kCpus] != offer.total[kCpus]) return 0;
+  const std::int64_t cpus = cpus_for(demand, offer.free);
+  if (cpus < std::int64_t{demand.min_cpus_per_node}) return 0;
+  if (demand.exclusive && cpus != offer.total[kCpus]) return 0;
   for (std::size_t column = kFirstGpu; column < gpus.size(); ++column)
     if (offer.free[column] < gpus[column]) return 0;
 
-  std::int64_t tasks = offer.free[kCpus] / demand.cpus_per_task;
+  std::int64_t tasks = cpus / demand.cpus_per_task;
   for (std::size_t column = kFirstGpu; column < per_task.size(); ++column)
     if (per_task[column] > 0)
       tasks = std::min(tasks, (offer.free[column] - gpus[column]) / per_task[column]);

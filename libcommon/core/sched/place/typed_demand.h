@@ -15,8 +15,9 @@ namespace ares::core::sched {
 
 // A demand whose untyped GPUs got a type. The demand must outlive it.
 struct TypedDemand {
-  using Row = std::span<const std::int64_t>;  // GPU columns only; CPU and memory are zero
-  TypedDemand(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
+  // Up to Demand::gpu_end; CPU and memory are zero.
+  using Row = std::span<const std::int64_t>;
+  TypedDemand(const Demand& demand, std::optional<std::size_t> any_column);
   TypedDemand(TypedDemand&&) = default;
   // Deleted because the rows point into the object itself, or into the demand.
   TypedDemand(const TypedDemand&) = delete;

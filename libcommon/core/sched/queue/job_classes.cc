@@ -23,7 +23,7 @@ std::shared_ptr<const Bitset> kept_nodes_of(const Job& job, const ClusterIndex& 
 
 // Whether GPUs of several types could be mixed, if one type is not enough.
 bool may_mix_gpu_types(const Demand& demand, const ClusterIndex& index) {
-  return demand.wants_any_gpu() && demand.max_nodes > 1 && index.stride() > kFirstGpu + 1 &&
+  return demand.wants_any_gpu() && demand.max_nodes > 1 && index.gpu_end() > kFirstGpu + 1 &&
          demand.gpus_per_node.empty() && demand.gpus_total.empty() &&
          demand.gpus_per_task.empty() && demand.gpu_part == 0 && demand.gpu_constraint.none();
 }

@@ -152,7 +152,7 @@ struct JobsAhead::Ranks {
 
 // The order in which waiting users would be served if nothing started.
 void JobsAhead::Ranks::place_users(const ClusterState& state) {
-  const Amounts capacity = capacity_of(index), nothing(index.stride());
+  const Amounts capacity = capacity_of(index), nothing(index.gpu_end());
   std::map<UserId, fairness::DominantShare> shares;
   state.pending.for_each([&](const JobKey& key, Lsn) {
     const Job* job = state.jobs.find(key);

@@ -48,7 +48,7 @@ struct Held {
 
 Held held_by(const Job& job, const ClusterState& state, const ClusterIndex& index) {
   Held held;
-  held.columns.resize(index.stride());
+  held.columns.resize(index.gpu_end());
   held.nodes = job.allocation->nodes.size();
   for (const NodeShare& share : job.allocation->nodes) {
     held.columns[kCpus] += share.cpus;
@@ -193,7 +193,7 @@ void Ranking::measure_scale(const ClusterState& state, ClusterIndex& index) {
   });
   if (rules_->tres_weights.empty()) return;
   for (Served& served : partitions_) {
-    Amounts sum(index.stride());
+    Amounts sum(index.gpu_end());
     const auto& members = index.members(*served.partition);
     for (const NodeIndex at : members)
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += index.nodes()[at].total[i];
@@ -258,7 +258,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
   std::map<std::string, Amounts128> by_user;
   const auto of = [&](const std::string& user) -> Amounts128& {
     Amounts128& amounts = by_user[user];
-    amounts.resize(index.stride());
+    amounts.resize(index.gpu_end());
     return amounts;
   };
   const HalfPower factor = since_configured();

@@ -59,6 +59,12 @@ Obstacle state_obstacle(const Node& node) {
   return Obstacle::lost;
 }
 
+// The most free GPUs of one type.
+std::int64_t most_gpus(const Demand& demand, std::span<const std::int64_t> free) {
+  const auto gpus = free.subspan(kFirstGpu, demand.gpu_end - kFirstGpu);
+  return gpus.empty() ? 0 : *std::max_element(gpus.begin(), gpus.end());
+}
+
 // The most GPUs of the requested type, or of any one type, that the job could have on the node now
 // with the requested links.
 std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const ClusterIndex& index) {
@@ -67,7 +73,7 @@ std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const Cl
   cap_gpus(demand, node, GpusOf::free_now, index, free);
   for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
     if (!list->empty()) return free[list->front().first];
-  return free.size() > kFirstGpu ? *std::max_element(free.begin() + kFirstGpu, free.end()) : 0;
+  return most_gpus(demand, free);
 }
 
 // Whether `most` GPUs are too few. GPUs in total over several nodes may come from other nodes. The
@@ -88,7 +94,7 @@ std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
   const auto wanted = [&](std::size_t column) {
     return demand.gpus_per_node.empty() || demand.gpus_per_node.front().first == column;
   };
-  for (std::size_t column = kFirstGpu; column < node.free.size(); ++column)
+  for (std::size_t column = kFirstGpu; column < demand.gpu_end; ++column)
     if (wanted(column) && node.free[column] > 0) return kWholeGpu;
   for (const SharedGpu& shared : node.shared)
     if (wanted(shared.column)) most = std::max<std::int64_t>(most, kWholeGpu - shared.used);
@@ -97,7 +103,7 @@ std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
 
 // What keeps one task from the node, apart from GPUs.
 Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
-  if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
+  if (cpus_for(demand, node.free) < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
     return Obstacle::cpus;
   switch (demand.memory_rule) {
     case MemoryRule::none: break;
@@ -130,10 +136,7 @@ Obstacle free_obstacle(const Demand& demand, const IndexedNode& node, std::int64
   for (const auto& [column, count] : demand.gpus_per_node)
     if (node.free[column] < count) return Obstacle::gpus;
   if (demand.any_gpus_per_node > 0) {
-    const auto most = node.free.size() > kFirstGpu
-                          ? *std::max_element(node.free.begin() + kFirstGpu, node.free.end())
-                          : 0;
-    if (most < demand.any_gpus_per_node) return Obstacle::gpus;
+    if (most_gpus(demand, node.free) < demand.any_gpus_per_node) return Obstacle::gpus;
   }
   if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
   for (const auto& [column, count] : demand.gpus_per_task)
@@ -325,7 +328,7 @@ std::string explain_blocked(const JobClass& job_class, const ClusterIndex& index
 }
 
 std::string explain_totals(const JobClass& job_class, ClusterIndex& index) {
-  std::vector<Free> columns(index.stride());
+  std::vector<Free> columns(index.gpu_end());
   for (const NodeIndex at : job_class.nodes().nodes)
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::int64_t free = index.nodes()[at].free[i];

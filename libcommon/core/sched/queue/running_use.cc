@@ -7,7 +7,7 @@
 namespace ares::core::sched {
 
 Amounts capacity_of(const ClusterIndex& index) {
-  Amounts sum(index.stride());
+  Amounts sum(index.gpu_end());
   for (const IndexedNode& node : index.nodes())
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += node.total[i];
   for (std::size_t i = kFirstGpu; i < sum.size(); ++i) sum[i] *= kWholeGpu;
@@ -23,7 +23,7 @@ void RunningUse::count(const Node& node, const ClusterIndex& index, int sign) {
   for (const Charge& charge : node.charges) {
     if (!charge.user) continue;
     Amounts& amounts = by_user_[*charge.user];
-    amounts.resize(index.stride());
+    amounts.resize(index.gpu_end());
     amounts[kCpus] += sign * std::int64_t{charge.cpus};
     amounts[kMemory] += sign * charge.memory.value();
     for (const GpuIndex gpu : charge.gpus) {

@@ -24,7 +24,7 @@ Queued* ServiceOrder::next_by_share() {
 void ServiceOrder::add_allocated(const JobSpec& spec, const Placement& placement) {
   if (!ranking_.any_served_by_user()) return;
   Amounts& amounts = allocated_[spec.uid];
-  amounts.resize(index_.stride());
+  amounts.resize(index_.gpu_end());
   for (const PlacedShare& share : placement) {
     for (std::size_t i = 0; i < amounts.size(); ++i)
       if (i < kFirstGpu || !share.part)
@@ -78,7 +78,7 @@ void ServiceOrder::begin_filling() {
 
 DominantShare ServiceOrder::share_of(const Group& group) const {
   const UserId user = entries_[group.at].entry.job->spec->uid;
-  Amounts amounts(index_.stride());
+  Amounts amounts(index_.gpu_end());
   const auto add = [&](const Amounts& more) {
     for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] += more[i];
   };

@@ -21,7 +21,7 @@ constexpr std::size_t kTimesTried = 200;
 NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                             const Profile& profile, Time from, std::optional<Time> to,
                             std::vector<NodeIndex>& list) {
-  Shortlist shortlist(demand, index.stride(), set.nodes.size());
+  Shortlist shortlist(demand, set.nodes.size());
   Amounts row(index.stride());
   for (const NodeIndex at : set.nodes) {
     if (!profile.admits(at, demand.access, from, to)) continue;
@@ -188,7 +188,7 @@ void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
   Amounts free(index.stride());
   for (PlacedShare& share : planned.placement) {
     profile.min_free(share.node, planned.at, Profile::end_of(planned.at, limit), free);
-    for (std::size_t column = plugin_dependent ? 0 : kFirstGpu; column < free.size(); ++column)
+    for (std::size_t column = plugin_dependent ? 0 : kFirstGpu; column < index.gpu_end(); ++column)
       if (plugin_dependent || share.amounts[column] > 0)
         share.amounts[column] = std::max(share.amounts[column], free[column]);
   }

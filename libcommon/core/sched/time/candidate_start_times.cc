@@ -10,11 +10,11 @@ bool wants_total(const Demand& demand) {
   return !demand.gpus_total.empty() || demand.any_gpus_total > 0;
 }
 
-std::vector<TypedDemand> types_of(const Demand& demand, std::size_t stride) {
+std::vector<TypedDemand> types_of(const Demand& demand) {
   std::vector<TypedDemand> types;
-  if (!demand.wants_any_gpu()) types.emplace_back(demand, stride, std::nullopt);
-  for (std::size_t column = kFirstGpu; column < stride && demand.wants_any_gpu(); ++column)
-    types.emplace_back(demand, stride, column);
+  if (!demand.wants_any_gpu()) types.emplace_back(demand, std::nullopt);
+  for (std::size_t column = kFirstGpu; column < demand.gpu_end && demand.wants_any_gpu(); ++column)
+    types.emplace_back(demand, column);
   return types;
 }
 
@@ -36,7 +36,7 @@ CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Sec
       index_(index),
       profile_(profile),
       from_(std::max(from, profile.now())),
-      types_(types_of(demand, index.stride())),
+      types_(types_of(demand)),
       row_(index.stride()),
       seen_(index.nodes().size()) {
   const bool single = demand.max_nodes == 1;

@@ -29,7 +29,7 @@ CapacityTimeline::CapacityTimeline(const Demand& demand, NodeSet set, const Clus
     : demand_(demand),
       set_(set),
       index_(index),
-      capacity_(demand, index.stride()),
+      capacity_(demand),
       nodes_(index.nodes().size()),
       row_(index.stride()) {}
 
@@ -172,7 +172,7 @@ std::optional<EarliestStart> EarliestStartCache::find(const Demand& demand, Node
   std::size_t candidates = 0;
   if (at) {
     const std::vector<std::uint32_t> tasks = timeline.tasks_at(*at, profile);
-    Shortlist shortlist(demand, index.stride(), set.nodes.size());
+    Shortlist shortlist(demand, set.nodes.size());
     for (const NodeIndex node : set.nodes) shortlist.add(node, tasks[node]);
     candidates = shortlist.offered();
     nodes = shortlist.best();
