@@ -205,6 +205,7 @@ std::string describe(const api::Reservation& r, bool one_line) {
   flag(r.flexible(), "FLEX");
   flag(r.ignore_jobs(), "IGNORE_JOBS");
   flag(r.overlap(), "OVERLAP");
+  flag(r.replace_down(), "REPLACE_DOWN");
   Lines lines;
   lines.add("ReservationName", r.name())
       .add("StartTime", time_text(r.start()))

@@ -66,6 +66,7 @@ Result<int> create(Context& context, const Words& operands) {
   create.set_all_nodes(wanted.update.all_nodes());
   create.set_node_count(wanted.node_count);
   create.set_partition(wanted.partition);
+  create.set_keeps_nodes(wanted.keeps_nodes);
   return context.change(request);
 }
 

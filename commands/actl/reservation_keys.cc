@@ -67,28 +67,35 @@ std::function<Status(Wanted&, const std::string&, Time)> list(const char* field,
   };
 }
 
+R& values(Wanted& wanted) {
+  return *wanted.update.mutable_values();
+}
+
 struct Flag {
   const char* word;
-  void (*set)(R&);
+  void (*set)(Wanted&);
 };
 const Flag kFlags[] = {
-    {"maint", [](R& r) { r.set_maintenance(true); }},
-    {"flex", [](R& r) { r.set_flexible(true); }},
-    {"ignore_jobs", [](R& r) { r.set_ignore_jobs(true); }},
-    {"overlap", [](R& r) { r.set_overlap(true); }},
-    {"daily", [](R& r) { r.set_recurrence("DAILY"); }},
-    {"weekly", [](R& r) { r.set_recurrence("WEEKLY"); }},
+    {"maint", [](Wanted& w) { values(w).set_maintenance(true); }},
+    {"flex", [](Wanted& w) { values(w).set_flexible(true); }},
+    {"ignore_jobs", [](Wanted& w) { values(w).set_ignore_jobs(true); }},
+    {"overlap", [](Wanted& w) { values(w).set_overlap(true); }},
+    {"replace_down", [](Wanted& w) { values(w).set_replace_down(true); }},
+    {"static_alloc", [](Wanted& w) { w.keeps_nodes = true; }},
+    {"daily", [](Wanted& w) { values(w).set_recurrence("DAILY"); }},
+    {"weekly", [](Wanted& w) { values(w).set_recurrence("WEEKLY"); }},
 };
 const std::vector<std::string> kUnbuiltFlags = {
-    "any_nodes",          "first_cores", "force_start", "hourly",  "license_only", "magnetic",
-    "no_hold_jobs_after", "part_nodes",  "purge_comp",  "replace", "replace_down", "spec_nodes",
-    "static_alloc",       "time_float",  "user_delete", "weekday", "weekend"};
+    "any_nodes",  "first_cores",        "force_start", "hourly",     "license_only",
+    "magnetic",   "no_hold_jobs_after", "part_nodes",  "purge_comp", "replace",
+    "spec_nodes", "time_float",         "user_delete", "weekday",    "weekend"};
 
 // Sets all flags at once: flags that are not named are turned off.
 Status set_flags(Wanted& wanted, const std::string& value, Time) {
-  for (const char* field : {"maintenance", "flexible", "ignore_jobs", "overlap", "recurrence"})
+  for (const char* field :
+       {"maintenance", "flexible", "ignore_jobs", "overlap", "recurrence", "replace_down"})
     wanted.update.add_fields(field);
-  R& r = *wanted.update.mutable_values();
+  const R& r = values(wanted);
   for (const std::string& text : cli::split(cli::lower(value), ',')) {
     if (text.empty() || text == "none") continue;
     std::vector<std::string> known;
@@ -98,7 +105,7 @@ Status set_flags(Wanted& wanted, const std::string& value, Time) {
       if (text != flag.word) continue;
       if (!r.recurrence().empty() && (text == "daily" || text == "weekly"))
         return invalid("only one of DAILY and WEEKLY can be");
-      flag.set(r);
+      flag.set(wanted);
       found = true;
     }
     if (found) continue;
@@ -106,6 +113,8 @@ Status set_flags(Wanted& wanted, const std::string& value, Time) {
       return invalid("the flag " + excerpt(text) + " is not supported yet");
     return invalid("there is no flag " + quote(text) + "; known are " + cli::join(known, ", "));
   }
+  if (wanted.keeps_nodes && r.replace_down())
+    return invalid("only one of REPLACE_DOWN and STATIC_ALLOC can be");
   return {};
 }
 
@@ -161,7 +170,12 @@ const Keys<ReservationWords>& reservation_keys() {
         "before it and run on after it. DAILY, WEEKLY: it comes again at the same time of day. "
         "IGNORE_JOBS: make it although jobs may still run on its nodes then. OVERLAP: its nodes "
         "may be in another reservation at the same time; a job runs there then only if it asks for "
-        "both. Flags that are not named are off.",
+        "both. REPLACE_DOWN: a node of it that is down, drained or failing is exchanged, before "
+        "and during its time, for one that no other reservation and no running job needs then: in "
+        "the same partitions, with at least as many CPUs, GPUs and as much memory, if possible "
+        "idle and with the same features. Its jobs run on where they are. If no node is free, the "
+        "exchange waits for one. A reservation that is made with NodeCnt has this flag, unless "
+        "STATIC_ALLOC or MAINT is given. Flags that are not named are otherwise off.",
         set_flags,
         {"flag"}},
        {"Comment", "TEXT", "A text kept with it.", set_comment}},

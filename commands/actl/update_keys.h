@@ -39,6 +39,7 @@ struct ReservationWords {
   api::UpdateReservation update;
   std::uint32_t node_count = 0;  // Only for creation.
   std::string partition;         // Only for creation.
+  bool keeps_nodes = false;      // Only for creation.
 };
 
 const Keys<api::JobAction>& job_keys();

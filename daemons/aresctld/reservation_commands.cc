@@ -35,6 +35,7 @@ Result<Reservation> to_reservation(const api::Reservation& from, Identity& ident
   to.ignore_jobs = from.ignore_jobs();
   to.overlap = from.overlap();
   to.comment = from.comment();
+  to.replace_down = from.replace_down();
   return to;
 }
 
@@ -62,6 +63,7 @@ Result<UserBody> to_create_reservation(const api::CreateReservation& from, Ident
   create.node_count = from.node_count();
   create.all_nodes = from.all_nodes();
   create.partition = from.partition();
+  create.keeps_nodes = from.keeps_nodes();
   create.duration = *duration;
   return create;
 }

@@ -240,6 +240,7 @@ void put(const Reservation& from, storage::Reservation& to) {
   to.set_ignore_jobs(from.ignore_jobs);
   to.set_overlap(from.overlap);
   to.set_comment(from.comment);
+  to.set_replace_down(from.replace_down);
 }
 
 Reservation get(const storage::Reservation& from, DecodeErrors& errors) {
@@ -256,6 +257,7 @@ Reservation get(const storage::Reservation& from, DecodeErrors& errors) {
   to.ignore_jobs = from.ignore_jobs();
   to.overlap = from.overlap();
   to.comment = from.comment();
+  to.replace_down = from.replace_down();
   return to;
 }
 

@@ -173,9 +173,17 @@ PartitionModified get(const storage::PartitionModified& from, DecodeErrors& erro
 
 void put(const ReservationSet& from, storage::ReservationSet& to) {
   put(from.reservation, *to.mutable_reservation());
+  for (const NodeReplacement& one : from.replaced) {
+    storage::NodeReplacement& out = *to.add_replaced();
+    out.set_gone(one.gone.value());
+    out.set_substitute(one.substitute.value());
+  }
 }
 ReservationSet get(const storage::ReservationSet& from, DecodeErrors& errors) {
-  return {get(from.reservation(), errors)};
+  ReservationSet to{get(from.reservation(), errors)};
+  for (const storage::NodeReplacement& one : from.replaced())
+    to.replaced.push_back({NodeId(one.gone()), NodeId(one.substitute())});
+  return to;
 }
 
 void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {

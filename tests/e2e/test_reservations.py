@@ -98,8 +98,27 @@ def test_reservation_is_kept_after_a_controller_restart(cluster):
     cluster.completed(job)  # FLEX: may start before the reservation
 
 
+def test_a_node_that_is_drained_is_replaced_in_the_reservation(cluster):
+    reserve(cluster, "course", "StartTime=now+1hour", "Duration=60", "NodeCnt=2", "Users=root")
+    reserve(cluster, "fixed", "StartTime=now+3hours", "Duration=60", "NodeCnt=1", "Users=root", "Flags=STATIC_ALLOC")
+    shown = cluster.show("reservation", "course")
+    assert "Nodes=n[1-2]" in shown and "Flags=REPLACE_DOWN" in shown
+    assert "Flags=(null)" in cluster.show("reservation", "fixed")
+    cluster.run("actl", "update", "nodename=n1", "state=drain", "reason=disk")
+    try:
+        until(lambda: "Nodes=n[2-3]" in cluster.show("reservation", "course"))
+        assert "Nodes=n1" in cluster.show("reservation", "fixed")
+        history = until(lambda: re.search(r".*REPLACED.*", cluster.run("actl", "show", "node", "n1", "--history").stdout)).group()
+        assert "in reservation course by n3" in history
+    finally:
+        cluster.run("actl", "update", "nodename=n1", "state=resume")
+
+
 @pytest.mark.parametrize("words, said", [
     (["Nodes=n1", "Duration=10"], "users or accounts"),
+    (["Nodes=n1", "Duration=10", "Users=root", "Flags=REPLACE"], "not supported yet"),
+    (["Nodes=n1", "Duration=10", "Users=root", "Flags=REPLACE_DOWN,STATIC_ALLOC"], "only one of REPLACE_DOWN and STATIC_ALLOC"),
+    (["Nodes=n1", "Duration=10", "Flags=MAINT,REPLACE_DOWN"], "leave out REPLACE_DOWN"),
     (["Nodes=n9", "Duration=10", "Users=root"], "Invalid node name specified: n9"),
     (["Nodes=n1", "Users=root"], "how long it lasts"),
     (["Nodes=n1", "Duration=10", "Users=nobody-such"], 'no user is named "nobody-such"'),

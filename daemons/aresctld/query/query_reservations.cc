@@ -24,6 +24,7 @@ void describe(const Reservation& r, Identity& identity, Time now, api::Reservati
   out.set_ignore_jobs(r.ignore_jobs);
   out.set_overlap(r.overlap);
   out.set_comment(r.comment);
+  out.set_replace_down(r.replace_down);
   out.set_state(is_active(r, now) ? "ACTIVE" : "INACTIVE");
 }
 

@@ -31,6 +31,8 @@ struct Reservation {
   bool ignore_jobs = false;  // may be created even if running jobs overlap it
   bool overlap = false;      // its nodes may be in other reservations at the same time
   std::string comment;
+  // A node of it on which no job may start is exchanged for another, if one is free.
+  bool replace_down = false;
 
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };

@@ -112,6 +112,7 @@ struct CreateReservation {
   bool all_nodes = false;
   std::string partition;               // choose nodes of this partition; empty = of all
   std::optional<Duration> duration{};  // instead of an end time
+  bool keeps_nodes = false;            // chosen nodes are not exchanged when they are down
 };
 struct UpdateReservation {
   std::string name;

@@ -262,8 +262,12 @@ struct PartitionModified {  // by a command; in force until a configuration is a
 };
 
 // --- reservations -------------------------------------------------------------------------------------------------------------
+struct NodeReplacement {
+  NodeId gone, substitute;
+};
 struct ReservationSet {  // created, changed, or moved to its next occurrence
   Reservation reservation;
+  std::vector<NodeReplacement> replaced{};  // nodes that the change exchanged by themselves
 };
 struct ReservationRemoved {  // by a command, or because it is over
   std::string name;

@@ -77,11 +77,24 @@ class Collector {
     add(e.id, "JOINED", {}, "partitions " + in);
   }
   void operator()(const NodeLeft& e) { add_of_command(e.id, "LEFT"); }
+  void operator()(const ReservationSet& e) {
+    of_command_.clear();
+    for (const NodeReplacement& one : e.replaced) {
+      const std::string in = "in reservation " + e.reservation.name + " ";
+      add(one.gone, "REPLACED", {}, in + "by " + name_of(one.substitute));
+      add(one.substitute, "SUBSTITUTED", {}, in + "for " + name_of(one.gone));
+    }
+  }
 
  private:
   void add(NodeId id, std::string_view what, std::optional<UserId> by, std::string detail) {
     const Node* node = after_.nodes.find(id);
     out_.push_back({at_, id, node ? node->name : "", what, by, std::move(detail)});
+  }
+
+  std::string name_of(NodeId id) const {
+    const Node* node = after_.nodes.find(id);
+    return node ? node->name : std::string{};
   }
 
   void add_of_command(NodeId id, std::string_view what) {

@@ -185,6 +185,77 @@ TEST_F(ReservationTest, IsRemovedAfterItsEnd) {
   EXPECT_FALSE(find("r"));
 }
 
+TEST_F(ReservationTest, DrainedNodeIsReplacedIfTheFlagSaysSo) {
+  auto kept = wanted("kept", {"n1"}, hours(5));
+  ASSERT_EQ(refusal(kept), "accepted");
+  auto replaced = wanted("replaced", {"n1", "n2"});
+  replaced.values.replace_down = true;
+  ASSERT_EQ(refusal(replaced), "accepted");
+  c.tick(Seconds{1});
+  EXPECT_THAT(find("replaced")->nodes, ElementsAre("n1", "n2"));
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::drain, "disk"});
+  c.tick(Seconds{1});
+  EXPECT_THAT(find("replaced")->nodes, ElementsAre("n2", "n3"));
+  EXPECT_THAT(find("kept")->nodes, ElementsAre("n1"));
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::up, ""});
+  c.tick(Seconds{1});
+  EXPECT_THAT(find("replaced")->nodes, ElementsAre("n2", "n3")) << "it does not come back";
+}
+
+TEST_F(ReservationTest, ReplacementWaitsForANodeThatNothingElseNeedsThen) {
+  auto here = wanted("here", {"n1"}, minutes(30));
+  here.values.replace_down = here.values.overlap = here.values.ignore_jobs = true;
+  ASSERT_EQ(refusal(here), "accepted");
+  ASSERT_EQ(refusal(wanted("other", {"n2"}, minutes(50))), "accepted");
+  auto repair = wanted("repair", {"n3"}, minutes(50));
+  repair.values.maintenance = true;
+  repair.values.users.clear();
+  ASSERT_EQ(refusal(repair), "accepted");
+  c.start(c.submit(), {4});  // time limit: one hour
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::down, "burnt"});
+  c.tick(Seconds{1});
+  EXPECT_THAT(find("here")->nodes, ElementsAre("n1"));
+  ASSERT_FALSE(c.user(kOperator, DeleteReservations{{"other"}}).failed);
+  c.tick(Seconds{1});
+  EXPECT_THAT(find("here")->nodes, ElementsAre("n2"));
+}
+
+TEST_F(ReservationTest, IdleNodeIsTheBestReplacementAndEachIsTakenOnce) {
+  c.start(c.submit(), {2});  // it ends before both reservations begin
+  for (const char* name : {"a", "b"}) {
+    auto one = wanted(name, {"n1"}, hours(2));
+    one.values.replace_down = one.values.overlap = true;
+    ASSERT_EQ(refusal(one), "accepted");
+  }
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::fail, "fans"});
+  c.tick(Seconds{1});
+  EXPECT_THAT(find("a")->nodes, ElementsAre("n3"));
+  EXPECT_THAT(find("b")->nodes, ElementsAre("n4"));
+}
+
+TEST_F(ReservationTest, NodesThatWereChosenAreReplacedUnlessAskedOtherwise) {
+  auto chosen = wanted("chosen", {});
+  chosen.node_count = 1;
+  ASSERT_EQ(refusal(chosen), "accepted");
+  EXPECT_TRUE(find("chosen")->replace_down);
+  auto fixed = wanted("fixed", {});
+  fixed.node_count = 1;
+  fixed.keeps_nodes = true;
+  ASSERT_EQ(refusal(fixed), "accepted");
+  EXPECT_FALSE(find("fixed")->replace_down);
+  auto repair = wanted("repair", {});
+  repair.node_count = 1;
+  repair.values.maintenance = true;
+  repair.values.users.clear();
+  ASSERT_EQ(refusal(repair), "accepted");
+  EXPECT_FALSE(find("repair")->replace_down);
+  UpdateReservation change;
+  change.name = "repair";
+  change.fields = {"replace_down"};
+  change.values.replace_down = true;
+  EXPECT_THAT(c.user(kOperator, change).error.message, HasSubstr("leave out REPLACE_DOWN"));
+}
+
 TEST_F(ReservationTest, RecurringOneMovesToItsNextOccurrence) {
   auto daily = wanted("r", {"n1"});
   daily.values.recurrence = Recurrence::daily;

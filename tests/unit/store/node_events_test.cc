@@ -59,6 +59,17 @@ AuditEntry audit(std::uint32_t uid) {
   return entry;
 }
 
+TEST(NodeEvents, SayWhichNodeOfAReservationWasReplacedByWhich) {
+  ClusterState state = two_nodes();
+  Reservation r;
+  r.name = "r";
+  r.nodes = {"n2"};
+  const auto all = events(state, {ReservationSet{r, {{NodeId(1), NodeId(2)}}}});
+  EXPECT_EQ(texts(node_events_of(all, state)),
+            (std::vector<std::string>{"n1 REPLACED - in reservation r by n2",
+                                      "n2 SUBSTITUTED - in reservation r for n1"}));
+}
+
 TEST(NodeEvents, SayWhatHappenedToWhichNodeAndWhoDidIt) {
   ClusterState state = two_nodes();
   const AttemptKey attempt{{JobId(12), TaskIndex{3}}, AttemptNo{2}};

@@ -1,8 +1,11 @@
-// Reservations: create, update, delete, and move to the next occurrence.
+// Reservations: create, update, delete, move to the next occurrence, and exchange nodes that are down.
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "base/duration.h"
 #include "base/printable.h"
@@ -81,6 +84,8 @@ Status check_reservation(const Reservation& r) {
     return fail(bad(which + ": name users or accounts who may use it, or the flag MAINT"));
   if (r.maintenance && (!r.users.empty() || !r.accounts.empty()))
     return fail(bad(which + ": no jobs run during maintenance; leave out users and accounts"));
+  if (r.maintenance && r.replace_down)
+    return fail(bad(which + ": nodes under maintenance are not replaced; leave out REPLACE_DOWN"));
   if (Status s = check_plain(which + ": comment", r.comment); !s) return s;
   for (const std::string& account : r.accounts)
     if (Status s = check_plain(which + ": account", account); !s) return s;
@@ -119,10 +124,12 @@ std::optional<Time> both(const Reservation& a, const Reservation& b) {
 // Why a node cannot be in the reservation; none if it can.
 class Obstacles {
  public:
-  Obstacles(const DecisionContext& q, const Reservation& r) : q_(q), wanted_(r) {
+  // `strict`: in spite of flags that permit other reservations and jobs on its nodes.
+  Obstacles(const DecisionContext& q, const Reservation& r, bool strict = false)
+      : q_(q), wanted_(r), ignores_jobs_(r.ignore_jobs && !strict) {
     q.state.reservations.for_each([&](const std::string&, const Reservation& other) {
       if (other.name == r.name) return;
-      if (r.overlap || other.overlap || r.maintenance || other.maintenance) return;
+      if (!strict && (r.overlap || other.overlap || r.maintenance || other.maintenance)) return;
       if (both(r, other)) rivals_.push_back(&other);
     });
   }
@@ -132,7 +139,7 @@ class Obstacles {
       if (has_node(*rival, node.name))
         return "node " + node.name + " is in reservation " + rival->name +
                " at the same time; another time, other nodes, or the flag OVERLAP would do";
-    if (wanted_.ignore_jobs) return std::nullopt;
+    if (ignores_jobs_) return std::nullopt;
     for (const Charge& charge : node.charges) {
       const Job* job = q_.state.jobs.find(charge.attempt.job);
       if (!job || job->attempt != charge.attempt.attempt || !runs_into(*job)) continue;
@@ -156,6 +163,7 @@ class Obstacles {
 
   const DecisionContext& q_;
   const Reservation& wanted_;
+  const bool ignores_jobs_;
   std::vector<const Reservation*> rivals_;
 };
 
@@ -239,6 +247,93 @@ constexpr Field kFields[] = {
     {"ignore_jobs", copy<&Reservation::ignore_jobs>},
     {"overlap", copy<&Reservation::overlap>},
     {"comment", copy<&Reservation::comment>},
+    {"replace_down", copy<&Reservation::replace_down>},
+};
+
+// Jobs will not start on it until an operator or the node itself acts. A node that is rebooted comes back.
+bool is_out_of_service(const Node& node) {
+  if (node.leaving) return true;
+  return !node.reboot && (node.admin != AdminState::up || node.contact != Contact::registered);
+}
+
+std::map<std::string_view, std::size_t> gpus_by_type(const Inventory& inventory) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const Gpu& gpu : inventory.gpus) ++counts[gpu.type];
+  return counts;
+}
+
+// Whether a node has the CPUs, memory and GPUs of another.
+bool has_amounts_of(const Node& node, const Node& gone) {
+  const Inventory &has = node.inventory, &had = gone.inventory;
+  if (has.cpus < had.cpus || has.memory < had.memory) return false;
+  const auto gpus = gpus_by_type(has), needed = gpus_by_type(had);
+  return std::all_of(needed.begin(), needed.end(), [&](const auto& one) {
+    const auto there = gpus.find(one.first);
+    return there != gpus.end() && there->second >= one.second;
+  });
+}
+
+std::vector<std::string> partitions_of(const ClusterState& state, const Node& node) {
+  std::vector<std::string> names;
+  state.partitions.for_each([&](const std::string& name, const Partition&) {
+    if (state.members.find({name, node.name})) names.push_back(name);
+  });
+  return names;
+}
+
+// Smaller is better: nodes with all features of the other, then idle ones, then ones of its size.
+auto rank_of_substitute(const Node& node, const Node& gone) {
+  const auto& features = node.inventory.features;
+  const bool lacks_features = std::any_of(
+      gone.inventory.features.begin(), gone.inventory.features.end(), [&](const auto& feature) {
+        return std::find(features.begin(), features.end(), feature) == features.end();
+      });
+  const Inventory &a = node.inventory, &b = gone.inventory;
+  const bool other_size =
+      a.cpus != b.cpus || a.memory != b.memory || a.gpus.size() != b.gpus.size();
+  return std::tuple(lacks_features, !node.charges.empty(), other_size);
+}
+
+// Exchanges nodes of one reservation. A node gets into one reservation at a time.
+class Replacement {
+ public:
+  Replacement(const DecisionContext& q, const Reservation& r, std::set<NodeId>& taken)
+      : q_(q), reservation_(r), taken_(taken) {}
+
+  // The best node in the place of `gone`, the first by id of equal ones; null if none is free.
+  const Node* find(const Node& gone) {
+    const auto partitions = partitions_of(q_.state, gone);
+    const Node* best = nullptr;
+    for (const Node* node : free_nodes()) {
+      if (taken_.contains(node->id) || !has_amounts_of(*node, gone)) continue;
+      if (best && rank_of_substitute(*best, gone) <= rank_of_substitute(*node, gone)) continue;
+      if (std::all_of(partitions.begin(), partitions.end(), [&](const std::string& name) {
+            return q_.state.members.find({name, node->name});
+          }))
+        best = node;
+    }
+    if (best) taken_.insert(best->id);
+    return best;
+  }
+
+ private:
+  // Found when first needed: mostly no node of a reservation is down.
+  const std::vector<const Node*>& free_nodes() {
+    if (free_) return *free_;
+    free_.emplace();
+    const Obstacles obstacles(q_, reservation_, true);
+    q_.state.nodes.for_each([&](NodeId, const Node& node) {
+      if (takes_jobs(node) && !node.leaving && !has_node(reservation_, node.name) &&
+          !obstacles.on(node))
+        free_->push_back(&node);
+    });
+    return *free_;
+  }
+
+  const DecisionContext& q_;
+  const Reservation& reservation_;
+  std::set<NodeId>& taken_;
+  std::optional<std::vector<const Node*>> free_;
 };
 
 Decision refuse(const Error& error) {
@@ -278,6 +373,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Crea
       chosen ? choose_nodes(q, c, r) : known_nodes(q.state, std::move(r.nodes), c.all_nodes);
   if (!nodes) return refuse(nodes.error());
   r.nodes = std::move(*nodes);
+  if (chosen && !c.keeps_nodes && !r.maintenance) r.replace_down = true;
   if (Status s = check_reservation(r); !s) return refuse(s.error());
   if (!chosen)
     if (Status s = check_obstacles(q, r); !s) return refuse(s.error());
@@ -341,6 +437,27 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Dele
     d.events.emplace_back(ReservationRemoved{name});
   }
   return d;
+}
+
+void replace_down_nodes(const DecisionContext& q, Decision& d) {
+  std::set<NodeId> taken;
+  q.state.reservations.for_each([&](const std::string&, const Reservation& r) {
+    if (!r.replace_down || r.maintenance || r.end <= q.now) return;
+    ReservationSet change{r, {}};
+    Replacement replacement(q, r, taken);
+    for (const std::string& name : r.nodes) {
+      const NodeId* id = q.state.node_ids.find(name);
+      const Node* gone = id ? q.state.nodes.find(*id) : nullptr;
+      if (!gone || !is_out_of_service(*gone)) continue;
+      const Node* found = replacement.find(*gone);
+      if (!found) continue;
+      change.replaced.push_back({gone->id, found->id});
+      auto& nodes = change.reservation.nodes;
+      std::replace(nodes.begin(), nodes.end(), name, found->name);
+      std::sort(nodes.begin(), nodes.end());
+    }
+    if (!change.replaced.empty()) d.events.emplace_back(std::move(change));
+  });
 }
 
 Decision decide_time(const DecisionContext& q, const NextOccurrence& c) {

@@ -195,6 +195,7 @@ Decision decide_time(const DecisionContext& q, const Tick&) {
   forget(q, d);
   expire(q, d);
   reservations(q, d);
+  if (d.events.size() < kMost) replace_down_nodes(q, d);
   watched_nodes(q, d);
   return d;
 }

@@ -63,6 +63,11 @@ std::string job_text(const JobKey& key);  // "12" or "12_3"
 
 TaskSplit split(const Target& target);
 
+// --- reservations -------------------------------------------------------------------------------
+// Exchanges nodes of reservations with the flag `replace_down` on which no job may start. A node
+// without a substitute stays, and is looked at again by the next tick.
+void replace_down_nodes(const DecisionContext& q, Decision& d);
+
 // --- time limits --------------------------------------------------------------------------------
 // The job's time limit in this partition; none = unlimited.
 std::optional<Seconds> effective_time_limit(const Job& job, const Partition& partition);
