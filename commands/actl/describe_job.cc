@@ -188,6 +188,7 @@ void add_resources(Lines& lines, const api::Job& job) {
       .count("NumTasks", std::max(spec.tasks(), 1u))
       .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
       .end_line();
+  if (spec.overcommit()) lines.add("Overcommit", "YES").end_line();
   lines.add("ReqTRES", job.requested_tres()).end_line();
   lines.add("AllocTRES", or_null(job.tres())).end_line();
   lines.count("NtasksPerNode", spec.tasks_per_node())

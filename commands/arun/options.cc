@@ -194,7 +194,7 @@ void add_allocation_options(cli::OptionTable& table, Wanted& w, Time now) {
       "ntasks",        "nodes",         "cpus-per-task", "ntasks-per-node",
       "nodelist",      "exclude",       "exclusive",     "job-name",
       "time",          "mem",           "mem-per-cpu",   "gpus",
-      "gpus-per-node", "gpus-per-task", "gres"};
+      "gpus-per-node", "gpus-per-task", "gres",          "overcommit"};
   const auto named = [&](const std::string& name) {
     return std::find_if(table.options.begin(), table.options.end(),
                         [&](const cli::Option& option) { return option.name == name; });
@@ -303,7 +303,10 @@ cli::OptionTable options(Wanted& w, Time now) {
       {0, "exclusive", "", "The same as --exact.", set_flag(request.exact)},
       {0, "overlap", "", "Share the CPUs with other steps, and wait for none.",
        set_flag(request.overlap)},
-      {'O', "overcommit", "", "Permit more tasks than CPUs.", set_flag(request.overcommit)},
+      {'O', "overcommit", "",
+       "Permit more tasks than CPUs, as a job that was submitted with it does for all its steps. "
+       "For a job of its own as of asub.",
+       set_flag(request.overcommit)},
       {'I', "immediate", "", "Fail instead of waiting for other steps.",
        set_flag(request.immediate)},
       {'l', "label", "", "Begin each line with the rank of its task.", set_flag(w.label)},
@@ -438,6 +441,7 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
   if (!w.other_binding.empty() && !w.quiet)
     std::fprintf(stderr, "arun: warning: --cpu-bind=%s: each task is bound to its own CPUs\n",
                  w.other_binding.c_str());
+  if (number_from(environment, "ARES_OVERCOMMIT").value_or(0) > 0) request.overcommit = true;
   if (request.task.cpus_per_task == 0)
     request.task.cpus_per_task =
         std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));

@@ -259,6 +259,8 @@ constexpr Row kRows[] = {
      [](const Facts& f) {
        return f.job.tasks_per_node == 0 ? Value() : number(f.job.tasks_per_node);
      }},
+    {{"ARES_OVERCOMMIT", "1: steps may have more tasks than CPUs", "with --overcommit"},
+     [](const Facts& f) { return f.job.overcommit ? Value("1") : Value(); }},
     {{"ARES_PROCID", "rank of the task: 0", ""}, zero},
     {{"ARES_RESTART_COUNT", "how often the job was started again", "after the first time"},
      [](const Facts& f) { return f.launch.restarts == 0 ? Value() : number(f.launch.restarts); }},

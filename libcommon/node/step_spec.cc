@@ -124,6 +124,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("tasks", job.tasks)
       .put("cpus_per_task", job.cpus_per_task)
       .put("tasks_per_node", job.tasks_per_node);
+  if (job.overcommit) out.put("overcommit", true);
   put_optional(out, "memory_per_node", job.memory_per_node);
   put_optional(out, "memory_per_cpu", job.memory_per_cpu);
   put_optional(out, "memory_per_gpu", job.memory_per_gpu);
@@ -164,6 +165,7 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->tasks = in.number<std::uint32_t>("tasks");
   job->cpus_per_task = in.number<std::uint32_t>("cpus_per_task");
   job->tasks_per_node = in.number<std::uint32_t>("tasks_per_node");
+  job->overcommit = in.flag("overcommit");
   if (auto n = in.optional_number<std::int64_t>("memory_per_node"))
     job->memory_per_node = Bytes(*n);
   if (auto n = in.optional_number<std::int64_t>("memory_per_cpu")) job->memory_per_cpu = Bytes(*n);

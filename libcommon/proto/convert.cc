@@ -140,6 +140,7 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   if (in.has_switches_wait())
     read.seconds("switches_wait", in.switches_wait(), out.switches_wait.emplace());
   out.segment = in.segment();
+  out.overcommit = in.overcommit();
   read.texts("reservations", in.reservations(), TextKind::name, out.reservations);
   if (!in.gpu_topology().empty())
     read.part("gpu_topology", parse_gpu_shape(in.gpu_topology()), out.gpu_constraint.shape);
@@ -389,6 +390,7 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   }
   if (spec.container) to_api(*spec.container, out->mutable_container());
   out->set_submit_line(spec.submit_line);
+  out->set_overcommit(spec.overcommit);
   if (!spec.gang) return;
   out->mutable_gang()->set_name(spec.gang->name);
   out->mutable_gang()->set_size(spec.gang->size);

@@ -164,6 +164,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   }
   if (from.container) put(*from.container, *to.mutable_container());
   to.set_submit_line(from.submit_line);
+  to.set_overcommit(from.overcommit);
 }
 
 JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
@@ -249,6 +250,7 @@ JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
     to.checkpoint = CheckpointRequest{from.checkpoint().place(), from.checkpoint().keep()};
   if (from.has_container()) to.container = get(from.container(), errors);
   to.submit_line = from.submit_line();
+  to.overcommit = from.overcommit();
   return to;
 }
 

@@ -44,8 +44,6 @@ constexpr Hint kHints[] = {
     {'k', "no-kill", "[off]", "a job ends when one of its nodes fails; see --spare-nodes"},
     {0, "ntasks-per-core", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
     {0, "ntasks-per-socket", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
-    {'O', "overcommit", "",
-     "the job gets CPUs for each task; arun --overcommit runs more tasks than CPUs"},
     {0, "oom-kill-step", "[0|1]", "a process that the kernel ends for its memory ends the job"},
     {0, "profile", "KINDS", "no profile is kept; see astat(1) and aacct(1)"},
     {0, "resv-ports", "[COUNT]", "the job has one port of its own, in MASTER_PORT"},

@@ -125,6 +125,16 @@ class Rows {
     add(0, "ntasks-per-node", "COUNT", "Tasks on each node.",
         count(&api::JobSpec::set_tasks_per_node))
         .aliases = {"tasks-per-node"};
+    add('O', "overcommit", "",
+        "Where the tasks need more CPUs than a node has, they share all of its CPUs: -n8 -O -N1 is "
+        "eight tasks on the CPUs of one node. A node that other jobs use takes no more tasks than "
+        "it has free CPUs for. Without -N one node is enough. Steps of the job may have more tasks "
+        "than CPUs, as with arun --overcommit. Until it starts, limits and listings count the CPUs "
+        "that its tasks ask for.",
+        [this_spec = &s_.spec](const std::string&) -> Status {
+          this_spec->set_overcommit(true);
+          return {};
+        });
     add(0, "mem", "SIZE", "Memory on each node; a plain number is MiB, 0 all of the node's.",
         spec(set_memory_per_node))
         .excludes = {"mem-per-cpu", "mem-per-gpu"};

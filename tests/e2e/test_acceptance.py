@@ -125,6 +125,16 @@ def test_ac126_an_epilog_that_takes_too_long_ends_by_its_time_limit(cluster):
     cluster.run("actl", "resume", "n2")
 
 
+def test_ac048_more_tasks_than_cpus_share_the_cpus_of_the_node(cluster):
+    job = cluster.wrap("echo $SLURM_NTASKS $SLURM_CPUS_ON_NODE $SLURM_OVERCOMMIT; arun bash -c 'echo task'", "-n8", "-O", "-N1")
+    cluster.completed(job)
+    assert cluster.output(job).splitlines() == ["8 4 1"] + 8 * ["task"]
+    assert cluster.account(job, "AllocCPUS,ReqMem").startswith("4|")
+    assert cluster.run("arun", "-n8", "-N1", "-O", "echo", "task").stdout.splitlines() == 8 * ["task"]
+    refused = cluster.run("asub", "-n8", "-N1", "--wrap", "true", check=False)
+    assert "8 tasks of 1 CPUs" in refused.stderr
+
+
 def test_ac133_a_job_of_two_partitions_starts_in_the_higher_tier_and_stays_there(cluster):
     job = cluster.wrap("sleep 300", "-p", "low,high")
     cluster.wait_state(job, "RUNNING")

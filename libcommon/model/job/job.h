@@ -247,6 +247,8 @@ struct JobSpec {
   std::optional<CheckpointRequest> checkpoint{};
   Boxed<ContainerRequest> container{};  // none: it runs as the node and its partition have it
   std::string submit_line{};            // the command line of its submission, for accounting
+  // Tasks for which a whole node has too few CPUs share all CPUs of the node.
+  bool overcommit = false;
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

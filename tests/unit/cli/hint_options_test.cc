@@ -50,7 +50,6 @@ TEST(HintOptions, HintsWithoutWhichAJobRunsAsWellAreWarnings) {
       {{"--no-kill=off"}, "--no-kill has no effect"},
       {{"--ntasks-per-core=1"}, "--ntasks-per-core has no effect"},
       {{"--ntasks-per-socket=2", "--ntasks-per-socket=2"}, "--ntasks-per-socket has no effect"},
-      {{"-O"}, "--overcommit has no effect: the job gets CPUs for each task"},
       {{"--tmp=10G"}, "--tmp has no effect"},
       {{"--propagate=NONE"}, "--propagate=NONE has no effect: all limits are passed on"},
       {{"--mincpus=4"}, "--mincpus=4 has no effect: the job is sure of 1 CPU on a node"},

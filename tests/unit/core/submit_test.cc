@@ -54,6 +54,20 @@ TEST(Submit, LimitsOfPartitionsAreEnforcedAsTheSiteSays) {
   }
 }
 
+TEST(Submit, TasksOfAnOvercommittedJobMayBeMoreThanTheCpusOfANode) {
+  Cluster c;
+  JobSpec spec = Cluster::spec();
+  spec.tasks = spec.tasks_per_node = 8;
+  EXPECT_TRUE(c.try_submit(spec).failed);
+  spec.overcommit = true;
+  EXPECT_FALSE(c.try_submit(spec).failed);
+  spec.cpus_per_task = 5;
+  spec.memory_per_cpu = Bytes::mib(1000);
+  EXPECT_FALSE(c.try_submit(spec).failed) << "the memory of a node, for its CPUs";
+  spec.memory_per_cpu = Bytes::mib(1001);
+  EXPECT_TRUE(c.try_submit(spec).failed);
+}
+
 TEST(Submit, ImpossibleRequestsAreRefused) {
   const Bad cases[] = {
       {"partition", [](JobSpec& s) { s.partitions = {"nope"}; },

@@ -98,6 +98,16 @@ TEST(JobEnvironment, DescribesTheJob) {
   EXPECT_EQ(value(array_task(), "ARES_JOB_ID"), "15");
 }
 
+TEST(JobEnvironment, SaysThatStepsMayHaveMoreTasksThanCpus) {
+  StepSpec spec = example();
+  EXPECT_EQ(value(spec, "ARES_OVERCOMMIT", "ARES_OVERCOMMIT=1"s), std::nullopt);
+  JobSpec job = *spec.launch.spec;
+  job.overcommit = true;
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "ARES_OVERCOMMIT"), "1");
+  EXPECT_EQ(value(spec, "SLURM_OVERCOMMIT"), "1");
+}
+
 TEST(JobEnvironment, KeepsSubmittedVariablesExceptThoseOfAnOuterJob) {
   const std::string submitted =
       "HOME=/elsewhere\0TMPDIR=/fast\0TWICE=1\0TWICE=2\0=odd\0noequals\0"

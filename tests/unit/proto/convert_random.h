@@ -161,6 +161,7 @@ class RandomWire {
     s.submit_zone = word();
     s.command = path();
     s.submit_line = word() + " \"" + word() + "\"";
+    s.overcommit = flag();
     if (flag()) s.container = container();
     s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
     s.mail_user = flag() ? "" : word();

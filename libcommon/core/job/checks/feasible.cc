@@ -77,9 +77,12 @@ class Search {
     if (gpus_per_task_ > 0)
       cpus_per_task_ = std::max(cpus_per_task_,
                                 capped_product(gpus_per_task_, std::uint64_t{spec.cpus_per_gpu}));
+    const std::uint64_t cpus_of_tasks =
+        spec.overcommit
+            ? 1
+            : capped_product(cpus_per_task_, std::max<std::uint64_t>(1, spec.tasks_per_node));
     cpus_each_ =
-        std::max(capped_product(cpus_per_task_, std::max<std::uint64_t>(1, spec.tasks_per_node)),
-                 capped_product(gpus_each, std::uint64_t{spec.cpus_per_gpu}));
+        std::max(cpus_of_tasks, capped_product(gpus_each, std::uint64_t{spec.cpus_per_gpu}));
     memory_each_ = spec.memory_per_node.value_or(Bytes{});
     if (spec.memory_per_gpu) memory_each_ = capped_product(*spec.memory_per_gpu, gpus_each);
     if (spec.memory_per_cpu)
@@ -125,8 +128,17 @@ class Search {
     ++fit_;
     for (std::size_t i = 0; i < counted_.size(); ++i)
       counted_[i] += constraint_.counts[i].test.holds(has.features) ? 1 : 0;
-    std::uint64_t tasks = std::min<std::uint64_t>(cpus / cpus_per_task_, by_gpus);
-    if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0) {
+    // The tasks of an overcommitted job share the CPUs of a node.
+    const std::uint64_t by_cpus = spec_.overcommit
+                                      ? std::max<std::uint64_t>(cpus / cpus_per_task_, spec_.tasks)
+                                      : cpus / cpus_per_task_;
+    std::uint64_t tasks = std::min(by_cpus, by_gpus);
+    const auto is_enough_for = [&](Bytes per_cpu) {
+      return spec_.overcommit &&
+             capped_product(per_cpu, static_cast<std::int64_t>(cpus)) <= has.memory;
+    };
+    if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0 &&
+        !is_enough_for(*spec_.memory_per_cpu)) {
       const std::int64_t by_memory = has.memory.value() / spec_.memory_per_cpu->value() /
                                      static_cast<std::int64_t>(cpus_per_task_);
       tasks = std::min(tasks, static_cast<std::uint64_t>(by_memory));

@@ -21,7 +21,7 @@ auto class_fields(const JobSpec& s) {
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
                   s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
-                  s.alternatives_per, s.binding.hint, s.binding.threads_per_core);
+                  s.alternatives_per, s.binding.hint, s.binding.threads_per_core, s.overcommit);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -154,6 +154,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.gpu_end = index.gpu_end();
   demand.cpu_share = index.cpu_share_column(partition.name);
   demand.tasks_per_node = spec.tasks_per_node;
+  demand.overcommit = spec.overcommit;
   demand.exclusive = spec.exclusive || partition.exclusive;
   demand.access.exclusive_user = spec.exclusive_user;
   demand.access.reservations = spec.reservations;

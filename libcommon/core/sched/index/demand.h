@@ -36,6 +36,8 @@ struct Demand {
   std::uint32_t cpus_per_task = 1;
   std::uint32_t tasks_per_node = 0;  // 0: as many as fit
   std::uint32_t min_cpus_per_node = 0;
+  // A node whose CPUs are all free takes any number of tasks, which share them.
+  bool overcommit = false;
   // The job requested a range of nodes, and one task on each node is enough.
   bool as_many_nodes = false;
   MemoryRule memory_rule = MemoryRule::none;
@@ -107,6 +109,13 @@ struct Demand {
            !gpus_per_task.empty();
   }
 };
+
+// CPUs that so many tasks get on a node with `total` CPUs.
+inline std::int64_t cpus_of_tasks(const Demand& demand, std::int64_t tasks, std::int64_t total) {
+  const std::int64_t cpus = tasks * std::int64_t{demand.cpus_per_task};
+  return demand.overcommit ? std::clamp<std::int64_t>(total, 1, std::max<std::int64_t>(cpus, 1))
+                           : cpus;
+}
 
 // `relaxed`: the job has waited long enough that its limit on switches no longer applies.
 Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,

@@ -49,9 +49,10 @@ void charge(const TypedDemand& typed, const NodeOffer& offer, std::int64_t tasks
             std::span<std::int64_t> out) {
   std::copy(typed.per_node.begin(), typed.per_node.end(), out.begin());
   std::int64_t& cpus = out[kCpus];
-  cpus = typed.demand.exclusive ? offer.total[kCpus]
-                                : std::max(tasks * typed.demand.cpus_per_task,
-                                           std::int64_t{typed.demand.min_cpus_per_node});
+  cpus = typed.demand.exclusive
+             ? offer.total[kCpus]
+             : std::max(cpus_of_tasks(typed.demand, tasks, cpus_for(typed.demand, offer.total)),
+                        std::int64_t{typed.demand.min_cpus_per_node});
   if (typed.demand.cpu_share) out[*typed.demand.cpu_share] = cpus;
   out[kMemory] = memory_of(typed.demand, offer, cpus, tasks);
   for (std::size_t column = kFirstGpu; column < typed.per_task.size(); ++column)

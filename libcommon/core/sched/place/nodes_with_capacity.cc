@@ -9,25 +9,30 @@
 namespace ares::core::sched {
 namespace {
 
-std::int64_t least_memory(const Demand& demand, std::int64_t tasks) {
+std::int64_t least_memory(const Demand& demand, std::int64_t tasks, std::int64_t cpus) {
   const std::int64_t memory = demand.memory.value();
   switch (demand.memory_rule) {
     case MemoryRule::none:
     case MemoryRule::whole: return 0;
     case MemoryRule::per_node: return memory;
-    case MemoryRule::per_cpu:
-      return capped_product(memory, tasks * std::int64_t{demand.cpus_per_task});
+    case MemoryRule::per_cpu: return capped_product(memory, cpus);
     case MemoryRule::per_task: return capped_product(memory, tasks);
   }
   return 0;
 }
 
+// One node takes all tasks; each of several nodes takes at least one.
+std::int64_t tasks_of_first(const Demand& demand) {
+  return demand.max_nodes == 1 ? demand.tasks : 1;
+}
+
 // The test of nodes_with_capacity() for one node, exact.
 bool has_capacity(const Demand& demand, const IndexedNode& node,
                   std::span<const std::int64_t> free) {
-  const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
-  if (cpus_for(demand, free) < tasks * std::int64_t{demand.cpus_per_task}) return false;
-  if (free[kMemory] < least_memory(demand, tasks)) return false;
+  const std::int64_t tasks = tasks_of_first(demand);
+  const std::int64_t cpus = cpus_of_tasks(demand, tasks, cpus_for(demand, node.total));
+  if (cpus_for(demand, free) < cpus || free[kMemory] < least_memory(demand, tasks, cpus))
+    return false;
   for (const auto& [column, count] : demand.gpus_per_node)
     if (free[column] < count) return false;
   return node.tenants.admits(demand.access);
@@ -46,6 +51,22 @@ void retain_for_part(const Demand& demand, const ClusterIndex& index, Bitset& no
   nodes = std::move(with);
 }
 
+// The CPUs and memory that an overcommitted job gets on a node depend on the size of the node.
+void retain_for_overcommit(const Demand& demand, const ClusterIndex& index, Bitset& nodes) {
+  const CapacityBuckets& buckets = index.capacity_buckets();
+  const std::int64_t tasks = tasks_of_first(demand);
+  Bitset with(nodes.size());
+  nodes.for_each([&](std::size_t at) {
+    const auto free = buckets.free(static_cast<NodeIndex>(at));
+    const std::int64_t cpus =
+        cpus_of_tasks(demand, tasks, cpus_for(demand, index.nodes()[at].total));
+    if (cpus_for(demand, free) >= std::max(cpus, std::int64_t{demand.min_cpus_per_node}) &&
+        free[kMemory] >= least_memory(demand, tasks, cpus))
+      with.set(at);
+  });
+  nodes = std::move(with);
+}
+
 // Whether the tasks that each node can take are counted separately, independent of the other nodes.
 bool counts_nodes(const Demand& demand) {
   return !demand.wants_any_gpu() && !demand.tags && demand.node_counts.empty();
@@ -56,13 +77,14 @@ bool counts_nodes(const Demand& demand) {
 Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   Bitset nodes = among;
   const CapacityBuckets& buckets = index.capacity_buckets();
-  // One node takes all tasks; each of several nodes takes at least one.
-  const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
-  const std::int64_t cpus =
-      std::max(tasks * std::int64_t{demand.cpus_per_task}, std::int64_t{demand.min_cpus_per_node});
+  const std::int64_t tasks = tasks_of_first(demand);
+  // Of an overcommitted job the fewest that it can get, on the smallest node.
+  const std::int64_t of_tasks = cpus_of_tasks(demand, tasks, 1);
+  const std::int64_t cpus = std::max(of_tasks, std::int64_t{demand.min_cpus_per_node});
   buckets.retain_at_least(kCpus, cpus, nodes);
   if (demand.cpu_share) buckets.retain_at_least(*demand.cpu_share, cpus, nodes);
-  buckets.retain_at_least(kMemory, least_memory(demand, tasks), nodes);
+  buckets.retain_at_least(kMemory, least_memory(demand, tasks, of_tasks), nodes);
+  if (demand.overcommit) retain_for_overcommit(demand, index, nodes);
   if (demand.gpu_part > 0) {
     retain_for_part(demand, index, nodes);
     return nodes;

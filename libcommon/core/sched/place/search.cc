@@ -12,8 +12,10 @@ namespace {
 
 // The fewest CPUs with which any job of the demand can run.
 std::int64_t fewest_cpus(const Demand& demand) {
-  return std::max(std::int64_t{demand.tasks} * demand.cpus_per_task,
-                  std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
+  const std::int64_t of_tasks = demand.overcommit
+                                    ? std::int64_t{demand.min_nodes}
+                                    : std::int64_t{demand.tasks} * demand.cpus_per_task;
+  return std::max(of_tasks, std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
 }
 
 // The nodes of the set that matter for a start now; stored in `list`.

@@ -22,7 +22,8 @@ Capacity::Capacity(const Demand& demand)
       most_(demand.max_nodes == 1
                 ? demand.tasks
                 : std::max(demand.tasks, demand.min_nodes) - demand.min_nodes + 1),
-      looks_at_total_(demand.exclusive || rule_of(demand) == MemoryRule::whole) {}
+      looks_at_total_(demand.exclusive || demand.overcommit ||
+                      rule_of(demand) == MemoryRule::whole) {}
 
 std::uint32_t Capacity::of(std::span<const std::int64_t> free,
                            std::span<const std::int64_t> total) const {

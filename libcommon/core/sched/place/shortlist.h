@@ -20,7 +20,7 @@ namespace ares::core::sched {
 class Capacity {
  public:
   explicit Capacity(const Demand& demand);
-  // `total` is read only for demands of whole nodes and may be empty for others.
+  // `total` is read only if looks_at_total(), and may be empty otherwise.
   std::uint32_t of(std::span<const std::int64_t> free, std::span<const std::int64_t> total) const;
   bool looks_at_total() const { return looks_at_total_; }
   std::uint32_t most() const { return most_; }

@@ -35,18 +35,22 @@ std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> 
   for (std::size_t column = kFirstGpu; column < gpus.size(); ++column)
     if (offer.free[column] < gpus[column]) return 0;
 
+  const std::int64_t memory = demand.memory.value();
   std::int64_t tasks = cpus / demand.cpus_per_task;
+  // All of the node's CPUs are free: the tasks may share them.
+  const bool shares = demand.overcommit && cpus > 0 && cpus == cpus_for(demand, offer.total);
+  if (shares) tasks = std::max<std::int64_t>(tasks, demand.tasks);
   for (std::size_t column = kFirstGpu; column < per_task.size(); ++column)
     if (per_task[column] > 0)
       tasks = std::min(tasks, (offer.free[column] - gpus[column]) / per_task[column]);
-  const std::int64_t memory = demand.memory.value();
   switch (rule_of(demand)) {
     case MemoryRule::none: break;
     case MemoryRule::per_node:
       if (offer.free[kMemory] < memory) return 0;
       break;
     case MemoryRule::per_cpu:
-      tasks = std::min(tasks, offer.free[kMemory] / memory / demand.cpus_per_task);
+      if (!shares || offer.free[kMemory] / memory < cpus)
+        tasks = std::min(tasks, offer.free[kMemory] / memory / demand.cpus_per_task);
       break;
     case MemoryRule::per_task: tasks = std::min(tasks, offer.free[kMemory] / memory); break;
     case MemoryRule::whole:

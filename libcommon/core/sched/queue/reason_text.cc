@@ -103,7 +103,8 @@ std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
 
 // What keeps one task from the node, apart from GPUs.
 Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
-  if (cpus_for(demand, node.free) < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
+  if (cpus_for(demand, node.free) < std::max(cpus_of_tasks(demand, 1, cpus_for(demand, node.total)),
+                                             std::int64_t{demand.min_cpus_per_node}))
     return Obstacle::cpus;
   switch (demand.memory_rule) {
     case MemoryRule::none: break;
