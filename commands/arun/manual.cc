@@ -63,6 +63,19 @@ cli::Manual manual() {
              "of its job.",
              "A task is kept to the GPUs of its step by these variables only; the kernel "
              "keeps it to those of the job."}},
+           {"MEMORY OF A TASK",
+            {"--mem-bind says from which NUMA nodes of the machine the memory of a task comes. "
+             "local: those of its CPUs. map_mem:LIST, mask_mem:LIST: the items in turn for the "
+             "tasks of a node, where numbers and bits are those of the NUMA nodes. rank: one "
+             "NUMA node for each task in turn. none: any. A task gets memory from no other "
+             "NUMA node, and is killed by the kernel if it needs more than these have free; "
+             "with prefer the others are used then. With verbose each task says on its "
+             "standard error which NUMA nodes it has. A step without the option takes that of "
+             "its job.",
+             "Nothing is set where a task may use all NUMA nodes of the machine. What cannot "
+             "be done is said on standard error, and the task runs without it. Where a cpuset "
+             "is enforced, a task gets no NUMA nodes beyond those that --mem-bind of the job "
+             "allows."}},
            {"PROGRAMS AROUND A TASK",
             {"The program of --task-prolog runs on the node before each task, in its "
              "directory and environment. Lines that it prints change the task: export "

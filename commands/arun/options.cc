@@ -395,21 +395,19 @@ cli::OptionTable options(Wanted& w, Time now) {
       {0, "gpu-bind", "[verbose,]KIND",
        "Which GPUs of the step a task uses: see GPUS OF A STEP. Default: as the job was submitted.",
        set_text(w.resources.gpu_bind)},
+      {0, "mem-bind", "[verbose,][prefer,]KIND",
+       "NUMA nodes whose memory a task uses: see MEMORY OF A TASK. Default: as the job was "
+       "submitted.",
+       set_text(w.resources.mem_bind)},
       {0, "mpi", "TYPE",
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
        set_text(w.mpi)}};
-  table.unsupported = {{0, "mem-bind"},
-                       {'p', "partition"},
-                       {'A', "account"},
-                       {0, "qos"},
-                       {0, "het-group"},
-                       {0, "x11", false},
-                       {0, "prolog"},
-                       {0, "epilog"},
-                       {0, "send-libs"},
-                       {0, "bcast-exclude"},
-                       {'E', "preserve-env", false}};
+  table.unsupported = {{'p', "partition"},   {'A', "account"},
+                       {0, "qos"},           {0, "het-group"},
+                       {0, "x11", false},    {0, "prolog"},
+                       {0, "epilog"},        {0, "send-libs"},
+                       {0, "bcast-exclude"}, {'E', "preserve-env", false}};
   cli::add_common_options(table, w.common);
   add_allocation_options(table, w, now);
   return table;
@@ -447,6 +445,8 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
         std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));
   if (Status set = set_gpu_bind(w.resources, value_of(environment, "ARES_GPU_BIND"), request); !set)
     return fail(set.error());
+  if (Status set = set_mem_bind(w.resources, value_of(environment, "ARES_MEM_BIND"), request); !set)
+    return fail(set.error());
   if (Status chosen = choose_first_node(w, environment); !chosen) return fail(chosen.error());
   for (auto& [text, names] :
        {std::pair<const std::string&, std::vector<std::string>&>{w.node_list, request.wanted_nodes},
@@ -483,30 +483,6 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
     streams.sends_input = false;
   }
   request.task.pty = w.pty;
-  return streams;
-}
-
-Result<Streams> complete_remote_shell(Wanted& w, const std::vector<std::string>& environment,
-                                      const std::vector<std::string>& words) {
-  Streams streams;
-  streams.sends_input = true;
-  std::size_t at = 0;
-  for (; at < words.size() && words[at].starts_with('-'); ++at) {
-    if (words[at] == "-n") streams.sends_input = false;
-    if (words[at] == "-l" || words[at] == "-p" || words[at] == "-o") ++at;  // they have a value
-  }
-  if (at + 1 >= words.size())
-    return fail(ErrorCode::invalid_argument, "usage: ares-rsh [-n] HOST COMMAND...");
-  steps::StepRequest& request = w.request;
-  request.wanted_nodes = {words[at]};
-  request.tasks = 1;
-  request.overlap = request.overcommit = true;
-  std::string command;
-  while (++at < words.size()) command += (command.empty() ? "" : " ") + words[at];
-  request.task.arguments = {"/bin/sh", "-c", command};
-  request.task.environment = environment;
-  request.task.bind = false;
-  w.quiet = true;  // the caller tells what failed
   return streams;
 }
 

@@ -137,4 +137,12 @@ Status set_gpu_bind(const StepResources& wanted, const char* of_job, steps::Step
   return {};
 }
 
+Status set_mem_bind(const StepResources& wanted, const char* of_job, steps::StepRequest& request) {
+  const std::string text = !wanted.mem_bind.empty() ? wanted.mem_bind : of_job ? of_job : "";
+  if (const Result<MemBind> bind = parse_mem_bind(text); !bind)
+    return fail(bind.error().code, "--mem-bind: " + bind.error().message);
+  request.task.mem_bind = text;
+  return {};
+}
+
 }  // namespace ares::arun

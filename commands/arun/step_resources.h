@@ -12,7 +12,7 @@ namespace ares::arun {
 struct StepResources {
   std::string time{}, memory_per_node{}, memory_per_cpu{};
   std::string gpus{}, gpus_per_node{}, gpus_per_task{}, gres{};
-  std::string gpu_bind{};  // else what the job was submitted with
+  std::string gpu_bind{}, mem_bind{};  // else what the job was submitted with
 };
 
 // In a job of its own the step has all that the job has, which was asked for with the same options: only
@@ -22,5 +22,8 @@ Status set_resources(const StepResources& wanted, bool in_own_job, steps::StepRe
 // After set_resources(). `of_job`: what the job was submitted with; null: nothing. invalid_argument: it cannot be read, or contradicts
 // --gpus-per-task.
 Status set_gpu_bind(const StepResources& wanted, const char* of_job, steps::StepRequest& request);
+
+// Likewise.
+Status set_mem_bind(const StepResources& wanted, const char* of_job, steps::StepRequest& request);
 
 }  // namespace ares::arun

@@ -1,11 +1,6 @@
 #include "aresstepd/bind_task.h"
 
-#include <linux/mempolicy.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <climits>
+#include <cstdio>
 #include <vector>
 
 #include "base/interval_set.h"
@@ -15,28 +10,9 @@
 namespace ares::stepd {
 namespace {
 
-int set_policy(int mode, const IntervalSet& nodes) {
-  constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
-  std::vector<unsigned long> mask(nodes.back() / kBits + 1);
-  for (const std::uint32_t node : nodes) mask[node / kBits] |= 1UL << (node % kBits);
-  // The kernel leaves out the last of the bits that it is told.
-  const long result = ::syscall(SYS_set_mempolicy, mode, mask.data(), mask.size() * kBits + 1);
-  return result == 0 ? 0 : errno;
-}
-
-// Of the modes that mean the same the first that the kernel knows: MPOL_PREFERRED_MANY is there since
-// Linux 5.15, balancing with it later. Returns 0 or an error number.
 int set_memory_policy(const node::StepBinding& binding) {
-  const IntervalSet& nodes = binding.memory_nodes;
-  if (binding.policy == node::MemoryPolicy::none || nodes.empty()) return 0;
-  if (binding.policy == node::MemoryPolicy::bind) {
-    const int error = set_policy(MPOL_BIND | MPOL_F_NUMA_BALANCING, nodes);
-    return error == EINVAL ? set_policy(MPOL_BIND, nodes) : error;
-  }
-  int error = set_policy(MPOL_PREFERRED_MANY | MPOL_F_NUMA_BALANCING, nodes);
-  if (error == EINVAL) error = set_policy(MPOL_PREFERRED_MANY, nodes);
-  if (error == EINVAL && nodes.count() == 1) error = set_policy(MPOL_PREFERRED, nodes);
-  return error;
+  if (binding.policy == node::MemoryPolicy::none) return 0;
+  return os::take_memory_from(binding.memory_nodes, binding.policy == node::MemoryPolicy::bind);
 }
 
 IntervalSet set_of(const std::vector<std::uint32_t>& numbers) {

@@ -53,8 +53,8 @@ os::Limits limits_of(const node::StepSpec& spec) {
   os::Limits limits;
   limits.memory = spec.memory_limit.value_or(share.memory);
   limits.cpus = node::usable_cpus(share, spec.binding);
-  if (spec.binding.policy == node::MemoryPolicy::bind)
-    limits.memory_nodes = {spec.binding.memory_nodes.begin(), spec.binding.memory_nodes.end()};
+  const IntervalSet memory = node::allowed_memory(spec.binding, spec.launch.spec->binding);
+  limits.memory_nodes = {memory.begin(), memory.end()};
   limits.cpu_count = share.cpus;
   limits.processes = spec.max_processes;
   limits.denied_devices = spec.denied_devices;

@@ -181,6 +181,7 @@ StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   if (launch.share.cpu_ids.empty()) step.binding.usable_cpus = setup_.offered_cpus;
   step.visible_gpus = visible_gpus(own);
   step.gpu_cpus = cpus_near_gpus(own);
+  step.cpu_layout = setup_.cpu_layout;
   return step;
 }
 

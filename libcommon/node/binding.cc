@@ -157,6 +157,14 @@ std::vector<std::uint32_t> usable_cpus(const NodeShare& share, const StepBinding
   return {binding.usable_cpus.begin(), binding.usable_cpus.end()};
 }
 
+IntervalSet allowed_memory(const StepBinding& binding, const JobBinding& options) {
+  if (binding.policy != MemoryPolicy::bind) return {};
+  IntervalSet nodes = binding.memory_nodes;
+  if (const Result<MemBind> bind = parse_mem_bind(options.mem_bind); bind)
+    for (const BindList::Item& item : bind->list.items) add(nodes, item.members);
+  return nodes;
+}
+
 std::string describe(const NodeShare& share, const StepBinding& binding) {
   IntervalSet cpus = binding.script_cpus;
   if (cpus.empty())

@@ -44,6 +44,9 @@ StepBinding bind_step(const LaunchSpec& launch, const CpuLayout& layout,
 // The CPUs that the attempt may use: those of its share that `usable_cpus` leaves.
 std::vector<std::uint32_t> usable_cpus(const NodeShare& share, const StepBinding& binding);
 
+// The NUMA nodes that --mem-bind leaves to all tasks of the attempt together; empty: any.
+IntervalSet allowed_memory(const StepBinding& binding, const JobBinding& options);
+
 // For users: "CPUs 0-3, memory from NUMA node 0 first".
 std::string describe(const NodeShare& share, const StepBinding& binding);
 

@@ -249,6 +249,7 @@ std::string encode(const StepSpec& spec) {
   put_binding(out, spec.binding);
   put_texts(out, "visible_gpu", spec.visible_gpus);
   for (const IntervalSet& cpus : spec.gpu_cpus) out.put("gpu_cpus", format_interval_set(cpus));
+  put_text(out, "cpu_layout", format_cpu_layout(spec.cpu_layout));
   put_program(out, "prolog", "prolog_timeout", spec.prolog);
   put_program(out, "epilog", "epilog_timeout", spec.epilog);
   if (!spec.task_prolog.empty()) out.put("task_prolog", spec.task_prolog);
@@ -316,6 +317,10 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
     if (!cpus && !list.empty()) in.wrong("gpu_cpus", "is not a list of CPUs");
     spec.gpu_cpus.push_back(cpus ? std::move(*cpus) : IntervalSet());
   }
+  if (Result<CpuLayout> layout = parse_cpu_layout(in.text_or_empty("cpu_layout")); layout)
+    spec.cpu_layout = *std::move(layout);
+  else
+    in.wrong("cpu_layout", layout.error().message);
   spec.prolog = get_program(in, "prolog", "prolog_timeout");
   spec.epilog = get_program(in, "epilog", "epilog_timeout");
   spec.task_prolog = in.text_or_empty("task_prolog");

@@ -51,7 +51,8 @@ struct StepSpec {
   // For CUDA_VISIBLE_DEVICES, in the order of the share's GPUs; empty = their indices.
   std::vector<std::string> visible_gpus{};
   std::vector<IntervalSet>
-      gpu_cpus{};  // nearest to each of the share's GPUs; empty sets: not known
+      gpu_cpus{};          // nearest to each of the share's GPUs; empty sets: not known
+  CpuLayout cpu_layout{};  // of the machine; empty: not known
   std::optional<SiteProgram> prolog{}, epilog{};
   std::string task_prolog{};  // program that the job's user runs before the script; empty = none
   std::optional<SiteProgram> task_epilog{};  // likewise after the script

@@ -41,6 +41,7 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("task_prolog", task.prolog)
       .put("task_epilog", task.epilog);
   if (!task.gpu_bind.empty()) out.put("gpu_bind", task.gpu_bind);
+  if (!task.mem_bind.empty()) out.put("mem_bind", task.mem_bind);
   for (const Program& program : task.programs) {
     out.put("program_ranks", format_interval_set(program.ranks))
         .put("program_words", program.arguments.size());
@@ -101,6 +102,8 @@ TaskSettings task_settings(FieldReader& in) {
   task.gpu_type = in.text_or_empty("gpu_type");
   task.gpu_bind = in.text_or_empty("gpu_bind");
   if (!parse_gpu_bind(task.gpu_bind)) in.wrong("gpu_bind", "cannot be read");
+  task.mem_bind = in.text_or_empty("mem_bind");
+  if (!parse_mem_bind(task.mem_bind)) in.wrong("mem_bind", "cannot be read");
   task.memory_per_node = in.number_or<std::int64_t>("memory_per_node", 0);
   task.memory_per_cpu = in.number_or<std::int64_t>("memory_per_cpu", 0);
   for (const std::int64_t bytes : {task.memory_per_node, task.memory_per_cpu})

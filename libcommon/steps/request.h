@@ -50,6 +50,7 @@ struct TaskSettings {
   std::uint32_t gpus_per_task = 0;
   std::string gpu_type;  // that all GPUs of the step must have; empty: any
   std::string gpu_bind;  // of --gpu-bind; empty: each task has its part, or all
+  std::string mem_bind;  // of --mem-bind; empty: memory comes from where the kernel chooses
   // At most this for all tasks of a node together, in bytes; 0: the limit of the job alone.
   std::int64_t memory_per_node = 0;
   std::int64_t memory_per_cpu = 0;  // times the CPUs that the step has there

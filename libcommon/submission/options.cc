@@ -227,8 +227,9 @@ class Rows {
     add(0, "mem-bind", "[verbose,][prefer,]KIND",
         "Which NUMA nodes memory comes from. local: only those of the job's CPUs. map_mem:LIST, "
         "mask_mem:LIST: only these; the batch script takes the first item. prefer: others as well "
-        "when these are full. none: where the CPU is that allocates. rank is kept for the tasks "
-        "that arun starts. Default: first from the nodes of the job's CPUs and GPUs.",
+        "when these are full. none: where the CPU is that allocates. rank is for the tasks that "
+        "arun starts, and so is the rest of LIST; see arun(1). Default: first from the nodes of "
+        "the job's CPUs and GPUs.",
         spec(set_mem_bind));
     add(0, "gpu-bind", "[verbose,]KIND",
         "Which of the job's GPUs each task that arun starts uses: none, closest, map:LIST, "

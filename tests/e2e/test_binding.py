@@ -131,5 +131,22 @@ def test_memory_policy_of_a_machine_with_two_nodes(patch):
         if not os.path.exists("/sys/devices/system/node/node1"):
             assert said(cluster, "-c1", "--mem-bind=map_mem:1", command=policies) == [
                 "aresstepd: cannot take memory from NUMA node 1: Invalid argument; --mem-bind has no effect"]
+
+        def tasks(arun, *options):
+            return said(cluster, "-c1", *options, command=arun.replace("POLICIES", f'bash -c "{policies}"'))
+
+        told, bound = tasks("arun -n1 --mem-bind=verbose,local POLICIES 2>&1")
+        assert told == "mem-bind: task 0 on n1: NUMA node 0 only"
+        assert re.fullmatch(r"bind(=[a-z]*)?:0", bound)
+        [preferred] = tasks("arun -n1 --mem-bind=prefer,map_mem:0 POLICIES")
+        assert re.fullmatch(r"prefer( \(many\))?(=[a-z]*)?:0", preferred)
+        assert tasks("arun -n1 POLICIES") == []
+        [of_job] = tasks("arun -n1 POLICIES", "--mem-bind=local")
+        assert re.fullmatch(r"bind(=[a-z]*)?:0", of_job)
+        assert tasks("arun -n1 --mem-bind=none POLICIES", "--mem-bind=local") == []
+        [told] = tasks("arun -n1 --mem-bind=map_mem:7 POLICIES 2>&1")
+        assert told == "aresstepd: --mem-bind has no effect, because this node has none of the NUMA nodes that it names; it has 0-1"
+        told = "\n".join(tasks("arun -n1 --mem-bind=near true 2>&1 || :"))
+        assert '--mem-bind: "near" is not a way to bind memory' in told
     finally:
         cluster.close()

@@ -1,4 +1,4 @@
-# Tests: mpi_service, pmi1_service, pmix_service
+# Tests: arun/remote_shell, mpi_service, pmi1_service, pmix_service
 """Programs of MPICH and Open MPI, started by arun and by mpirun, on nodes that share the network and the host name. Those of MPICH on
 several nodes are in test_mpi_networks.py: it takes such nodes for one host."""
 

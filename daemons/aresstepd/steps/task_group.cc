@@ -227,6 +227,9 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
   start.window_size = settings.window_size;
   start.umask = settings.umask;
   start.cpus = cpus_of(local);
+  steps::TaskMemory memory = memory_of(local);
+  start.memory_nodes = std::move(memory.nodes);
+  start.only_memory_nodes = memory.policy == node::MemoryPolicy::bind;
   start.prolog = settings.prolog;
   start.epilog = settings.epilog;
   if (memory_) start.group = memory_->path();
@@ -299,6 +302,24 @@ Result<std::optional<std::vector<std::uint32_t>>> TaskGroup::gpus_of(std::uint32
               (numbers.empty() ? "no GPU" : "GPU " + numbers) + "\n");
   }
   return std::optional(std::move(*gpus));
+}
+
+steps::TaskMemory TaskGroup::memory_of(std::uint32_t local) {
+  const Result<MemBind> bind = parse_mem_bind(launch_->task.mem_bind);
+  if (!bind) return {};
+  const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
+  IntervalSet cpus = cpus_of(local);
+  if (cpus.empty())
+    for (const std::uint32_t cpu : node::usable_cpus(facts_.spec.launch.share, facts_.spec.binding))
+      cpus.insert(cpu);
+  steps::TaskMemory memory = steps::memory_of_task(*bind, facts_.spec.cpu_layout, cpus, local);
+  if (!memory.note.empty())
+    send_(FrameKind::errors, node.ranks[local], "aresstepd: " + memory.note + "\n");
+  else if (bind->verbose)
+    send_(FrameKind::errors, node.ranks[local],
+          "mem-bind: task " + std::to_string(node.ranks[local]) + " on " + node.name + ": " +
+              describe(memory) + "\n");
+  return memory;
 }
 
 bool TaskGroup::ended(pid_t pid, int wait_status, const rusage& used) {

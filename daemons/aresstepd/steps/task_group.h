@@ -21,6 +21,7 @@
 #include "os/fd.h"
 #include "os/groups/step_groups.h"
 #include "steps/frame.h"
+#include "steps/memory_binding.h"
 #include "steps/request.h"
 
 namespace ares::stepd {
@@ -89,6 +90,7 @@ class TaskGroup {
   Status start(Task& task, std::uint32_t local);
   IntervalSet cpus_of(std::uint32_t local) const;
   Result<std::optional<std::vector<std::uint32_t>>> gpus_of(std::uint32_t local);
+  steps::TaskMemory memory_of(std::uint32_t local);
   void watch(std::size_t task, std::size_t stream);
   void update_watch(Stream& stream);
   bool is_paused() const { return link_full_ || reader_full_; }

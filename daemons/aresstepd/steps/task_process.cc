@@ -134,6 +134,11 @@ void enter(const std::string& group, int report) {
   if (start.passed >= 0) ::fcntl(start.passed, F_SETFD, 0);
   if (!start.group.empty()) enter(start.group, report);
   os::run_on(start.cpus);
+  if (const int error = os::take_memory_from(start.memory_nodes, start.only_memory_nodes);
+      error != 0)
+    ::dprintf(report,
+              "aresstepd: cannot take memory from NUMA node %s: %s; --mem-bind has no effect\n",
+              format_interval_set(start.memory_nodes).c_str(), std::strerror(error));
   ::umask(start.umask & 0777);
   if (::chdir(start.directory.c_str()) != 0) {
     ::dprintf(report, "aresstepd: cannot change to directory %s: %s; using /tmp instead\n",

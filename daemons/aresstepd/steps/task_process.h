@@ -24,7 +24,9 @@ struct TaskStart {
   bool pty = false;
   std::uint32_t window_size = 0;  // columns << 16 | rows, of the terminal
   std::uint32_t umask = 022;
-  IntervalSet cpus;  // that it is bound to; empty: those of the host
+  IntervalSet cpus;                // that it is bound to; empty: those of the host
+  IntervalSet memory_nodes{};      // NUMA nodes of its memory; empty: those of the host
+  bool only_memory_nodes = false;  // never others
   // Run as the user before and after the program; empty: none.
   std::string prolog, epilog;
   std::string group;  // its own control group, which it enters; empty: that of the host

@@ -42,6 +42,18 @@ TEST(StepResources, WhatAStepCannotHaveIsRefusedByName) {
   EXPECT_NE(refused({.memory_per_cpu = "x"}).find("--mem-per-cpu"), std::string::npos);
 }
 
+TEST(StepResources, MemoryIsBoundAsTheStepSaysOrElseItsJob) {
+  const auto bound = [](const StepResources& wanted, const char* of_job) {
+    steps::StepRequest request;
+    const Status set = set_mem_bind(wanted, of_job, request);
+    return set ? request.task.mem_bind : set.error().message;
+  };
+  EXPECT_EQ(bound({}, nullptr), "");
+  EXPECT_EQ(bound({}, "local"), "local");
+  EXPECT_EQ(bound({.mem_bind = "none"}, "local"), "none");
+  EXPECT_EQ(bound({.mem_bind = "near"}, "local").find("--mem-bind: \"near\" is not a way"), 0U);
+}
+
 TEST(StepResources, TimeIsKeptToTheSecondAndMemoryInBytes) {
   EXPECT_EQ(read({.time = "0:30"}).time_limit, 30u);
   EXPECT_EQ(read({.time = "2"}).time_limit, 120u);

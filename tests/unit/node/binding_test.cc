@@ -128,6 +128,12 @@ TEST(StepBinding, MemBindChoosesTheNodes) {
   EXPECT_EQ(bind({"4-5", mem_bind("none")}).policy, MemoryPolicy::none);
   EXPECT_EQ(bind({"4-5", mem_bind("rank")}).memory_nodes, set("1"))
       << "for tasks; the default here";
+  const auto allowed = [](const char* text) {
+    return allowed_memory(bind({"4-5", mem_bind(text)}), mem_bind(text));
+  };
+  EXPECT_EQ(allowed("map_mem:1,0"), set("0-1")) << "later tasks have other items";
+  EXPECT_EQ(allowed("local"), set("1"));
+  EXPECT_EQ(allowed("prefer,map_mem:0"), IntervalSet());
   EXPECT_THAT(bind({"4-5", mem_bind("map_mem:5")}).notes,
               ElementsAre(HasSubstr("none of the NUMA nodes that it names; it has 0-1")));
   EXPECT_THAT(bind({"4-5", mem_bind("local")}, CpuLayout()).notes,

@@ -204,6 +204,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   spec.denied_devices = {"c 195:0", "c 226:129"};
   spec.visible_gpus = {"MIG-a", "MIG-b"};
   spec.gpu_cpus = {{}, *parse_interval_set("0-3,8")};
+  spec.cpu_layout = parse_cpu_layout("0.0:0-3/8-11;1.1:4-7/12-15").value();
   spec.launch.checkpoints = {
       {7, AttemptNo(2), {1, 2}, Bytes(3), "/s/12/000007.2", Time(Seconds(4))}};
 
@@ -222,6 +223,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->denied_devices, spec.denied_devices);
   EXPECT_EQ(read->visible_gpus, spec.visible_gpus);
   EXPECT_EQ(read->gpu_cpus, spec.gpu_cpus);
+  EXPECT_EQ(read->cpu_layout, spec.cpu_layout);
   EXPECT_EQ(read->launch.checkpoints, spec.launch.checkpoints);
   EXPECT_EQ(read->launch.spec->checkpoint, job->checkpoint);
   EXPECT_EQ(read->launch.spec->container, job->container);

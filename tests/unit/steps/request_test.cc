@@ -20,6 +20,7 @@ TaskSettings settings() {
   task.mpi = Mpi::pmi1;
   task.gpus_per_task = 2;
   task.gpu_bind = "verbose,map:1,0";
+  task.mem_bind = "prefer,mask_mem:0x1,0x2";
   task.gpu_type = "a100";
   task.memory_per_node = std::int64_t{3} << 30;
   task.memory_per_cpu = 5;
@@ -58,6 +59,9 @@ TEST(StepRequest, WithoutAProgramOrWithNonsenseIsRefused) {
   EXPECT_FALSE(decode_request(encode(request)));
   request.task = settings();
   request.task.arguments = {std::string("a\0b", 3)};
+  EXPECT_FALSE(decode_request(encode(request)));
+  request.task = settings();
+  request.task.mem_bind = "near";
   EXPECT_FALSE(decode_request(encode(request)));
   request.task = settings();
   request.tasks = 2'000'000;
