@@ -28,10 +28,10 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 
 // Commands of scontrol that are not implemented. They are refused by name.
 const std::vector<std::string> kUnbuilt = {
-    "abort",    "cluster",  "completing",    "errnumstr", "fsdampeningfactor",
-    "getent",   "listjobs", "listpids",      "liststeps", "notify",
-    "pidinfo",  "power",    "schedloglevel", "setdebug",  "setdebugflags",
-    "takeover", "token"};
+    "abort",  "cluster",       "completing", "errnumstr",     "fsdampeningfactor",
+    "getent", "listjobs",      "listpids",   "liststeps",     "pidinfo",
+    "power",  "schedloglevel", "setdebug",   "setdebugflags", "takeover",
+    "token"};
 const std::vector<std::string> kUnbuiltSubjects = {"assoc_mgr",   "aliases", "bbstat",
                                                    "burstbuffer", "daemons", "dwstat",
                                                    "federation",  "step",    "topology"};
@@ -78,9 +78,8 @@ Result<api::Response> Context::call(api::Request request, cli::RetryPolicy polic
     if (!opened) return fail(opened.error());
     client_.emplace(std::move(*opened));
   }
-  return client_->call(std::move(request), policy == cli::RetryPolicy::none
-                                               ? rpc::Retry::never
-                                               : rpc::Retry::unavailable);
+  const bool once = policy == cli::RetryPolicy::none || policy == cli::RetryPolicy::once;
+  return client_->call(std::move(request), once ? rpc::Retry::never : rpc::Retry::unavailable);
 }
 
 Result<api::Response> Context::call_for_all(const api::Request& request, cli::RetryPolicy policy) {
@@ -294,6 +293,16 @@ const std::vector<Command>& commands() {
        "until it ends. Of one that runs on several nodes in each pod, rank says of which. Only for "
        "its owner, operators and administrators.",
        print_output,
+       Names::jobs},
+      {{"notify"},
+       "ID MESSAGE...",
+       "Write a line to the standard error of a job's batch script: \"ares: message from USER: "
+       "MESSAGE\", in the file of --error, or of --output where that is the same. The words of the "
+       "message are joined by blanks; it has at most 1024 bytes, and no control characters but "
+       "tabulators. Only for a running job, and for its owner, operators and administrators. actl "
+       "ends when the line is written. Nothing keeps it: if the node does not answer, actl says "
+       "so. Jobs of aalloc, and jobs that run in a pod of Kubernetes, have no such file.",
+       notify,
        Names::jobs},
       {{"wait_job"},
        "ID",

@@ -95,6 +95,7 @@ Result<int> show_host_names(Context& context, const Words& operands);
 Result<int> show_host_list(Context& context, const Words& operands);
 Result<int> show_sorted_host_list(Context& context, const Words& operands);
 Result<int> print_output(Context& context, const Words& operands);
+Result<int> notify(Context& context, const Words& operands);
 Result<int> write_script(Context& context, const Words& operands);
 Result<int> test_submit_hook(Context& context, const Words& operands);
 Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words& operands);

@@ -137,6 +137,7 @@ class Ingress {
   void rebuild_usage(const Call& call);
   void rollup(const Call& call);
   void step_access(const Call& call);  // ingress_jobs.cc, as the next ones
+  void notify_job(const Call& call);
   void job_script(const Call& call);
   void output(const Call& call);
 

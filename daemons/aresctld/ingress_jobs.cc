@@ -1,4 +1,6 @@
-// What clients ask of one job: its script, what it printed, and access to its steps.
+// What clients ask of one job: its script, what it printed, access to its steps, and to tell it something.
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,13 +11,14 @@
 #include "cli/values/job_ids.h"
 #include "core/job/decide/privileges.h"
 #include "core/job/effects/effects.h"
+#include "steps/script_message.h"
 
 namespace ares::aresctld {
 namespace {
 
-// The job, or the array task with that number of its own, while it can have steps.
-Result<const Job*> job_with_steps(const View& view, const Policy& policy, const api::JobRef& ref,
-                                  Time now) {
+// The job, or the array task with that number of its own.
+Result<const Job*> one_job(const View& view, const Policy& policy, const api::JobRef& ref,
+                           Time now) {
   api::ListJobs one;
   *one.add_jobs() = ref;
   one.set_details(true);
@@ -26,14 +29,32 @@ Result<const Job*> job_with_steps(const View& view, const Policy& policy, const 
     return fail(ErrorCode::invalid_argument, std::to_string(key.job.value()) +
                                                  " is an array; name one of its tasks, such as " +
                                                  std::to_string(key.job.value()) + "_0");
-  const std::string id = cli::format_job_id(key);
-  const Job* job = view.state->jobs.find(key);
-  if (!job) return fail(ErrorCode::not_found, "Invalid job id specified: " + id);
+  if (const Job* job = view.state->jobs.find(key)) return job;
+  return fail(ErrorCode::not_found, "Invalid job id specified: " + cli::format_job_id(key));
+}
+
+// The same, while it can have steps.
+Result<const Job*> job_with_steps(const View& view, const Policy& policy, const api::JobRef& ref,
+                                  Time now) {
+  const Result<const Job*> found = one_job(view, policy, ref, now);
+  if (!found) return found;
+  const Job* job = *found;
   if (job->state == JobState::pending || is_terminal(job->state) || !job->allocation ||
       !job->started)
-    return fail(ErrorCode::failed_precondition,
-                "job " + id + " has no steps: it is " + std::string(to_string(job->state)));
+    return fail(ErrorCode::failed_precondition, "job " + cli::format_job_id(job->key) +
+                                                    " has no steps: it is " +
+                                                    std::string(to_string(job->state)));
   return job;
+}
+
+// Why no script reads it; empty: one may.
+std::string why_untold(const Job& job) {
+  if (job.state == JobState::suspended)
+    return "it is SUSPENDED, and can be told something when it has been resumed";
+  if (job.state != JobState::running || !job.allocation || !job.started)
+    return "only a job that runs can be told something, and it is " +
+           std::string(to_string(job.state));
+  return {};
 }
 
 }  // namespace
@@ -106,6 +127,38 @@ void Ingress::step_access(const Call& call) {
          "job " + cli::format_job_id(job.key) + " is root's, and only root may run steps in it"}));
   call.send(parts_.nodes.step_ticket(job, *core::layout_of(*view.state, job), call.caller.uid),
             &api::Response::mutable_step_ticket);
+}
+
+void Ingress::notify_job(const Call& call) {
+  const api::NotifyJob& asked = call.request->notify_job();
+  if (Status good = steps::check_message(asked.text()); !good)
+    return call.responder->send(refused(good.error()));
+  const Principal& caller = call.caller;
+  const Result<const Job*> found = one_job(call.view, call.policy(), asked.job(), call.now);
+  if (!found) return call.responder->send(refused(found.error()));
+  const Job& job = **found;
+  const std::string name = "job " + cli::format_job_id(job.key);
+  if (job.spec->uid != caller.uid && !core::is_operator(call.policy(), caller.uid))
+    return call.responder->send(
+        refused({ErrorCode::permission_denied, "user " + caller.user + " may not tell " + name +
+                                                   " of " + job.spec->user +
+                                                   " something: only its owner, operators and "
+                                                   "administrators may"}));
+  if (const std::string why = why_untold(job); !why.empty())
+    return call.responder->send(refused({ErrorCode::failed_precondition, name + ": " + why}));
+  const std::string node = core::layout_of(*call.view.state, job)->names.front();
+  spdlog::info("message of {} on {} for {} on {}", caller.user, caller.host, name, node);
+  parts_.nodes.tell_script(
+      node, AttemptKey{job.key, job.attempt}, steps::message_line(caller.user, asked.text()),
+      [responder = call.responder, name, node](const Status& told) {
+        if (!told)
+          return responder->send(
+              refused({told.error().code,
+                       name + " on node " + node + " was not told: " + told.error().message}));
+        api::Response response;
+        response.mutable_acted();
+        responder->send(std::move(response));
+      });
 }
 
 }  // namespace ares::aresctld

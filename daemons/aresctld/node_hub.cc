@@ -10,6 +10,7 @@
 #include "cli/values/job_ids.h"
 #include "node/records.h"
 #include "os/clock.h"
+#include "proto/convert.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 #include "steps/handshake.h"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::size_t kCacheBytes = 64 << 20;
 constexpr Seconds kTicketLasts{60};
+// How often it looks for nodes that have not answered in time.
+constexpr Seconds kLookForSilent{1};
 constexpr std::size_t kMostRemarks = 8;  // of a node; the others follow when these are settled
 
 // An attempt that runs has a detail only if its supervisor has died and its end is not proven.
@@ -71,6 +74,7 @@ void NodeHub::stop() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
+  script_messages_.end_all();
 }
 
 void NodeHub::send(Effects effects) {
@@ -116,6 +120,14 @@ void NodeHub::attached(std::shared_ptr<rpc::NodeSession> session) {
 
 void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) {
   if (message.has_output()) return store_output(session, std::move(message));
+  if (message.has_script_told()) {
+    const api::ScriptTold& told = message.script_told();
+    if (heard(session, message.node()))
+      script_messages_.answered(
+          message.node(), told.id(),
+          told.why().empty() ? Status() : fail(ErrorCode::failed_precondition, told.why()));
+    return;
+  }
   auto converted = proto::from_api(message);
   if (!converted) {
     spdlog::warn("dropping a session from {}: {}", session->peer(), converted.error().message);
@@ -160,14 +172,16 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
                 });
 }
 
-// Only of a node that this session has registered.
+bool NodeHub::heard(const std::shared_ptr<rpc::NodeSession>& session, const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  const auto peer = peers_.find(node);
+  if (peer == peers_.end() || peer->second.session != session) return false;
+  peer->second.last_message_at = clock_.now();
+  return true;
+}
+
 void NodeHub::store_output(const std::shared_ptr<rpc::NodeSession>& session, api::NodeUp message) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto peer = peers_.find(message.node());
-    if (peer == peers_.end() || peer->second.session != session) return;
-    peer->second.last_message_at = clock_.now();
-  }
+  if (!heard(session, message.node())) return;
   output_.add(message.node(), std::move(*message.mutable_output()),
               [this, session, node = message.node()](const api::OutputStored& stored) {
                 api::NodeDown answer;
@@ -226,12 +240,38 @@ void NodeHub::accept(const std::shared_ptr<rpc::NodeSession>& session, const std
 }
 
 void NodeHub::detached(std::shared_ptr<rpc::NodeSession> session) {
-  std::lock_guard lock(mutex_);
-  for (auto& [name, peer] : peers_) {
-    if (peer.session != session) continue;
-    peer.session.reset();
-    spdlog::info("node {} disconnected", name);
+  std::vector<std::string> gone;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [name, peer] : peers_) {
+      if (peer.session != session) continue;
+      peer.session.reset();
+      gone.push_back(name);
+    }
   }
+  for (const std::string& name : gone) {
+    spdlog::info("node {} disconnected", name);
+    script_messages_.lost(name);
+  }
+}
+
+void NodeHub::tell_script(const std::string& node, const AttemptKey& attempt,
+                          const std::string& line, ScriptMessages::Done done) {
+  std::shared_ptr<rpc::NodeSession> session;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto peer = peers_.find(node); peer != peers_.end()) session = peer->second.session;
+  }
+  if (!session)
+    return done(fail(ErrorCode::unavailable, "its node is not connected to the controller"));
+  api::NodeDown message;
+  message.set_node(node);
+  message.set_epoch(views_.read().state->epoch.value());
+  api::TellScript& tell = *message.mutable_tell_script();
+  proto::to_api(attempt, tell.mutable_attempt());
+  tell.set_id(script_messages_.add(node, std::move(done)));
+  tell.set_line(line);
+  session->send(std::move(message));
 }
 
 void NodeHub::run() {
@@ -239,10 +279,11 @@ void NodeHub::run() {
     std::deque<Effect> work;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+      wake_.wait_for(lock, kLookForSilent, [&] { return stopping_ || !queue_.empty(); });
       if (stopping_) return;
       work.swap(queue_);
     }
+    script_messages_.expire();
     for (Effect& effect : work) deliver(std::move(effect));
   }
 }

@@ -19,6 +19,7 @@
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/output/output_store.h"
+#include "aresctld/script_messages.h"
 #include "model/engine/effect.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
@@ -59,6 +60,11 @@ class NodeHub : public rpc::AttachHandler {
   // node takes no connections; unavailable: it has not registered with this controller yet.
   Result<api::StepTicket> step_ticket(const Job& job, const NodeLayout& layout, UserId caller);
 
+  // Has the node write a line to the standard error of the batch script of an attempt. `done` is called once, on any thread, when the node
+  // has answered or does not.
+  void tell_script(const std::string& node, const AttemptKey& attempt, const std::string& line,
+                   ScriptMessages::Done done);
+
   void attached(std::shared_ptr<rpc::NodeSession> session) override;
   void received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) override;
   void detached(std::shared_ptr<rpc::NodeSession> session) override;
@@ -80,6 +86,8 @@ class NodeHub : public rpc::AttachHandler {
   std::string clock_fault(Duration ahead) const;
 
   void store_output(const std::shared_ptr<rpc::NodeSession>& session, api::NodeUp message);
+  // Whether the session has registered that node; it is heard from now.
+  bool heard(const std::shared_ptr<rpc::NodeSession>& session, const std::string& node);
   void run();
   void refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
               const Error& error);
@@ -94,6 +102,7 @@ class NodeHub : public rpc::AttachHandler {
   const ViewHolder& views_;
   Clock& clock_;
   OutputStore& output_;
+  ScriptMessages script_messages_;
   const std::string holder_;
   const std::function<Seconds()> max_clock_offset_;
   EngineLoop* engine_ = nullptr;

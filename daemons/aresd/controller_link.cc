@@ -24,6 +24,15 @@ bool take_output_message(const api::NodeDown& down, NodeHost& host) {
   return true;
 }
 
+// What users tell scripts. False: the message is of another kind.
+bool take_message(const api::NodeDown& down, ScriptMessages& messages) {
+  if (!down.has_tell_script()) return false;
+  const api::TellScript& tell = down.tell_script();
+  if (const auto attempt = proto::from_api(tell.attempt()))
+    messages.put({down.node(), *attempt, tell.id(), tell.line()});
+  return true;
+}
+
 }  // namespace
 
 HostedNode::Send sender(const std::unique_ptr<rpc::NodeLink>& link, MessageLoss& loss) {
@@ -52,8 +61,19 @@ NodeHost::OnOutput output_sender(const std::unique_ptr<rpc::NodeLink>& link, Mes
   };
 }
 
+ScriptMessages::Answer message_answer(const std::unique_ptr<rpc::NodeLink>& link) {
+  return [&link](const ScriptMessages::Message& message, const Status& told) {
+    api::NodeUp up;
+    up.set_node(message.node);
+    api::ScriptTold& answer = *up.mutable_script_told();
+    answer.set_id(message.id);
+    if (!told) answer.set_why(told.error().message);
+    link->send(std::move(up));
+  };
+}
+
 Result<std::unique_ptr<rpc::NodeLink>> open_link(const config::Config& config, NodeHost& host,
-                                                 MessageLoss& loss) {
+                                                 MessageLoss& loss, ScriptMessages& messages) {
   rpc::NodeLinkOptions options;
   options.addresses = config.controller.connect.empty()
                           ? std::vector<std::string>{config.controller.listen.front()}
@@ -62,8 +82,9 @@ Result<std::unique_ptr<rpc::NodeLink>> open_link(const config::Config& config, N
   options.server_uid = config.controller.uid;
   return rpc::NodeLink::open(
       options,
-      [&host, &loss](const api::NodeDown& down) {
-        if (loss.drops_next() || take_output_message(down, host)) return;
+      [&host, &loss, &messages](const api::NodeDown& down) {
+        if (loss.drops_next() || take_output_message(down, host) || take_message(down, messages))
+          return;
         Result<ToNode> message = proto::from_api(down);
         if (message)
           host.put(std::move(*message));

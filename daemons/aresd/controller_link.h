@@ -7,6 +7,7 @@
 #include "aresd/hosted_node.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
+#include "aresd/script_messages.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "rpc/client/node_link.h"
@@ -17,8 +18,11 @@ namespace ares::aresd {
 HostedNode::Send sender(const std::unique_ptr<rpc::NodeLink>& link, MessageLoss& loss);
 NodeHost::OnOutput output_sender(const std::unique_ptr<rpc::NodeLink>& link, MessageLoss& loss);
 
-// Begins the session. Host and loss outlive it. invalid_argument: an address.
+// Tells the controller what became of messages. Called on any thread.
+ScriptMessages::Answer message_answer(const std::unique_ptr<rpc::NodeLink>& link);
+
+// Begins the session. Host, loss and messages outlive it. invalid_argument: an address.
 Result<std::unique_ptr<rpc::NodeLink>> open_link(const config::Config& config, NodeHost& host,
-                                                 MessageLoss& loss);
+                                                 MessageLoss& loss, ScriptMessages& messages);
 
 }  // namespace ares::aresd

@@ -29,6 +29,7 @@
 #include "aresd/node_host.h"
 #include "aresd/reboot.h"
 #include "aresd/reserved.h"
+#include "aresd/script_messages.h"
 #include "aresd/step_gate.h"
 #include "aresd/step_signal.h"
 #include "base/hostlist.h"
@@ -343,6 +344,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     spdlog::error("the controller does not take node {}: {}", node, why);
   });
   ares::aresd::MessageLoss loss(plugin->loss_rate);
+  ares::aresd::ScriptMessages messages(ares::aresd::spools_of(*config, *plugin));
   std::unique_ptr<ares::rpc::NodeLink> link;
   const auto send = ares::aresd::sender(link, loss);
   (*host)->on_output(ares::aresd::output_sender(link, loss));
@@ -353,9 +355,10 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     return added;
   (*host)->on_found(ares::aresd::make_found_node(**host, *config, *plugin, arguments.join, send));
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened =
-      ares::aresd::open_link(*config, **host, loss);
+      ares::aresd::open_link(*config, **host, loss, messages);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);
+  if (Status started = messages.start(ares::aresd::message_answer(link)); !started) return started;
   spdlog::info("aresd {} serves {} by {}", ARES_VERSION,
                names->empty() ? "what it finds" : ares::compress_hostlist(*names),
                plugin->table->name);
@@ -416,6 +419,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
   spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   health_check.reset();
   gpus.look.reset();
+  messages.stop();
   link.reset();  // no callback reaches the host after this
   plugin->slice.remove();
   return ran;

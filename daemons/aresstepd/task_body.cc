@@ -91,9 +91,8 @@ MaybeFailure open_files(const node::StepSpec& spec, std::string_view complaints)
   const int write_flags =
       O_WRONLY | O_CREAT | O_APPEND | (job.open_mode == OpenMode::append ? 0 : O_TRUNC);
   const std::string in = job.std_in.empty() ? "/dev/null" : node::expand_pattern(job.std_in, spec);
-  const std::string out = node::expand_pattern(
-      job.std_out.empty() ? node::default_output(spec) : std::string_view(job.std_out), spec);
-  const std::string err = job.std_err.empty() ? out : node::expand_pattern(job.std_err, spec);
+  const std::string out = node::output_file(spec);
+  const std::string err = node::errors_file(spec);
   if (auto failure = open_as(0, in, O_RDONLY)) return failure;
   if (auto failure = open_as(1, out, write_flags)) return failure;
   if (err == out) {

@@ -21,4 +21,14 @@ std::string_view default_output(const StepSpec& spec) {
   return ares::default_output(!spec.launch.attempt.job.task.is_none());
 }
 
+std::string output_file(const StepSpec& spec) {
+  const std::string& asked = spec.launch.spec->std_out;
+  return expand_pattern(asked.empty() ? default_output(spec) : std::string_view(asked), spec);
+}
+
+std::string errors_file(const StepSpec& spec) {
+  const std::string& asked = spec.launch.spec->std_err;
+  return asked.empty() ? output_file(spec) : expand_pattern(asked, spec);
+}
+
 }  // namespace ares::node

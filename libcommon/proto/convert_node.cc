@@ -292,7 +292,9 @@ Result<FromNode> from_api(const api::NodeUp& in) {
     case api::NodeUp::kHeartbeat: take<Heartbeat>(read, in.heartbeat(), out); break;
     case api::NodeUp::kProgress: take<Progress>(read, in.progress(), out); break;
     case api::NodeUp::kLaunchRefused: take<LaunchRefused>(read, in.launch_refused(), out); break;
-    case api::NodeUp::kOutput:  // no command of the engine: its receiver takes it before
+    // No commands of the engine: their receiver takes them before.
+    case api::NodeUp::kOutput:
+    case api::NodeUp::kScriptTold:
     case api::NodeUp::BODY_NOT_SET:
       read.reject("body", "is missing, or of a kind that this version does not know");
       break;

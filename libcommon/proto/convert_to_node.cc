@@ -329,7 +329,9 @@ Result<ToNode> from_api(const api::NodeDown& in) {
     case api::NodeDown::kWelcome: take<Welcome>(read, in.welcome(), out); break;
     case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;
     case api::NodeDown::kRefused: take<Refused>(read, in.refused(), out); break;
-    case api::NodeDown::kOutputStored:  // not for the node's agent: its receiver takes it before
+    // Not for the node's agent: their receiver takes them before.
+    case api::NodeDown::kOutputStored:
+    case api::NodeDown::kTellScript:
     case api::NodeDown::BODY_NOT_SET:
       read.reject("body", "is missing, or of a kind that this version does not know");
       break;

@@ -60,6 +60,9 @@ enum class FrameKind : std::uint8_t {
 
   // From the node daemon to the step host of the job's first node, the first frame of a connection:
   cancel = 71,  // payload: a StepCancel
+  // payload: a line for the standard error of the batch script; answered with `notified`
+  notify = 72,
+  notified = 73,  // payload: why it was not written; empty: it was
 
   // In both directions between launchers, by way of the manager:
   question = 51,  // payload: a Question

@@ -21,6 +21,7 @@ class AllocationHold {
 
   // `unheld`: no command will come; the job lasts until it is cancelled.
   void script_waits(ClientId script, bool unheld, BootTime now);
+  bool has_script() const { return script_.has_value(); }
   void command_holds(ClientId command);
   // The job is to end with that exit code; a second one changes nothing. The code, if the script has been
   // told: due() will not name this command.

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <optional>
 
+#include "aresstepd/steps/script_errors.h"
 #include "auth/shared_key.h"
 #include "node/records.h"
 #include "os/clock.h"
@@ -217,9 +218,22 @@ void StepHost::received(steps::ClientId id, const Frame& frame) {
     }
     return close_client(id);
   }
+  if (frame.kind == FrameKind::notify) {
+    const Status told = tell_script(frame.payload);
+    to_client(id, {FrameKind::notified, 0, told ? std::string() : told.error().message});
+    return close_client(id);
+  }
   if (manager_ && about_job(id, frame)) return;
   if (manager_) return manager_->from_client(id, frame);
   relay(id, frame);
+}
+
+Status StepHost::tell_script(const std::string& line) const {
+  if (!manager_) return fail(ErrorCode::failed_precondition, "its script runs on another node");
+  if (hold_.has_script())
+    return fail(ErrorCode::failed_precondition,
+                "it is an allocation of aalloc or arun, without a script that writes to a file");
+  return add_to_errors(facts_.spec, line);
 }
 
 bool StepHost::about_job(steps::ClientId id, const Frame& frame) {

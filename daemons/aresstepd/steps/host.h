@@ -67,6 +67,7 @@ class StepHost final : private steps::StepLinks {
   void close_connection(steps::ClientId id);
   // Tells a viewer how much it was too slow for.
   static void tell_missed(Connection& viewer);
+  Status tell_script(const std::string& line) const;
   // Whether the frame is about the job itself, not about a step.
   bool about_job(steps::ClientId id, const steps::Frame& frame);
   void release_if_due();

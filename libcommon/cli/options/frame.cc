@@ -90,6 +90,7 @@ Result<rpc::Client> open_client(std::string_view program, const CommonOptions& c
   switch (policy) {
     case RetryPolicy::none: options.timeout = std::chrono::seconds(5); break;
     case RetryPolicy::query: options.retry_for = std::chrono::seconds(30); break;
+    case RetryPolicy::once:
     case RetryPolicy::change: break;
   }
   if (!quiet)

@@ -51,7 +51,8 @@ int print_error(std::string_view program, const Error& error);
 
 // How long a command retries while the controller is unavailable.
 enum class RetryPolicy {
-  none,    // Do not retry.
+  none,    // Do not retry, and do not wait long.
+  once,    // Do not retry.
   query,   // Retry for half a minute.
   change,  // Retry for as long as a user would wait for a submission.
 };

@@ -16,7 +16,9 @@ struct Held : testing::Test {
 };
 
 TEST_F(Held, ScriptEndsWithTheCodeOfTheCommand) {
+  EXPECT_FALSE(hold.has_script());
   hold.script_waits(kScript, false, at(0));
+  EXPECT_TRUE(hold.has_script());
   hold.command_holds(kCommand);
   EXPECT_FALSE(hold.due(at(1000)));
   hold.command_releases(kCommand, 7);
