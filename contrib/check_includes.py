@@ -51,7 +51,7 @@ FORBIDDEN_CODE = [
     (PURE, r"\b(?:system_clock|steady_clock|high_resolution_clock|utc_clock)\s*::\s*now\b", CLOCKS),
     (PURE, r"\b(?:clock_gettime|gettimeofday|localtime(?:_r)?|gmtime(?:_r)?|mktime)\b", CLOCKS),
     (PURE, r"\b(?:secure_)?getenv\b", WORLD),
-    (PURE, r"\bthread_local\b", THREADS),
+    (PURE, r"\bthread_local\b|\b(?:Shared)?Mutex\b", THREADS),
     (NO_BIG_LIBRARIES, r"\bgoogle\s*::\s*protobuf\b|\bgrpc\s*::|\bPG(?:conn|result)\b|\bspdlog\s*::", EDGE),
 ]
 
