@@ -1,13 +1,13 @@
 #include "auth/session_table.h"
 
 #include <list>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include <sodium.h>
 
 #include "auth/sodium.h"
+#include "base/mutex.h"
 
 namespace ares::auth {
 namespace {
@@ -30,12 +30,12 @@ struct Entry {
 
 struct SessionTable::State {
   Limits limits;
-  mutable std::mutex mutex;
-  std::unordered_map<std::uint64_t, Entry> sessions;
-  Order all;
-  std::unordered_map<UserId, Order> by_user;
+  mutable Mutex mutex;
+  std::unordered_map<std::uint64_t, Entry> sessions ARES_GUARDED_BY(mutex);
+  Order all ARES_GUARDED_BY(mutex);
+  std::unordered_map<UserId, Order> by_user ARES_GUARDED_BY(mutex);
 
-  void drop(Entry& entry) {
+  void drop(Entry& entry) ARES_REQUIRES(mutex) {
     all.erase(entry.in_all);
     const UserId user = entry.session.identity->uid;
     Order& mine = by_user[user];
@@ -44,18 +44,18 @@ struct SessionTable::State {
     sessions.erase(entry.session.id);
   }
 
-  void drop_idle(Clock::time_point now) {
+  void drop_idle(Clock::time_point now) ARES_REQUIRES(mutex) {
     while (!all.empty() && now - all.front()->used > limits.idle) drop(*all.front());
   }
 
-  void touch(Entry& entry, Clock::time_point now) {
+  void touch(Entry& entry, Clock::time_point now) ARES_REQUIRES(mutex) {
     entry.used = now;
     all.splice(all.end(), all, entry.in_all);
     Order& mine = by_user[entry.session.identity->uid];
     mine.splice(mine.end(), mine, entry.in_user);
   }
 
-  std::uint64_t new_id() const {
+  std::uint64_t new_id() const ARES_REQUIRES(mutex) {
     std::uint64_t id = 0;
     do {
       randombytes_buf(&id, sizeof id);
@@ -74,8 +74,8 @@ SessionTable::SessionTable(Limits limits) : state_(std::make_unique<State>()) {
 SessionTable::~SessionTable() = default;
 
 Session SessionTable::open(SessionKey key, Identity identity, Clock::time_point now) {
-  const std::lock_guard lock(state_->mutex);
   State& s = *state_;
+  const Lock lock(s.mutex);
   s.drop_idle(now);
   // A user with too many sessions loses their own longest idle one, not another user's.
   if (auto mine = s.by_user.find(identity.uid);
@@ -102,7 +102,7 @@ Result<Session> SessionTable::accept(std::uint64_t session, std::uint64_t sequen
   };
   Session found;
   {
-    const std::lock_guard lock(state_->mutex);
+    const Lock lock(state_->mutex);
     state_->drop_idle(now);
     auto entry = state_->sessions.find(session);
     if (entry == state_->sessions.end()) return unknown();
@@ -113,7 +113,7 @@ Result<Session> SessionTable::accept(std::uint64_t session, std::uint64_t sequen
       !sealed)
     return fail(sealed.error());
 
-  const std::lock_guard lock(state_->mutex);
+  const Lock lock(state_->mutex);
   auto entry = state_->sessions.find(session);
   if (entry == state_->sessions.end()) return unknown();
   if (!entry->second.window.accept(sequence))
@@ -124,7 +124,7 @@ Result<Session> SessionTable::accept(std::uint64_t session, std::uint64_t sequen
 }
 
 std::size_t SessionTable::size() const {
-  const std::lock_guard lock(state_->mutex);
+  const Lock lock(state_->mutex);
   return state_->sessions.size();
 }
 

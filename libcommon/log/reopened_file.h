@@ -16,6 +16,7 @@
 
 namespace ares {
 
+// The library locks and unlocks its mutex, a std::mutex.
 class ReopenedFile final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit ReopenedFile(std::string path) : path_(std::move(path)) {}

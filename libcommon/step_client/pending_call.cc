@@ -4,24 +4,24 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "os/fd.h"
 
 namespace ares::step_client {
 
 struct PendingCall::Shared {
   os::Fd ready;
-  std::mutex mutex;
-  std::optional<Result<api::Response>> response;
+  Mutex mutex;
+  std::optional<Result<api::Response>> response ARES_GUARDED_BY(mutex);
 };
 
 PendingCall::PendingCall(rpc::Client& client, api::Request request)
     : shared_(std::make_shared<Shared>()) {
   shared_->ready.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   client.call_async(std::move(request), [shared = shared_](Result<api::Response> response) {
-    const std::lock_guard lock(shared->mutex);
+    const Lock lock(shared->mutex);
     shared->response = std::move(response);
     const std::uint64_t one = 1;
     (void)!::write(shared->ready.get(), &one, sizeof one);
@@ -33,7 +33,7 @@ int PendingCall::fd() const {
 }
 
 std::optional<Result<api::Response>> PendingCall::take() {
-  const std::lock_guard lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   return std::exchange(shared_->response, std::nullopt);
 }
 

@@ -4,13 +4,12 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/printable.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/client/backoff.h"
@@ -66,12 +65,13 @@ class SlowNotice {
  public:
   SlowNotice(std::chrono::milliseconds after, std::function<void()> tell)
       : thread_([this, after, tell = std::move(tell)] {
-          std::unique_lock lock(mutex_);
-          if (!changed_.wait_for(lock, after, [this] { return over_; })) tell();
+          Lock lock(mutex_);
+          if (!changed_.wait_for(lock, after, [this]() ARES_REQUIRES(mutex_) { return over_; }))
+            tell();
         }) {}
   ~SlowNotice() {
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       over_ = true;
     }
     changed_.notify_one();
@@ -81,9 +81,9 @@ class SlowNotice {
   SlowNotice& operator=(const SlowNotice&) = delete;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  bool over_ ARES_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // the last member: it uses the others
 };
 

@@ -75,7 +75,7 @@ Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string&
     if (!credential) return fail(std::move(credential.error()));
     out->set_credential(std::move(*credential));
   } else {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     // Another call just lost it: report this as if the server had.
     if (phase_ != Phase::open)
       return fail(ErrorCode::unauthenticated, std::string(auth::kSessionUnknown));
@@ -107,7 +107,7 @@ Result<std::string> Connection::verify_answer(const RequestSeal& seal, Result<ap
     result = std::move(*answer->mutable_payload());
   }
 
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (seal.opener) {
     phase_ = result ? Phase::open : Phase::none;
     key_ = result ? seal.key : std::nullopt;
@@ -143,8 +143,9 @@ Result<std::string> Connection::call_in_session(const std::string& payload,
   for (int openings_left = kMaxOpenings;; --openings_left) {
     bool opener = false;
     {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait_until(lock, deadline, [this] { return phase_ != Phase::opening; }))
+      Lock lock(mutex_);
+      if (!changed_.wait_until(lock, deadline,
+                               [this]() ARES_REQUIRES(mutex_) { return phase_ != Phase::opening; }))
         return fail(ErrorCode::unavailable,
                     "the controller at " + peer_ + " did not answer in time");
       opener = join_or_open();
@@ -175,7 +176,7 @@ void Connection::call_async(std::string payload, Clock::time_point deadline, Don
   async_call->deadline = deadline;
   async_call->done = std::move(done);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     ++in_flight_;
   }
   start(std::move(async_call));
@@ -197,7 +198,7 @@ void Connection::start(std::shared_ptr<AsyncCall> async_call) {
   if (by_socket_) return send_plain(async_call);
   bool opener = false;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (phase_ == Phase::opening) {
       waiting_.push_back(std::move(async_call));
       return;
@@ -231,7 +232,7 @@ void Connection::send_async(const std::shared_ptr<AsyncCall>& async_call, bool o
 void Connection::on_session_opened(bool sent, const Result<std::string>& result) {
   std::vector<std::shared_ptr<AsyncCall>> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!sent) {
       phase_ = Phase::none;
       changed_.notify_all();
@@ -252,15 +253,15 @@ void Connection::finish(const std::shared_ptr<AsyncCall>& async_call, Result<std
     return;
   }
   async_call->done(std::move(result));
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   --in_flight_;
   changed_.notify_all();
 }
 
 void Connection::shut_down() {
   transport_->shut_down();
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return in_flight_ == 0; });
+  Lock lock(mutex_);
+  changed_.wait(lock, [this]() ARES_REQUIRES(mutex_) { return in_flight_ == 0; });
 }
 
 }  // namespace ares::rpc

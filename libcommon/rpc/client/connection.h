@@ -5,17 +5,16 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "auth/seal.h"
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/client/transport.h"
@@ -74,7 +73,8 @@ class Connection {
   // None: the other side wants a session.
   std::optional<Result<std::string>> plain_answer(Result<api::Sealed> answer);
   void send_plain(const std::shared_ptr<AsyncCall>& async_call);
-  bool join_or_open();  // with the lock held; true = this call must open the session
+  // True: this call must open the session.
+  bool join_or_open() ARES_REQUIRES(mutex_);
   void start(std::shared_ptr<AsyncCall> async_call);
   void on_session_opened(bool sent, const Result<std::string>& result);
   void send_async(const std::shared_ptr<AsyncCall>& async_call, bool opener);
@@ -85,14 +85,14 @@ class Connection {
   const std::unique_ptr<Transport> transport_;
   std::atomic<bool> by_socket_;  // false once a controller wanted a session
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Phase phase_ = Phase::none;
-  std::optional<auth::SessionKey> key_;
-  std::uint64_t session_ = 0;
-  std::uint64_t sequence_ = 0;
-  std::vector<std::shared_ptr<AsyncCall>> waiting_;  // for the session
-  std::size_t in_flight_ = 0;                        // number of call_async() calls
+  Mutex mutex_;
+  Condition changed_;
+  Phase phase_ ARES_GUARDED_BY(mutex_) = Phase::none;
+  std::optional<auth::SessionKey> key_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t session_ ARES_GUARDED_BY(mutex_) = 0;
+  std::uint64_t sequence_ ARES_GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<AsyncCall>> waiting_ ARES_GUARDED_BY(mutex_);  // for the session
+  std::size_t in_flight_ ARES_GUARDED_BY(mutex_) = 0;  // number of call_async() calls
 };
 
 }  // namespace ares::rpc

@@ -37,7 +37,7 @@ void GrpcTransport::call_async(api::Sealed request, Clock::time_point deadline, 
   flight->context.emplace();
   flight->context->set_deadline(deadline);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     flying_.insert(flight);
     if (shut_) flight->context->TryCancel();
   }
@@ -48,7 +48,7 @@ void GrpcTransport::call_async(api::Sealed request, Clock::time_point deadline, 
           flight->done(std::move(flight->answer));
         else
           flight->done(fail(to_error(status, peer_)));
-        const std::lock_guard lock(mutex_);
+        const Lock lock(mutex_);
         flight->context
             .reset();  // holds the channel; this thread must not release the last reference
         flying_.erase(flight);
@@ -65,10 +65,10 @@ void GrpcTransport::await(std::chrono::milliseconds at_most) {
 }
 
 void GrpcTransport::shut_down() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   shut_ = true;
   for (const auto& flight : flying_) flight->context->TryCancel();
-  landed_.wait(lock, [this] { return flying_.empty(); });
+  landed_.wait(lock, [this]() ARES_REQUIRES(mutex_) { return flying_.empty(); });
 }
 
 }  // namespace ares::rpc

@@ -3,12 +3,11 @@
 
 #include <grpcpp/channel.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 
+#include "base/mutex.h"
 #include "proto/gen/api.grpc.pb.h"
 #include "rpc/client/transport.h"
 
@@ -30,10 +29,10 @@ class GrpcTransport final : public Transport {
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<api::Ares::Stub> stub_;
 
-  std::mutex mutex_;
-  std::condition_variable landed_;
-  std::unordered_set<std::shared_ptr<Flight>> flying_;
-  bool shut_ = false;
+  Mutex mutex_;
+  Condition landed_;
+  std::unordered_set<std::shared_ptr<Flight>> flying_ ARES_GUARDED_BY(mutex_);
+  bool shut_ ARES_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ares::rpc

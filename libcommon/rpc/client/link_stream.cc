@@ -23,7 +23,7 @@ void LinkStream::start(std::string credential) {
   stub_->async()->Attach(&context_, this);
   AddHold();  // writes start outside of gRPC's callbacks; the hold is removed when reading ends
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     out_.set_credential(std::move(credential));
     put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, first_payload<api::NodeUp>());
     writing_ = true;
@@ -34,15 +34,16 @@ void LinkStream::start(std::string credential) {
 }
 
 Error LinkStream::wait(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, timeout, [this] { return done_ || connected_; }))
+  Lock lock(mutex_);
+  if (!changed_.wait_for(lock, timeout,
+                         [this]() ARES_REQUIRES(mutex_) { return done_ || connected_; }))
     give_up({ErrorCode::unavailable, "the controller at " + peer_ + " did not answer in time"});
-  changed_.wait(lock, [this] { return done_; });
+  changed_.wait(lock, [this]() ARES_REQUIRES(mutex_) { return done_; });
   return end_;
 }
 
 void LinkStream::send(std::string payload) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!connected_ || read_ended_ || gave_up_) return;
   if (!queue_.push(std::move(payload)))
     return give_up({ErrorCode::unavailable,
@@ -51,14 +52,14 @@ void LinkStream::send(std::string payload) {
 }
 
 bool LinkStream::was_connected() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return connected_;
 }
 
 void LinkStream::OnReadDone(bool ok) {
   if (ok && handle_message()) return StartRead(&in_);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     read_ended_ = true;
     queue_.clear();
   }
@@ -75,7 +76,7 @@ bool LinkStream::handle_message() {
     first ? begin_session(message.reads_batches()) : on_message_(std::move(message));
   };
   if (in_order && sealed && for_each_message<api::NodeDown>(in_.payload(), deliver)) return true;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   give_up({ErrorCode::unauthenticated, "a message from " + peer_ +
                                            " is not what the controller sent: lost, changed on "
                                            "its way, or from another sender"});
@@ -84,7 +85,7 @@ bool LinkStream::handle_message() {
 
 void LinkStream::begin_session(bool server_reads_batches) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     connected_ = true;
     batches_ = server_reads_batches;
     changed_.notify_all();
@@ -93,13 +94,13 @@ void LinkStream::begin_session(bool server_reads_batches) {
 }
 
 void LinkStream::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   writing_ = false;
   if (ok) write_next();  // on failure reading fails as well and ends the session
 }
 
 void LinkStream::OnDone(const grpc::Status& status) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!gave_up_)
     end_ = status.ok()
                ? Error{ErrorCode::unavailable, "the controller at " + peer_ + " closed the session"}
@@ -108,7 +109,6 @@ void LinkStream::OnDone(const grpc::Status& status) {
   changed_.notify_all();
 }
 
-// With the lock held; give_up() as well.
 void LinkStream::write_next() {
   if (writing_ || read_ended_ || queue_.empty()) return;
   writing_ = true;

@@ -6,14 +6,13 @@
 #include <grpcpp/support/client_callback.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "auth/seal.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "proto/gen/api.grpc.pb.h"
 #include "proto/gen/node.pb.h"
@@ -48,8 +47,8 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
  private:
   bool handle_message();
   void begin_session(bool server_reads_batches);
-  void write_next();
-  void give_up(Error error);
+  void write_next() ARES_REQUIRES(mutex_);
+  void give_up(Error error) ARES_REQUIRES(mutex_);
 
   const std::string peer_;
   const auth::SessionKey key_;
@@ -62,18 +61,19 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
   api::Sealed in_;
   std::uint64_t received_ = 0;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  SendQueue queue_;
-  api::Sealed out_;
-  std::uint64_t sent_ = 0;
-  bool connected_ = false;
-  bool batches_ = false;  // the server reads them
-  bool writing_ = false;
-  bool read_ended_ = false;  // reading has ended: no new operation may be started
-  bool done_ = false;
-  bool gave_up_ = false;
-  Error end_;
+  mutable Mutex mutex_;
+  Condition changed_;
+  SendQueue queue_ ARES_GUARDED_BY(mutex_);
+  api::Sealed out_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t sent_ ARES_GUARDED_BY(mutex_) = 0;
+  bool connected_ ARES_GUARDED_BY(mutex_) = false;
+  bool batches_ ARES_GUARDED_BY(mutex_) = false;  // the server reads them
+  bool writing_ ARES_GUARDED_BY(mutex_) = false;
+  // Reading has ended: no new operation may be started.
+  bool read_ended_ ARES_GUARDED_BY(mutex_) = false;
+  bool done_ ARES_GUARDED_BY(mutex_) = false;
+  bool gave_up_ ARES_GUARDED_BY(mutex_) = false;
+  Error end_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace ares::rpc

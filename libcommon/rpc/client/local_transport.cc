@@ -190,19 +190,18 @@ void LocalTransport::receive(const std::shared_ptr<Link>& link) {
   }
 }
 
-// Releases the lock and waits until the socket is ready, wake() is called or `until` is reached; then sends and receives.
+// Unlocks the mutex and waits until the socket is ready, wake() is called or `until` is reached; then sends and receives.
 // Only one thread at a time. `link` may be null: then it waits for wake() and `until` only.
-void LocalTransport::poll_once(std::unique_lock<std::mutex>& lock,
-                               const std::shared_ptr<Link>& link,
+void LocalTransport::poll_once(const std::shared_ptr<Link>& link,
                                std::optional<Clock::time_point> until) {
   const bool sends = link && !link->output.empty();
   pollfd ready[2] = {
       {link ? link->socket.fd() : -1, static_cast<short>(sends ? POLLIN | POLLOUT : POLLIN), 0},
       {wake_.fd(), POLLIN, 0}};
   reading_ = true;
-  lock.unlock();
+  mutex_.unlock();
   ::poll(ready, 2, milliseconds_until(until));
-  lock.lock();
+  mutex_.lock();
   reading_ = false;
   changed_.notify_all();
   if (ready[1].revents != 0) {
@@ -215,7 +214,7 @@ void LocalTransport::poll_once(std::unique_lock<std::mutex>& lock,
 }
 
 Result<api::Sealed> LocalTransport::call(const api::Sealed& request, Clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   auto sent = send(request, deadline, nullptr);
   if (!sent) return fail(std::move(sent.error()));
   Call& call = (*sent)->second;
@@ -223,7 +222,7 @@ Result<api::Sealed> LocalTransport::call(const api::Sealed& request, Clock::time
     if (reading_ || thread_.joinable())
       changed_.wait_until(lock, deadline);
     else
-      poll_once(lock, call.link, deadline);
+      poll_once(call.link, deadline);
   }
   Result<api::Sealed> result =
       call.result ? std::move(*call.result) : Result<api::Sealed>(fail(timed_out()));
@@ -235,7 +234,7 @@ Result<api::Sealed> LocalTransport::call(const api::Sealed& request, Clock::time
 void LocalTransport::call_async(api::Sealed request, Clock::time_point deadline, Done done) {
   Error refusal = unavailable("the client is ending");
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!shut_down_) {
       const auto sent = send(request, deadline, &done);
       if (sent) {
@@ -258,7 +257,7 @@ void LocalTransport::wake() {
 
 // The thread: reads for all callers, runs callbacks of asynchronous calls, checks their deadlines.
 void LocalTransport::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   for (;;) {
     while (!deadlines_.empty() && deadlines_.begin()->first <= Clock::now()) {
       const auto call = calls_.find(deadlines_.begin()->second);
@@ -281,13 +280,13 @@ void LocalTransport::run() {
     }
     std::optional<Clock::time_point> until;
     if (!deadlines_.empty()) until = deadlines_.begin()->first;
-    poll_once(lock, link_, until);
+    poll_once(link_, until);
   }
 }
 
 void LocalTransport::await(std::chrono::milliseconds at_most) {
   const auto until = Clock::now() + at_most;
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   // If connected, the server does not answer: wait for the full time before the next call.
   const bool there = connected();
   while (there || !connect()) {
@@ -300,15 +299,16 @@ void LocalTransport::await(std::chrono::milliseconds at_most) {
 }
 
 void LocalTransport::shut_down() {
+  std::jthread ending;  // the destructor joins it
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     shut_down_ = true;
     while (!deadlines_.empty())
       finish(calls_.find(deadlines_.begin()->second), fail(unavailable("the client is ending")));
     if (wake_) wake();
     changed_.notify_all();
+    ending = std::move(thread_);
   }
-  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace ares::rpc

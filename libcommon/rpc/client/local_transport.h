@@ -3,12 +3,10 @@
 // Owned by a Connection; any thread. Private to rpc/.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "rpc/client/transport.h"
 #include "rpc/wire/socket.h"
 
@@ -41,20 +40,20 @@ class LocalTransport final : public Transport {
   };
   using Calls = std::map<std::uint32_t, Call>;
 
-  // All of these with the lock held.
-  bool connected();
-  Result<std::shared_ptr<Link>> connect();
-  Result<Calls::iterator> send(const api::Sealed& request, Clock::time_point deadline, Done* done);
-  void finish(Calls::iterator call, Result<api::Sealed> result);
-  void drop_link(std::shared_ptr<Link> link, const std::string& why);
-  void cancel(Calls::iterator call);
-  void flush(Link& link);
-  void receive(const std::shared_ptr<Link>& link);
-  void process_answers(Link& link);
-  void poll_once(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Link>& link,
-                 std::optional<Clock::time_point> until);
+  bool connected() ARES_REQUIRES(mutex_);
+  Result<std::shared_ptr<Link>> connect() ARES_REQUIRES(mutex_);
+  Result<Calls::iterator> send(const api::Sealed& request, Clock::time_point deadline, Done* done)
+      ARES_REQUIRES(mutex_);
+  void finish(Calls::iterator call, Result<api::Sealed> result) ARES_REQUIRES(mutex_);
+  void drop_link(std::shared_ptr<Link> link, const std::string& why) ARES_REQUIRES(mutex_);
+  void cancel(Calls::iterator call) ARES_REQUIRES(mutex_);
+  void flush(Link& link) ARES_REQUIRES(mutex_);
+  void receive(const std::shared_ptr<Link>& link) ARES_REQUIRES(mutex_);
+  void process_answers(Link& link) ARES_REQUIRES(mutex_);
+  void poll_once(const std::shared_ptr<Link>& link, std::optional<Clock::time_point> until)
+      ARES_REQUIRES(mutex_);
 
-  void wake();
+  void wake() ARES_REQUIRES(mutex_);
   void run();
   Error unavailable(const std::string& why) const;
   Error timed_out() const;
@@ -62,19 +61,21 @@ class LocalTransport final : public Transport {
   const std::string peer_;
   const std::string path_;
   const UserId server_uid_;
-  Socket wake_;  // an eventfd
 
   // The first waiting caller reads for all, unlocked while it blocks; once started, the thread.
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::shared_ptr<Link> link_;
-  Calls calls_;
-  std::set<std::pair<Clock::time_point, std::uint32_t>> deadlines_;  // of asynchronous calls
-  std::deque<std::pair<Done, Result<api::Sealed>>> finished_;        // callbacks for the thread
-  std::uint32_t last_call_ = 0;
-  bool reading_ = false;
-  bool shut_down_ = false;
-  std::jthread thread_;
+  Mutex mutex_;
+  Condition changed_;
+  Socket wake_ ARES_GUARDED_BY(mutex_);  // an eventfd
+  std::shared_ptr<Link> link_ ARES_GUARDED_BY(mutex_);
+  Calls calls_ ARES_GUARDED_BY(mutex_);
+  // Of asynchronous calls.
+  std::set<std::pair<Clock::time_point, std::uint32_t>> deadlines_ ARES_GUARDED_BY(mutex_);
+  // Callbacks for the thread.
+  std::deque<std::pair<Done, Result<api::Sealed>>> finished_ ARES_GUARDED_BY(mutex_);
+  std::uint32_t last_call_ ARES_GUARDED_BY(mutex_) = 0;
+  bool reading_ ARES_GUARDED_BY(mutex_) = false;
+  bool shut_down_ ARES_GUARDED_BY(mutex_) = false;
+  std::jthread thread_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace ares::rpc

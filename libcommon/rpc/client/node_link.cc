@@ -1,11 +1,10 @@
 #include "rpc/client/node_link.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "auth/munge.h"
+#include "base/mutex.h"
 #include "proto/gen/node.pb.h"
 #include "rpc/client/backoff.h"
 #include "rpc/client/channel.h"
@@ -21,12 +20,13 @@ struct NodeLink::State {
   OnMessage on_message;
   OnState on_state;
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool stopping = false;
-  std::shared_ptr<LinkStream> stream;  // of the current session
+  Mutex mutex;
+  Condition changed;
+  bool stopping ARES_GUARDED_BY(mutex) = false;
+  std::shared_ptr<LinkStream> stream ARES_GUARDED_BY(mutex);  // of the current session
 
-  std::string last_why;  // used by the thread only
+  // Used by the thread, and by gRPC's threads while it waits for the end of a session.
+  std::string last_why;
   std::thread thread;
 
   void run();
@@ -40,13 +40,14 @@ void NodeLink::State::run() {
     bool was_connected = false;
     const std::string why = attempt(addresses[tries % addresses.size()], &was_connected);
     {
-      const std::lock_guard lock(mutex);
+      const Lock lock(mutex);
       if (stopping) return;
     }
     report_failure(why, was_connected);
     if (was_connected) backoff.reset();
-    std::unique_lock lock(mutex);
-    if (changed.wait_for(lock, backoff.next(), [this] { return stopping; })) return;
+    Lock lock(mutex);
+    if (changed.wait_for(lock, backoff.next(), [this]() ARES_REQUIRES(mutex) { return stopping; }))
+      return;
   }
 }
 
@@ -65,14 +66,14 @@ std::string NodeLink::State::attempt(const Address& address, bool* was_connected
         on_state(true, "connected to the controller at " + to_string(address));
       });
   {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     if (stopping) return {};
     stream = current;
   }
   current->start(std::move(*credential));
   Error end = current->wait(options.connect_timeout);
   *was_connected = current->was_connected();
-  const std::lock_guard lock(mutex);
+  const Lock lock(mutex);
   stream = nullptr;
   return std::move(end.message);
 }
@@ -105,7 +106,7 @@ NodeLink::NodeLink(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 NodeLink::~NodeLink() {
   {
-    const std::lock_guard lock(state_->mutex);
+    const Lock lock(state_->mutex);
     state_->stopping = true;
     if (state_->stream) state_->stream->cancel();
     state_->changed.notify_all();
@@ -116,7 +117,7 @@ NodeLink::~NodeLink() {
 void NodeLink::send(api::NodeUp message) {
   std::shared_ptr<LinkStream> stream;
   {
-    const std::lock_guard lock(state_->mutex);
+    const Lock lock(state_->mutex);
     stream = state_->stream;
   }
   if (stream) stream->send(message.SerializeAsString());

@@ -32,7 +32,7 @@ std::shared_ptr<Admission::Connection> Admission::admit(PeerName name, Socket so
                                                         Clock::time_point now) {
   auto connection =
       std::make_shared<Connection>(*this, std::move(name), std::move(socket), limits_);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   cut_oldest_if_full(connection->name_.address);
   connection->id_ = ++last_id_;
   connection->since_ = now;
@@ -92,7 +92,7 @@ void Admission::discount_unproven(Connection& connection) {
 }
 
 bool Admission::received(Connection& connection, std::string_view bytes) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (connection.cut_) return false;
   const bool fits =
       connection.meter_.take(bytes) &&
@@ -139,7 +139,7 @@ bool Admission::count_partial(Connection& connection) {
 }
 
 Status Admission::authenticated(const std::string& peer, UserId user) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return {};
   Connection& connection = *found->second;
@@ -160,7 +160,7 @@ Status Admission::authenticated(const std::string& peer, UserId user) {
 
 Admission::Kept Admission::keep_answer(const std::string& peer, std::size_t bytes) {
   const auto unbounded = [] { return std::make_shared<const bool>(true); };
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end() || found->second->standing_ != Connection::Standing::user)
     return unbounded();
@@ -171,20 +171,20 @@ Admission::Kept Admission::keep_answer(const std::string& peer, std::size_t byte
     return nullptr;
   user.unsent_bytes += bytes;
   return {static_cast<const void*>(this), [this, uid, bytes](const void*) {
-            const std::lock_guard again(mutex_);
+            const Lock again(mutex_);
             users_[uid].unsent_bytes -= bytes;
             tidy(uid);
           }};
 }
 
 void Admission::expire(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   while (!unproven_.empty() && now - unproven_.begin()->second->since_ > limits_.time_to_prove)
     cut(*unproven_.begin()->second);
 }
 
 void Admission::drop(const std::shared_ptr<Connection>& connection) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   Connection& c = *connection;
   if (const auto found = by_peer_.find(c.name_.peer);
       found != by_peer_.end() && found->second == connection)
@@ -208,12 +208,12 @@ void Admission::drop(const std::shared_ptr<Connection>& connection) {
 }
 
 std::size_t Admission::unproven() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return unproven_.size();
 }
 
 std::size_t Admission::unproven_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return unproven_bytes_;
 }
 

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "rpc/server/http2_meter.h"
 #include "rpc/server/problems.h"
@@ -86,27 +86,26 @@ class Admission {
   };
 
   bool received(Connection& connection, std::string_view bytes);
-  // The rest is called with the lock held.
-  bool count_unproven(Connection& connection);
-  bool count_partial(Connection& connection);
-  void cut_oldest_if_full(const std::string& address);
-  void cut(Connection& connection);
-  void forget_unproven(Connection& connection);
-  void discount_unproven(Connection& connection);
-  void tidy(const std::string& address);
-  void tidy(UserId user);
+  bool count_unproven(Connection& connection) ARES_REQUIRES(mutex_);
+  bool count_partial(Connection& connection) ARES_REQUIRES(mutex_);
+  void cut_oldest_if_full(const std::string& address) ARES_REQUIRES(mutex_);
+  void cut(Connection& connection) ARES_REQUIRES(mutex_);
+  void forget_unproven(Connection& connection) ARES_REQUIRES(mutex_);
+  void discount_unproven(Connection& connection) ARES_REQUIRES(mutex_);
+  void tidy(const std::string& address) ARES_REQUIRES(mutex_);
+  void tidy(UserId user) ARES_REQUIRES(mutex_);
 
   const AdmissionLimits limits_;
   const std::vector<UserId> trusted_;
   Problems& problems_;
 
-  mutable std::mutex mutex_;
-  std::uint64_t last_id_ = 0;
-  std::map<std::uint64_t, Connection*> unproven_;  // the oldest first
-  std::map<std::string, std::shared_ptr<Connection>> by_peer_;
-  std::map<std::string, Address> addresses_;
-  std::map<UserId, User> users_;
-  std::size_t unproven_bytes_ = 0;
+  mutable Mutex mutex_;
+  std::uint64_t last_id_ ARES_GUARDED_BY(mutex_) = 0;
+  std::map<std::uint64_t, Connection*> unproven_ ARES_GUARDED_BY(mutex_);  // the oldest first
+  std::map<std::string, std::shared_ptr<Connection>> by_peer_ ARES_GUARDED_BY(mutex_);
+  std::map<std::string, Address> addresses_ ARES_GUARDED_BY(mutex_);
+  std::map<UserId, User> users_ ARES_GUARDED_BY(mutex_);
+  std::size_t unproven_bytes_ ARES_GUARDED_BY(mutex_) = 0;
 };
 
 class Admission::Connection final : public ReceiveWatch {
@@ -126,7 +125,7 @@ class Admission::Connection final : public ReceiveWatch {
   const Socket socket_;
   std::atomic<bool> trusted_ = false;
 
-  // Guarded by the admission.
+  // With the admission's mutex locked; clang cannot tell it from that of another admission.
   std::uint64_t id_ = 0;
   Clock::time_point since_;
   Http2Meter meter_;

@@ -71,7 +71,7 @@ void Authenticator::identify(UserId uid, GroupId gid, std::size_t bytes, Gone go
 void Authenticator::enqueue(Waiting waiting) {
   std::optional<Error> refused;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     refused = refusal(waiting);
     if (!refused) {
       ++waiting_of_[waiting.source];
@@ -98,7 +98,7 @@ std::optional<Error> Authenticator::refusal(const Waiting& waiting) const {
 void Authenticator::stop() {
   std::deque<Waiting> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
     waiting.swap(waiting_);
   }
@@ -112,8 +112,8 @@ void Authenticator::run() {
   for (;;) {
     Waiting next;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      Lock lock(mutex_);
+      wake_.wait(lock, [this]() ARES_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
       next = std::move(waiting_.front());
       waiting_.pop_front();
@@ -150,7 +150,7 @@ auth::Identity Authenticator::local_identity(UserId uid, GroupId gid, std::strin
 
 std::optional<std::string> Authenticator::known_name(UserId uid) {
   const auto now = std::chrono::steady_clock::now();
-  const std::lock_guard lock(names_mutex_);
+  const Lock lock(names_mutex_);
   const auto found = names_.find(uid);
   if (found == names_.end() || found->second.until <= now) return std::nullopt;
   return found->second.text;
@@ -160,7 +160,7 @@ std::optional<std::string> Authenticator::known_name(UserId uid) {
 std::string Authenticator::name_of(UserId uid) {
   if (auto name = known_name(uid)) return std::move(*name);
   std::string name = user_name_(uid);
-  const std::lock_guard lock(names_mutex_);
+  const Lock lock(names_mutex_);
   if (names_.size() >= kMaxNames) names_.clear();
   names_[uid] = {name, std::chrono::steady_clock::now() + kNameLife};
   return name;

@@ -4,12 +4,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -18,6 +16,7 @@
 
 #include "auth/seal.h"
 #include "auth/session_table.h"
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace ares::rpc {
@@ -58,7 +57,7 @@ class Authenticator {
     std::function<void(const Status& may_run)> work;
   };
   void enqueue(Waiting waiting);
-  std::optional<Error> refusal(const Waiting& waiting) const;  // with the lock held
+  std::optional<Error> refusal(const Waiting& waiting) const ARES_REQUIRES(mutex_);
   void run();
   Result<AuthenticatedPeer> check(const std::string& credential);
   auth::Identity local_identity(UserId uid, GroupId gid, std::string name) const;
@@ -69,19 +68,19 @@ class Authenticator {
   const UserName user_name_;
   const std::string host_;  // of this machine
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Waiting> waiting_;
-  std::map<std::string, std::size_t> waiting_of_;  // by source
-  std::size_t waiting_bytes_ = 0;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  std::deque<Waiting> waiting_ ARES_GUARDED_BY(mutex_);
+  std::map<std::string, std::size_t> waiting_of_ ARES_GUARDED_BY(mutex_);  // by source
+  std::size_t waiting_bytes_ ARES_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
 
   struct Name {
     std::string text;
     std::chrono::steady_clock::time_point until;
   };
-  std::mutex names_mutex_;
-  std::unordered_map<UserId, Name> names_;
+  Mutex names_mutex_;
+  std::unordered_map<UserId, Name> names_ ARES_GUARDED_BY(names_mutex_);
 
   std::vector<std::jthread> threads_;
 };

@@ -86,7 +86,7 @@ void Answer::set_session(auth::Session session, std::uint64_t sequence) {
 }
 
 void Answer::complete(Result<api::Sealed> result) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (const Completion completion = std::exchange(completion_, nullptr))
     completion(std::move(result));
 }

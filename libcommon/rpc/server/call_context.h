@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "auth/session_table.h"
+#include "base/mutex.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/admission.h"
 #include "rpc/server/authenticator.h"
@@ -44,8 +44,9 @@ class Answer {
  private:
   void complete(Result<api::Sealed> result);
 
-  std::mutex mutex_;
-  Completion completion_;  // empty after use, because what it refers to may be destroyed then
+  Mutex mutex_;
+  // Empty after use, because what it refers to may be destroyed then.
+  Completion completion_ ARES_GUARDED_BY(mutex_);
   std::atomic<bool> abandoned_ = false;
   const std::string peer_;
   const std::string source_;

@@ -26,7 +26,7 @@ void release_spare(std::string& buffer) {
 }  // namespace
 
 bool LocalPeer::watch() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   epoll_events_ = EPOLLIN | EPOLLRDHUP;
   epoll_event event{};
   event.events = epoll_events_;
@@ -86,7 +86,7 @@ void LocalPeer::count_unsent() {
 }
 
 void LocalPeer::send_frame(const std::string& frame) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   write(frame);
 }
 
@@ -94,7 +94,7 @@ void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
   const std::string bytes = result ? frame(call, kSealedFrame, result->SerializeAsString())
                                    : refusal_frame(call, result.error());
   std::shared_ptr<Answer> done;  // destroyed after the lock is released
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (const auto found = calls_.find(call); found != calls_.end()) {
     done = std::move(found->second);
     calls_.erase(found);
@@ -117,7 +117,7 @@ bool LocalPeer::read() {
 bool LocalPeer::ready(std::uint32_t events) {
   bool reads;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if ((events & EPOLLOUT) != 0) {
       flush();
       count_unsent();
@@ -134,7 +134,7 @@ bool LocalPeer::has_request(const CallContext& call_context) {
   const auto input = std::string_view(input_).substr(handled_);
   if (input.size() < kHeadBytes) return false;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     paused_ = full();
     update_epoll();
     if (paused_) return false;
@@ -170,7 +170,7 @@ bool LocalPeer::handle_next(const CallContext& call_context) {
 }
 
 void LocalPeer::wait_for_turn(bool waits) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   waits_for_turn_ = waits;
   update_epoll();
 }
@@ -180,7 +180,7 @@ bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string
   if (code == kCancelFrame) {
     std::shared_ptr<Answer> cancelled;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       if (const auto found = calls_.find(call); found != calls_.end()) cancelled = found->second;
     }
     if (cancelled) cancelled->abandon();
@@ -197,7 +197,7 @@ bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string
       kPeer, "uid " + std::to_string(user_.uid.value()));
   bool too_many = false;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!calls_.emplace(call, answer).second) return false;
     too_many = ++user_.load->calls > limits_.calls_per_user;
   }
@@ -216,12 +216,12 @@ bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string
 void LocalPeer::close() {
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     calls.swap(calls_);
     user_.load->calls -= calls.size();
   }
   for (const auto& [call, answer] : calls) answer->abandon();
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   socket_.close();
   output_.clear();
   count_unsent();

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "rpc/server/call_context.h"
 #include "rpc/wire/socket.h"
 
@@ -79,11 +79,11 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   bool handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
                     const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
-  void write(const std::string& bytes);  // with the lock held, likewise the next four
-  void flush();
-  void count_unsent();
-  bool full() const;
-  void update_epoll();
+  void write(const std::string& bytes) ARES_REQUIRES(mutex_);
+  void flush() ARES_REQUIRES(mutex_);
+  void count_unsent() ARES_REQUIRES(mutex_);
+  bool full() const ARES_REQUIRES(mutex_);
+  void update_epoll() ARES_REQUIRES(mutex_);
 
   const LocalUser user_;
   const int epoll_;
@@ -94,14 +94,15 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   std::size_t handled_ = 0;       // bytes of `input_`
   std::uint64_t to_discard_ = 0;  // remaining bytes of a request that is too large
 
-  std::mutex mutex_;
-  Socket socket_;  // closed by the server's thread only
-  std::string output_;
-  std::size_t counted_unsent_ = 0;  // bytes, for its user
-  std::map<std::uint32_t, std::shared_ptr<Answer>> calls_;
-  std::uint32_t epoll_events_ = 0;
-  bool waits_for_turn_ = false;
-  bool paused_ = false;  // not read until answers have been sent
+  Mutex mutex_;
+  // Closed by the server's thread only, with the mutex locked; that thread reads it without.
+  Socket socket_;
+  std::string output_ ARES_GUARDED_BY(mutex_);
+  std::size_t counted_unsent_ ARES_GUARDED_BY(mutex_) = 0;  // bytes, for its user
+  std::map<std::uint32_t, std::shared_ptr<Answer>> calls_ ARES_GUARDED_BY(mutex_);
+  std::uint32_t epoll_events_ ARES_GUARDED_BY(mutex_) = 0;
+  bool waits_for_turn_ ARES_GUARDED_BY(mutex_) = false;
+  bool paused_ ARES_GUARDED_BY(mutex_) = false;  // not read until answers have been sent
 };
 
 }  // namespace ares::rpc

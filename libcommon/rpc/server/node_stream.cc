@@ -4,10 +4,10 @@
 #include <grpcpp/server_context.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/mutex.h"
 #include "proto/gen/node.pb.h"
 #include "rpc/client/channel.h"
 #include "rpc/server/call_context.h"
@@ -30,8 +30,8 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
  public:
   NodeStream(const AttachContext& attach_context, grpc::CallbackServerContext* context)
       : attach_context_(attach_context),
-        context_(context),
         peer_(plain_peer(context->peer())),
+        context_(context),
         queue_(attach_context.queue_messages, attach_context.queue_bytes) {}
 
   void start() {
@@ -42,7 +42,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   // --- NodeSession ---
   void send(api::NodeDown message) override {
     std::string payload = message.SerializeAsString();
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (closing_) return;
     if (!queue_.push(std::move(payload))) {
       begin_close(
@@ -53,7 +53,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     write_next();
   }
   void close(const std::string& reason) override {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (closing_) return;
     begin_close({grpc::StatusCode::UNAVAILABLE, reason});
     if (finished_) return;
@@ -89,7 +89,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   }
 
   void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     writing_ = false;
     if (!ok) {
       queue_.clear();
@@ -99,16 +99,16 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   }
 
   void OnCancel() override {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     queue_.clear();
     if (!closing_) begin_close({grpc::StatusCode::UNAVAILABLE, "the controller is stopping"});
     write_next();
   }
 
   void OnDone() override {
-    if (drain_limit_) drain_limit_->Cancel();
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
+      if (drain_limit_) drain_limit_->Cancel();
       closing_ = true;
       context_ = nullptr;
       queue_.clear();
@@ -121,7 +121,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   // While the handler handles attached(), OnDone must wait, because detached() comes after it.
   void authenticate() {
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       if (closing_) return;
       busy_ = true;
     }
@@ -134,7 +134,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   }
 
   bool closing() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return closing_;
   }
 
@@ -147,7 +147,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       api::NodeUp first;
       const bool node_reads_batches = first.ParseFromString(in_.payload()) && first.reads_batches();
       {
-        const std::lock_guard lock(mutex_);
+        const Lock lock(mutex_);
         if (!closing_) {
           queue_.push(first_payload<api::NodeDown>());
           batches_ = node_reads_batches;
@@ -156,7 +156,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       }
       if (attached_) attach_context_.handler->attached(self_);
     }
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     busy_ = false;
     if (!accepted && !closing_) begin_close(to_status(accepted.error()));
     write_next();
@@ -181,20 +181,18 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   }
 
   void end(const grpc::Status& status) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!closing_) begin_close(status);
   }
 
-  // The functions below are called with the lock held.
-
-  void begin_close(grpc::Status status) {
+  void begin_close(grpc::Status status) ARES_REQUIRES(mutex_) {
     closing_ = true;
     status_ = std::move(status);
     write_next();
   }
 
   // Writes the next message, or finishes the stream after the last one.
-  void write_next() {
+  void write_next() ARES_REQUIRES(mutex_) {
     if (writing_ || finished_ || busy_) return;
     if (!queue_.empty()) {
       writing_ = true;
@@ -210,12 +208,11 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   }
 
   void cut() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (context_ && !finished_) context_->TryCancel();
   }
 
   const AttachContext& attach_context_;
-  grpc::CallbackServerContext* context_;  // null when done
   const std::string peer_;
   std::shared_ptr<NodeStream> self_;  // until OnDone
 
@@ -226,18 +223,19 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
 
   api::Sealed in_;
   std::uint64_t received_ = 0;
-  std::optional<grpc::Alarm> drain_limit_;
 
-  std::mutex mutex_;
-  SendQueue queue_;
-  api::Sealed out_;
-  std::uint64_t sent_ = 0;
-  bool batches_ = false;  // the node reads them
-  bool writing_ = false;
-  bool busy_ = false;      // authentication in progress
-  bool closing_ = false;   // further messages are dropped
-  bool finished_ = false;  // Finish was called
-  grpc::Status status_;
+  Mutex mutex_;
+  grpc::CallbackServerContext* context_ ARES_GUARDED_BY(mutex_);  // null when done
+  std::optional<grpc::Alarm> drain_limit_ ARES_GUARDED_BY(mutex_);
+  SendQueue queue_ ARES_GUARDED_BY(mutex_);
+  api::Sealed out_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t sent_ ARES_GUARDED_BY(mutex_) = 0;
+  bool batches_ ARES_GUARDED_BY(mutex_) = false;  // the node reads them
+  bool writing_ ARES_GUARDED_BY(mutex_) = false;
+  bool busy_ ARES_GUARDED_BY(mutex_) = false;      // authentication in progress
+  bool closing_ ARES_GUARDED_BY(mutex_) = false;   // further messages are dropped
+  bool finished_ ARES_GUARDED_BY(mutex_) = false;  // Finish was called
+  grpc::Status status_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace

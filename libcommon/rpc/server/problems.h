@@ -5,9 +5,10 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace ares::rpc {
 
@@ -22,7 +23,7 @@ class Problems {
     if (!report_) return;
     const auto now = std::chrono::steady_clock::now();
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       const auto [entry, fresh] = told_.try_emplace(kind, now);
       if (!fresh && now - entry->second < kPause) return;
       entry->second = now;
@@ -34,8 +35,8 @@ class Problems {
   static constexpr std::chrono::seconds kPause{60};
 
   const Report report_;
-  std::mutex mutex_;
-  std::map<std::string, std::chrono::steady_clock::time_point> told_;
+  Mutex mutex_;
+  std::map<std::string, std::chrono::steady_clock::time_point> told_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace ares::rpc

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 #include <utility>
+
+#include "base/shared_mutex.h"
 
 namespace ares::rpc {
 namespace {
 
 struct Watches {
   std::atomic<std::size_t> count = 0;  // so that a client pays for nothing
-  std::shared_mutex mutex;
-  std::unordered_map<int, std::shared_ptr<ReceiveWatch>> by_fd;
+  SharedMutex mutex;
+  std::unordered_map<int, std::shared_ptr<ReceiveWatch>> by_fd ARES_GUARDED_BY(mutex);
 };
 
 Watches& watches() {
@@ -27,7 +27,7 @@ Watches& watches() {
 std::shared_ptr<ReceiveWatch> watch_of(int fd) {
   Watches& all = watches();
   if (all.count.load(std::memory_order_acquire) == 0) return nullptr;
-  const std::shared_lock lock(all.mutex);
+  const ReadLock lock(all.mutex);
   const auto found = all.by_fd.find(fd);
   return found == all.by_fd.end() ? nullptr : found->second;
 }
@@ -46,7 +46,7 @@ bool show(ReceiveWatch& watch, const msghdr& message, std::size_t size) {
 void remove(int fd, const ReceiveWatch* watch) {
   Watches& all = watches();
   std::shared_ptr<ReceiveWatch> gone;  // goes after the lock
-  const std::unique_lock lock(all.mutex);
+  const WriteLock lock(all.mutex);
   const auto found = all.by_fd.find(fd);
   if (found == all.by_fd.end() || (watch && found->second.get() != watch)) return;
   gone = std::move(found->second);
@@ -58,7 +58,7 @@ void remove(int fd, const ReceiveWatch* watch) {
 
 void watch_received(int fd, std::shared_ptr<ReceiveWatch> watch) {
   Watches& all = watches();
-  const std::unique_lock lock(all.mutex);
+  const WriteLock lock(all.mutex);
   all.by_fd.insert_or_assign(fd, std::move(watch));
   all.count.store(all.by_fd.size(), std::memory_order_release);
 }

@@ -18,7 +18,7 @@ tl::unexpected<Error> fenced(Epoch mine, Epoch seen) {
 }  // namespace
 
 ClusterState MemDatabase::recovered() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   ClusterState state = contents_.images;
   state.epoch = contents_.epoch;
   rebuild_indexes(state);
@@ -26,17 +26,17 @@ ClusterState MemDatabase::recovered() const {
 }
 
 MemDatabase::Contents MemDatabase::contents() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return contents_;
 }
 
 void MemDatabase::restore(Contents backup) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   contents_ = std::move(backup);
 }
 
 MemJournal::MemJournal(std::shared_ptr<MemDatabase> database) : database_(std::move(database)) {
-  const std::lock_guard lock(database_->mutex_);
+  const Lock lock(database_->mutex_);
   session_ = ++database_->last_session_;
 }
 
@@ -47,7 +47,7 @@ Opened MemJournal::opened(ClusterState state) {
 
 Result<Opened> MemJournal::open() {
   {
-    const std::lock_guard lock(database_->mutex_);
+    const Lock lock(database_->mutex_);
     auto& held = database_->contents_;
     held.epoch = held.epoch.next();
     held.holder = session_;
@@ -57,7 +57,7 @@ Result<Opened> MemJournal::open() {
 }
 
 Result<Opened> MemJournal::reopen() {
-  const std::lock_guard lock(database_->mutex_);
+  const Lock lock(database_->mutex_);
   auto& held = database_->contents_;
   if (held.holder != session_) return fenced(epoch_, held.epoch);
   held.epoch = held.epoch.next();
@@ -68,7 +68,7 @@ Result<Opened> MemJournal::reopen() {
 }
 
 Result<CommitOutcome> MemJournal::commit(const Batch& batch) {
-  const std::lock_guard lock(database_->mutex_);
+  const Lock lock(database_->mutex_);
   auto& held = database_->contents_;
   if (held.epoch != epoch_) return fenced(epoch_, held.epoch);
   if (held.images.lsn.next() != batch.first ||
@@ -88,14 +88,14 @@ Result<CommitOutcome> MemJournal::commit(const Batch& batch) {
 }
 
 Result<bool> MemJournal::contains(Lsn lsn) {
-  const std::lock_guard lock(database_->mutex_);
-  const auto& held = database_->contents_;
+  const Lock lock(database_->mutex_);
+  auto& held = database_->contents_;
   if (held.epoch != epoch_) return fenced(epoch_, held.epoch);
   return held.images.lsn >= lsn;
 }
 
 Result<std::shared_ptr<const std::string>> MemJournal::blob(const BlobId& id) {
-  const std::lock_guard lock(database_->mutex_);
+  const Lock lock(database_->mutex_);
   const auto& blobs = database_->contents_.blobs;
   const auto found = blobs.find(id);
   if (found == blobs.end())

@@ -5,9 +5,9 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/journal/journal.h"
 
 namespace ares::store {
@@ -34,9 +34,9 @@ class MemDatabase {
 
  private:
   friend class MemJournal;
-  mutable std::mutex mutex_;
-  Contents contents_;
-  std::uint64_t last_session_ = 0;
+  mutable Mutex mutex_;
+  Contents contents_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t last_session_ ARES_GUARDED_BY(mutex_) = 0;
 };
 
 class MemJournal final : public Journal {

@@ -1,9 +1,9 @@
 #include "store/pg/pg_journal.h"
 
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/mutex.h"
 #include "store/pg/catalogue.h"
 #include "store/pg/load.h"
 #include "store/pg/migrations.h"
@@ -106,7 +106,7 @@ class PgJournal::Session {
   }
 
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id) {
-    const std::lock_guard lock(blob_mutex_);
+    const Lock lock(blob_mutex_);
     if (Status ready = connect_for_blobs(); !ready) return fail(ready.error());
     PgParams params;
     params.bytes(std::string(id.begin(), id.end()));
@@ -118,7 +118,7 @@ class PgJournal::Session {
   }
 
   Result<std::string> secret() {
-    const std::lock_guard lock(blob_mutex_);
+    const Lock lock(blob_mutex_);
     if (Status ready = connect_for_blobs(); !ready) return fail(ready.error());
     auto rows = blob_connection_->query("SELECT value FROM cluster_secret", {});
     if (!rows) return fail(rows.error());
@@ -130,7 +130,7 @@ class PgJournal::Session {
   const std::string& doubt() const { return doubt_; }
 
  private:
-  Status connect_for_blobs() {
+  Status connect_for_blobs() ARES_REQUIRES(blob_mutex_) {
     if (blob_connection_ && !blob_connection_->broken()) return {};
     blob_connection_.reset();
     auto connection = PgConnection::connect(options_, PgConnection::Use::report);
@@ -188,8 +188,8 @@ class PgJournal::Session {
   std::optional<Time> retry_at_;  // if they were not
   std::string doubt_;
 
-  std::mutex blob_mutex_;
-  std::optional<PgConnection> blob_connection_;
+  Mutex blob_mutex_;
+  std::optional<PgConnection> blob_connection_ ARES_GUARDED_BY(blob_mutex_);
 };
 
 PgJournal::PgJournal(PgOptions options) : session_(std::make_unique<Session>(std::move(options))) {}

@@ -15,8 +15,8 @@ constexpr std::chrono::seconds kReplicaRetry{30};
 struct PgPool::Lease {
   explicit Lease(PgPool& from) : pool(from) {
     const bool to_replica = pool.replica_is_due();
-    std::unique_lock lock(pool.mutex_);
-    pool.freed_.wait(lock, [this] { return pool.left_ > 0; });
+    Lock lock(pool.mutex_);
+    pool.freed_.wait(lock, [this]() ARES_REQUIRES(pool.mutex_) { return pool.left_ > 0; });
     --pool.left_;
     if (pool.idle_.empty()) return;
     pooled.emplace(std::move(pool.idle_.back()));
@@ -25,7 +25,7 @@ struct PgPool::Lease {
     if (to_replica && !pooled->of_replica) pooled.reset();
   }
   ~Lease() {
-    const std::lock_guard lock(pool.mutex_);
+    const Lock lock(pool.mutex_);
     ++pool.left_;
     if (pooled) pool.idle_.push_back(std::move(*pooled));
     pool.freed_.notify_one();
@@ -71,19 +71,19 @@ PgPool::PgPool(PgOptions options, std::size_t connections)
 
 bool PgPool::replica_is_due() {
   if (options_.replica.empty()) return false;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return std::chrono::steady_clock::now() >= retry_replica_at_;
 }
 
 void PgPool::replica_is_back() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!last_warning_.empty() && options_.on_replica_change)
     options_.on_replica_change("reports read from the replica again");
   last_warning_.clear();
 }
 
 void PgPool::replica_is_away(const Error& why) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   retry_replica_at_ = std::chrono::steady_clock::now() + kReplicaRetry;
   if (last_warning_ != why.message && options_.on_replica_change)
     options_.on_replica_change("reports read from the database itself for now: " + why.message);

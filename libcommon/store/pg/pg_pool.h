@@ -4,14 +4,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "store/pg/pg_connection.h"
 
@@ -44,12 +43,13 @@ class PgPool {
   void replica_is_away(const Error& why);
 
   const PgOptions options_;
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  std::size_t left_;
-  std::vector<PooledConnection> idle_;
-  std::chrono::steady_clock::time_point retry_replica_at_{};  // no attempt before this time
-  std::string last_warning_;                                  // why the replica is unreachable
+  Mutex mutex_;
+  Condition freed_;
+  std::size_t left_ ARES_GUARDED_BY(mutex_);
+  std::vector<PooledConnection> idle_ ARES_GUARDED_BY(mutex_);
+  // No attempt before this time.
+  std::chrono::steady_clock::time_point retry_replica_at_ ARES_GUARDED_BY(mutex_);
+  std::string last_warning_ ARES_GUARDED_BY(mutex_);  // why the replica is unreachable
 };
 
 }  // namespace ares::store
