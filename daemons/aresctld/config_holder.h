@@ -4,8 +4,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "config/config.h"
 
 namespace ares::aresctld {
@@ -17,7 +17,7 @@ class ConfigHolder {
 
   // Immutable: a reader keeps its pointer for as long as it uses the configuration.
   std::shared_ptr<const config::Config> read() const {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return config_;
   }
   // The policy of the current configuration; valid as long as the pointer.
@@ -26,13 +26,13 @@ class ConfigHolder {
     return {config, &config->policy};
   }
   void publish(std::shared_ptr<const config::Config> config) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     config_ = std::move(config);
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<const config::Config> config_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const config::Config> config_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace ares::aresctld

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -33,6 +32,7 @@
 #include "aresctld/query/query_pool.h"
 #include "aresctld/reconfigurer.h"
 #include "aresctld/submit_hook/submit_hooks.h"
+#include "base/mutex.h"
 #include "cli/output/config_change.h"
 #include "log/log.h"
 #include "os/descriptors.h"
@@ -179,17 +179,20 @@ struct Controller::Parts {
   std::shared_ptr<const config::Config> config;
   bool accept_rollback;
 
-  std::mutex database_mutex;
-  std::string database_state = "active";
-  std::string objection;          // empty: none
-  std::size_t awaited_nodes = 0;  // before anything is acknowledged
+  Mutex database_mutex;
+  std::string database_state ARES_GUARDED_BY(database_mutex) = "active";
+  std::string objection ARES_GUARDED_BY(database_mutex);  // empty: none
+  // Before anything is acknowledged.
+  std::size_t awaited_nodes ARES_GUARDED_BY(database_mutex) = 0;
 
-  std::chrono::steady_clock::time_point waiting_since, told_at;  // of the database
+  // Of the database.
+  std::chrono::steady_clock::time_point waiting_since ARES_GUARDED_BY(database_mutex);
+  std::chrono::steady_clock::time_point told_at ARES_GUARDED_BY(database_mutex);
 
   // `why` null: no longer. Each try may have a reason of its own, as the files of a full disk differ.
   void wait_for_database(const Error* why) {
     const auto now = std::chrono::steady_clock::now();
-    std::lock_guard lock(database_mutex);
+    const Lock lock(database_mutex);
     const bool waited = database_state != "active";
     if (!why) {
       database_state = "active";
@@ -209,7 +212,7 @@ struct Controller::Parts {
   }
 
   std::string state() {
-    std::lock_guard lock(database_mutex);
+    const Lock lock(database_mutex);
     if (!objection.empty()) return "acknowledges nothing: " + objection;
     if (awaited_nodes == 0) return database_state;
     return "acknowledges nothing until it has heard its nodes, " + std::to_string(awaited_nodes) +
@@ -314,12 +317,12 @@ Status Controller::run() {
   sinks.object = [&](const core::Objection& objection) {
     spdlog::critical("acknowledging nothing more: {}", objection.why);
     mark.object(objection.heard);
-    std::lock_guard lock(parts_->database_mutex);
+    const Lock lock(parts_->database_mutex);
     parts_->objection = objection.why;
   };
   const auto confirm = [&] {
     if (auto confirmed = mark.confirm(); !confirmed) spdlog::error("{}", confirmed.error().message);
-    std::lock_guard lock(parts_->database_mutex);
+    const Lock lock(parts_->database_mutex);
     parts_->awaited_nodes = 0;
   };
   sinks.nodes_heard = confirm;
@@ -334,7 +337,10 @@ Status Controller::run() {
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
   if (hears_nodes_first) {
     const std::size_t awaited = engine.hear_nodes_first();
-    parts_->awaited_nodes = awaited;
+    {
+      const Lock lock(parts_->database_mutex);
+      parts_->awaited_nodes = awaited;
+    }
     if (awaited == 0)
       confirm();
     else

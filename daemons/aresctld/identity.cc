@@ -35,7 +35,7 @@ std::optional<std::uint32_t> number(const std::string& text) {
 std::string Identity::name_of(UserId uid) {
   const auto now = std::chrono::steady_clock::now();
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = names_.find(uid);
     if (found != names_.end() && found->second.until > now) return found->second.name;
   }
@@ -44,7 +44,7 @@ std::string Identity::name_of(UserId uid) {
   const passwd* found =
       look_up(entry, buffer, [&](auto... more) { return getpwuid_r(uid.value(), more...); });
   std::string name = found ? found->pw_name : std::to_string(uid.value());
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   names_[uid] = {name, now + kRemember};
   return name;
 }
@@ -52,7 +52,7 @@ std::string Identity::name_of(UserId uid) {
 std::string Identity::name_of(GroupId gid) {
   const auto now = std::chrono::steady_clock::now();
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = groups_.find(gid);
     if (found != groups_.end() && found->second.until > now) return found->second.name;
   }
@@ -61,7 +61,7 @@ std::string Identity::name_of(GroupId gid) {
   const group* found =
       look_up(entry, buffer, [&](auto... more) { return getgrgid_r(gid.value(), more...); });
   std::string name = found ? found->gr_name : std::to_string(gid.value());
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   groups_[gid] = {name, now + kRemember};
   return name;
 }

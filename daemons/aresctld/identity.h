@@ -3,12 +3,12 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "base/ids.h"
+#include "base/mutex.h"
 
 namespace ares::aresctld {
 
@@ -29,9 +29,9 @@ class Identity {
     std::string name;
     std::chrono::steady_clock::time_point until;
   };
-  std::mutex mutex_;
-  std::unordered_map<UserId, Known> names_;
-  std::unordered_map<GroupId, Known> groups_;
+  Mutex mutex_;
+  std::unordered_map<UserId, Known> names_ ARES_GUARDED_BY(mutex_);
+  std::unordered_map<GroupId, Known> groups_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace ares::aresctld

@@ -69,7 +69,7 @@ void NodeHub::start(EngineLoop& engine) {
 
 void NodeHub::stop() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -79,34 +79,34 @@ void NodeHub::stop() {
 
 void NodeHub::send(Effects effects) {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (Effect& effect : effects) queue_.push_back(std::move(effect));
   }
   wake_.notify_one();
 }
 
 std::optional<Time> NodeHub::last_heard(const std::string& node) const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = peers_.find(node);
   if (found == peers_.end() || found->second.last_message_at == Time{}) return std::nullopt;
   return found->second.last_message_at;
 }
 
 bool NodeHub::connected(const std::string& node) const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = peers_.find(node);
   return found != peers_.end() && found->second.session != nullptr;
 }
 
 std::vector<std::string> NodeHub::remarks(const std::string& node) const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = peers_.find(node);
   return found == peers_.end() ? std::vector<std::string>{} : found->second.remarks;
 }
 
 std::optional<NodeHub::HeardUse> NodeHub::use_of(const std::string& node,
                                                  const AttemptKey& attempt) const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto peer = peers_.find(node);
   if (peer == peers_.end()) return std::nullopt;
   const auto found = peer->second.used.find(attempt);
@@ -139,11 +139,11 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
   const bool registers = registration != nullptr;
   std::optional<Time> rival_heard;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     Peer& peer = peers_[name];
-    const auto note_clock = [&](const std::optional<Time>& clock, std::string& fault) {
-      if (!clock) return;
-      peer.clock_ahead = *clock - os::wall_now();
+    const auto note_clock = [&](std::optional<Time> at, std::string& fault) ARES_REQUIRES(mutex_) {
+      if (!at) return;
+      peer.clock_ahead = *at - os::wall_now();
       if (fault.empty()) fault = clock_fault(peer.clock_ahead);
     };
     if (registers) {
@@ -173,7 +173,7 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
 }
 
 bool NodeHub::heard(const std::shared_ptr<rpc::NodeSession>& session, const std::string& node) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto peer = peers_.find(node);
   if (peer == peers_.end() || peer->second.session != session) return false;
   peer->second.last_message_at = clock_.now();
@@ -225,7 +225,7 @@ void NodeHub::refuse(const std::shared_ptr<rpc::NodeSession>& session, const std
   // One aresd may simulate thousands of nodes: keep the session for the others.
   bool shared = false;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (const auto& [other, peer] : peers_)
       shared = shared || (other != name && peer.session == session);
   }
@@ -233,7 +233,7 @@ void NodeHub::refuse(const std::shared_ptr<rpc::NodeSession>& session, const std
 }
 
 void NodeHub::accept(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   Peer& peer = peers_[name];
   peer.session = session;
   peer.last_message_at = clock_.now();
@@ -242,7 +242,7 @@ void NodeHub::accept(const std::shared_ptr<rpc::NodeSession>& session, const std
 void NodeHub::detached(std::shared_ptr<rpc::NodeSession> session) {
   std::vector<std::string> gone;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (auto& [name, peer] : peers_) {
       if (peer.session != session) continue;
       peer.session.reset();
@@ -259,7 +259,7 @@ void NodeHub::tell_script(const std::string& node, const AttemptKey& attempt,
                           const std::string& line, ScriptMessages::Done done) {
   std::shared_ptr<rpc::NodeSession> session;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (const auto peer = peers_.find(node); peer != peers_.end()) session = peer->second.session;
   }
   if (!session)
@@ -278,8 +278,9 @@ void NodeHub::run() {
   for (;;) {
     std::deque<Effect> work;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, kLookForSilent, [&] { return stopping_ || !queue_.empty(); });
+      Lock lock(mutex_);
+      wake_.wait_for(lock, kLookForSilent,
+                     [&]() ARES_REQUIRES(mutex_) { return stopping_ || !queue_.empty(); });
       if (stopping_) return;
       work.swap(queue_);
     }
@@ -294,7 +295,7 @@ void NodeHub::deliver(Effect effect) {
   if (!node) return;
   std::shared_ptr<rpc::NodeSession> session;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = peers_.find(node->name);
     if (found != peers_.end()) session = found->second.session;
   }
@@ -340,7 +341,7 @@ Status NodeHub::add_step_access(LaunchSpec& launch) {
   if (!secret) return fail(secret.error());
   launch.step_key = steps::attempt_key(*secret, node::directory_name(launch.attempt), launch.fence,
                                        launch.spec->uid, launch.layout->list);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   for (const std::string& name : launch.layout->names) {
     const auto peer = peers_.find(name);
     if (peer == peers_.end() || !peer->second.step_address)
@@ -351,13 +352,13 @@ Status NodeHub::add_step_access(LaunchSpec& launch) {
 }
 
 bool NodeHub::takes_steps(const std::string& node) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto peer = peers_.find(node);
   return peer != peers_.end() && !peer->second.step_address.value_or("").empty();
 }
 
 Result<std::string> NodeHub::secret() {
-  const std::lock_guard lock(secret_mutex_);
+  const Lock lock(secret_mutex_);
   if (secret_.empty()) {
     Result<std::string> read = journal_.secret();
     if (!read) return fail(read.error());
@@ -373,7 +374,7 @@ Result<api::StepTicket> NodeHub::step_ticket(const Job& job, const NodeLayout& l
   const std::string& node = layout.names.front();
   std::string address;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto peer = peers_.find(node);
     if (peer == peers_.end() || !peer->second.step_address)
       return fail(ErrorCode::unavailable, "node " + node + " has not registered yet");

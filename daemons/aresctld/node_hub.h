@@ -3,13 +3,11 @@
 // sends, because a launch may have to read its script from the database first.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -20,6 +18,7 @@
 #include "aresctld/engine/view.h"
 #include "aresctld/output/output_store.h"
 #include "aresctld/script_messages.h"
+#include "base/mutex.h"
 #include "model/engine/effect.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
@@ -83,7 +82,7 @@ class NodeHub : public rpc::AttachHandler {
   };
 
   // Why the node's clock is wrong; empty: it is not, or this machine's probably is.
-  std::string clock_fault(Duration ahead) const;
+  std::string clock_fault(Duration ahead) const ARES_REQUIRES(mutex_);
 
   void store_output(const std::shared_ptr<rpc::NodeSession>& session, api::NodeUp message);
   // Whether the session has registered that node; it is heard from now.
@@ -107,11 +106,11 @@ class NodeHub : public rpc::AttachHandler {
   const std::function<Seconds()> max_clock_offset_;
   EngineLoop* engine_ = nullptr;
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::map<std::string, Peer> peers_;
-  std::deque<Effect> queue_;
-  bool stopping_ = false;
+  mutable Mutex mutex_;
+  Condition wake_;
+  std::map<std::string, Peer> peers_ ARES_GUARDED_BY(mutex_);
+  std::deque<Effect> queue_ ARES_GUARDED_BY(mutex_);
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 
   // Scripts of arrays and of large jobs are sent often. Sender thread only; least recently used
@@ -120,8 +119,8 @@ class NodeHub : public rpc::AttachHandler {
   Cached cache_;  // most recently used first
   std::map<BlobId, Cached::iterator> cached_;
   std::size_t cached_bytes_ = 0;
-  std::mutex secret_mutex_;
-  std::string secret_;  // of the cluster; empty: not read yet
+  Mutex secret_mutex_;
+  std::string secret_ ARES_GUARDED_BY(secret_mutex_);  // of the cluster; empty: not read yet
 };
 
 }  // namespace ares::aresctld

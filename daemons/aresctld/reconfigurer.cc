@@ -125,14 +125,14 @@ Result<api::Reconfigured> Reconfigurer::repeat_answer(const Evaluation& evaluati
 void Reconfigurer::apply(Principal caller, std::string request_id, const Digest& digest,
                          Done done) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (busy_)
       return done(fail(ErrorCode::unavailable, "another reconfiguration is under way; retry"));
     busy_ = true;
   }
   const auto finish = [this, done = std::move(done)](Result<api::Reconfigured> result) {
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       busy_ = false;
     }
     done(std::move(result));

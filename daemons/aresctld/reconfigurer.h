@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/plugins/scheduler_plugins.h"
+#include "base/mutex.h"
 #include "config/diff.h"
 #include "model/engine/request.h"
 #include "proto/gen/api.pb.h"
@@ -52,8 +52,8 @@ class Reconfigurer {
   EngineLoop& engine_;
   ViewHolder& views_;
   SchedulerPlugins* const plugins_;
-  std::mutex mutex_;
-  bool busy_ = false;
+  Mutex mutex_;
+  bool busy_ ARES_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ares::aresctld

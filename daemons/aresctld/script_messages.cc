@@ -6,7 +6,7 @@
 namespace ares::aresctld {
 
 std::uint64_t ScriptMessages::add(std::string node, Done done, Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   waiting_.emplace(++last_id_, Waiting{std::move(node), std::move(done), now + kLongestAnswer});
   return last_id_;
 }
@@ -14,7 +14,7 @@ std::uint64_t ScriptMessages::add(std::string node, Done done, Clock::time_point
 void ScriptMessages::answered(const std::string& node, std::uint64_t id, const Status& told) {
   Done done;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || found->second.node != node) return;
     done = std::move(found->second.done);
@@ -27,7 +27,7 @@ template <class Matches>
 void ScriptMessages::end_those(Matches matches, const std::string& why) {
   std::vector<Done> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       if (!matches(it->second)) {
         ++it;

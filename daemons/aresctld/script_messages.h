@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace ares::aresctld {
@@ -40,9 +40,9 @@ class ScriptMessages {
   template <class Matches>
   void end_those(Matches matches, const std::string& why);
 
-  std::mutex mutex_;
-  std::map<std::uint64_t, Waiting> waiting_;
-  std::uint64_t last_id_ = 0;
+  Mutex mutex_;
+  std::map<std::uint64_t, Waiting> waiting_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t last_id_ ARES_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ares::aresctld

@@ -90,7 +90,7 @@ ScriptMessages::~ScriptMessages() {
 
 void ScriptMessages::put(Message message) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     // The controller tells the sender of one that is dropped that the node has not answered.
     if (stopping_ || waiting_.size() >= kMostWaiting) return;
     waiting_.push_back(std::move(message));
@@ -108,7 +108,7 @@ Status ScriptMessages::start(Answer answer) {
 
 void ScriptMessages::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -121,8 +121,8 @@ void ScriptMessages::run() {
   for (;;) {
     Message message;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+      Lock lock(mutex_);
+      wake_.wait(lock, [&]() ARES_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
       message = std::move(waiting_.front());
       waiting_.pop_front();

@@ -2,15 +2,14 @@
 // time, and tells what became of each. A thread of its own, which waits for the hosts. Owned by main().
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "aresd/chosen_plugin.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "model/engine/node_message.h"
@@ -46,11 +45,11 @@ class ScriptMessages {
 
   const SpoolOf spool_of_;
   Answer answer_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Message> waiting_;  // guarded by mutex_
-  bool stopping_ = false;        // guarded by mutex_
-  os::Fd stop_;                  // readable when it stops
+  Mutex mutex_;
+  Condition wake_;
+  std::deque<Message> waiting_ ARES_GUARDED_BY(mutex_);
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
+  os::Fd stop_;  // readable when it stops
   std::thread thread_;
 };
 

@@ -32,7 +32,7 @@ void Archiver::start() {
 
 void Archiver::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -40,18 +40,18 @@ void Archiver::stop() {
 }
 
 bool Archiver::sleep_for(Duration time) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, time, [this] { return stopping_; });
+  Lock lock(mutex_);
+  wake_.wait_for(lock, time, [this]() ARES_REQUIRES(mutex_) { return stopping_; });
   return !stopping_;
 }
 
 bool Archiver::stopping() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return stopping_;
 }
 
 void Archiver::set_progress(std::string text, bool failed) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   text_ = std::move(text);
   failed_ = failed;
 }
@@ -60,7 +60,7 @@ void Archiver::run() {
   for (;;) {
     std::optional<api::Archive> request;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       request = request_;
     }
     if (request) {
@@ -71,8 +71,9 @@ void Archiver::run() {
         spdlog::warn("accounting is not archived for now: {}", done.error().message);
       last_warning_ = done ? "" : done.error().message;
     }
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, kPollInterval, [this] { return stopping_ || request_; });
+    Lock lock(mutex_);
+    wake_.wait_for(lock, kPollInterval,
+                   [this]() ARES_REQUIRES(mutex_) { return stopping_ || request_; });
     if (stopping_) return;
   }
 }
@@ -89,7 +90,7 @@ void Archiver::serve(const api::Archive& request) {
   }
   set_progress(done ? *done : done.error().message, !done);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     request_.reset();
   }
   wake_.notify_all();
@@ -225,7 +226,7 @@ Status Archiver::begin(const api::Archive& request) {
     return fail(ErrorCode::invalid_argument,
                 "archive.after is 0 in ares.yaml, so nothing is ever old enough; "
                 "before=2025-01 says which months are");
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (request_)
     return fail(
         ErrorCode::failed_precondition,
@@ -240,8 +241,9 @@ Status Archiver::begin(const api::Archive& request) {
 
 // Waits a short time for the running request to end.
 void Archiver::await_progress() {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, kProgressWait, [this] { return stopping_ || !request_; });
+  Lock lock(mutex_);
+  wake_.wait_for(lock, kProgressWait,
+                 [this]() ARES_REQUIRES(mutex_) { return stopping_ || !request_; });
 }
 
 Result<api::Archived> Archiver::on_demand(const api::Archive& request) {
@@ -264,7 +266,7 @@ Result<api::Archived> Archiver::on_demand(const api::Archive& request) {
     row.set_written(file.purged.time_since_epoch().count());
     row.set_loaded(file.loaded ? file.loaded->time_since_epoch().count() : 0);
   }
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   out.set_busy(request_.has_value());
   out.set_work(work_);
   out.set_text(text_);

@@ -3,9 +3,7 @@
 // The controller calls start() and stop(); the query pool's threads call on_demand().
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +11,7 @@
 
 #include "aresctld/config_holder.h"
 #include "aresctld/engine/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
 #include "store/accounting/archive.h"
@@ -59,13 +58,13 @@ class Archiver {
   const store::PgOptions options_;
   const ConfigHolder& config_;
   Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  std::optional<api::Archive> request_;  // the pending or running request
-  std::uint64_t work_ = 0;
-  std::string text_;
-  bool failed_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
+  std::optional<api::Archive> request_ ARES_GUARDED_BY(mutex_);  // the pending or running request
+  std::uint64_t work_ ARES_GUARDED_BY(mutex_) = 0;
+  std::string text_ ARES_GUARDED_BY(mutex_);
+  bool failed_ ARES_GUARDED_BY(mutex_) = false;
   std::string last_warning_;
   std::thread thread_;
 };

@@ -31,7 +31,7 @@ void PurgeWorker::start() {
 
 void PurgeWorker::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -39,8 +39,8 @@ void PurgeWorker::stop() {
 }
 
 bool PurgeWorker::sleep_for(Duration time) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, time, [this] { return stopping_; });
+  Lock lock(mutex_);
+  wake_.wait_for(lock, time, [this]() ARES_REQUIRES(mutex_) { return stopping_; });
   return !stopping_;
 }
 

@@ -4,15 +4,14 @@
 // The controller calls start() and stop().
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "aresctld/config_holder.h"
 #include "aresctld/engine/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "store/pg/pg_options.h"
 #include "store/pg/purge.h"
@@ -45,9 +44,9 @@ class PurgeWorker {
   const ConfigHolder& config_;
   Clock& clock_;
   const std::function<Epoch()> epoch_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -23,7 +23,7 @@ void RollupWorker::start() {
 
 void RollupWorker::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -31,8 +31,8 @@ void RollupWorker::stop() {
 }
 
 bool RollupWorker::sleep_for(Duration time) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, time, [this] { return stopping_; });
+  Lock lock(mutex_);
+  wake_.wait_for(lock, time, [this]() ARES_REQUIRES(mutex_) { return stopping_; });
   return !stopping_;
 }
 

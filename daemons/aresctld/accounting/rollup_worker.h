@@ -5,11 +5,10 @@
 // The controller calls start() and stop(); the query pool's threads call on_demand().
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
 #include "aresctld/engine/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
 #include "store/accounting/rollup.h"
@@ -41,9 +40,9 @@ class RollupWorker {
 
   const store::PgOptions options_;
   Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::string last_warning_;
   std::thread thread_;
 };

@@ -42,7 +42,7 @@ Time Clock::at(Time wall, Steady steady) {
   std::optional<std::string> text;
   Time now;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     now = slewed_.at(wall, reading(steady));
     text = news(steady);
   }
@@ -51,7 +51,7 @@ Time Clock::at(Time wall, Steady steady) {
 }
 
 Duration Clock::ahead() const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return slewed_.ahead();
 }
 

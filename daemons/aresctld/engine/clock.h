@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/slewed_clock.h"
 #include "base/time.h"
 
@@ -38,12 +38,12 @@ class Clock {
   Duration ahead() const;
 
  private:
-  std::optional<std::string> news(Steady steady);
+  std::optional<std::string> news(Steady steady) ARES_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  SlewedClock slewed_;
+  mutable Mutex mutex_;
+  SlewedClock slewed_ ARES_GUARDED_BY(mutex_);
   const Report report_;
-  std::optional<Steady> reported_;  // since they differ: the last report
+  std::optional<Steady> reported_ ARES_GUARDED_BY(mutex_);  // since they differ: the last report
 };
 
 }  // namespace ares::aresctld

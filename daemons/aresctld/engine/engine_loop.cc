@@ -72,7 +72,7 @@ void EngineLoop::post(Command command, OnReply on_reply) {
 void EngineLoop::post(PostedCommand posted) {
   std::optional<core::Reply> refused;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const bool from_user = std::holds_alternative<UserCommand>(posted.command.body);
     auto why = from_user ? why_nothing_commits() : std::nullopt;
     if (stopping_)
@@ -87,12 +87,11 @@ void EngineLoop::post(PostedCommand posted) {
 }
 
 std::optional<std::string> EngineLoop::refusal(UserId user, std::size_t bytes) const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (auto why = why_nothing_commits()) return why;
   return inbox_.refusal(user, {1, 1, bytes});
 }
 
-// Under the lock.
 std::optional<std::string> EngineLoop::why_nothing_commits() const {
   if (!nothing_commits_since_) return std::nullopt;
   if (std::chrono::steady_clock::now() - *nothing_commits_since_ < kHoldCommands)
@@ -102,7 +101,7 @@ std::optional<std::string> EngineLoop::why_nothing_commits() const {
 
 void EngineLoop::stop() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   engine_wake_.notify_all();
@@ -113,9 +112,13 @@ void EngineLoop::stop() {
   for (auto& [ticket, waiting] : std::exchange(waiting_, {})) waiting.on_reply(shutting_down());
   for (const PostedCommand& posted : std::exchange(held_, {}))
     if (posted.on_reply) posted.on_reply(shutting_down());
-  while (!inbox_.empty())
-    if (const PostedCommand posted = inbox_.pop(); posted.on_reply)
-      posted.on_reply(shutting_down());
+  std::vector<PostedCommand> queued;
+  {
+    const Lock lock(mutex_);  // refusal() may still be called
+    while (!inbox_.empty()) queued.push_back(inbox_.pop());
+  }
+  for (const PostedCommand& posted : queued)
+    if (posted.on_reply) posted.on_reply(shutting_down());
 }
 
 void EngineLoop::run_engine() {
@@ -125,8 +128,8 @@ void EngineLoop::run_engine() {
     bool committed = false;
     std::optional<Epoch> new_epoch;
     {
-      std::unique_lock lock(mutex_);
-      engine_wake_.wait_until(lock, next_tick, [&] {
+      Lock lock(mutex_);
+      engine_wake_.wait_until(lock, next_tick, [&]() ARES_REQUIRES(mutex_) {
         return handover_ == Handover::confirmed || handover_ == Handover::abandoned || stopping_ ||
                ((tick_due || engine_.has_notifications() || command_waits()) && !engine_.full());
       });
@@ -165,7 +168,7 @@ void EngineLoop::run_engine() {
     if (engine_.has_notifications()) engine_.continue_notifications(clock_.now());
     bool free = false;
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       free = handover_ == Handover::none;
     }
     if (!free) continue;
@@ -183,7 +186,7 @@ void EngineLoop::run_engine() {
 void EngineLoop::hand_over(Order order) {
   handed_over_at_ = std::chrono::steady_clock::now();
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     order_ = std::move(order);
     handover_ = Handover::waiting;
   }
@@ -194,13 +197,13 @@ void EngineLoop::hand_over(Order order) {
 void EngineLoop::drain_inbox() {
   std::size_t waiting = 0;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     waiting = calling_roll_ ? inbox_.system_command_count() : inbox_.size();
   }
   drain_inbox(waiting);
 }
 
-// Under the lock: one that may be taken now.
+// One that may be taken now.
 bool EngineLoop::command_waits() const {
   return calling_roll_ ? inbox_.system_command_count() > 0 : !inbox_.empty();
 }
@@ -239,7 +242,7 @@ void EngineLoop::hold_or_handle(PostedCommand posted) {
 bool EngineLoop::drain_system_commands() {
   std::size_t waiting = 0;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     waiting = inbox_.system_command_count();
   }
   return drain_inbox(waiting) == 0;
@@ -250,7 +253,7 @@ std::size_t EngineLoop::drain_inbox(std::size_t most) {
   for (; most > 0 && !engine_.full(); --most) {
     std::optional<PostedCommand> next;
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       next = inbox_.pop();
     }
     hold_or_handle(std::move(*next));
@@ -262,7 +265,7 @@ std::size_t EngineLoop::drain_inbox(std::size_t most) {
 void EngineLoop::drop_abandoned() {
   std::vector<PostedCommand> dropped;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     dropped = inbox_.take(
         [](const PostedCommand& posted) { return posted.abandoned && posted.abandoned(); });
   }
@@ -276,7 +279,7 @@ void EngineLoop::send_back() {
   std::optional<std::string> why;
   std::vector<PostedCommand> queued;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     why = why_nothing_commits();
     if (!why) return;
     queued = inbox_.take([](const PostedCommand& posted) { return posted.repeats; });
@@ -367,9 +370,10 @@ void EngineLoop::run_journal() {
   for (;;) {
     std::shared_ptr<const store::Batch> batch;
     {
-      std::unique_lock lock(mutex_);
-      journal_wake_.wait(
-          lock, [&] { return handover_ == Handover::waiting || handover_ == Handover::closed; });
+      Lock lock(mutex_);
+      journal_wake_.wait(lock, [&]() ARES_REQUIRES(mutex_) {
+        return handover_ == Handover::waiting || handover_ == Handover::closed;
+      });
       if (handover_ == Handover::closed) return;
       handover_ = Handover::in_progress;
       if (auto* to_commit = std::get_if<std::shared_ptr<const store::Batch>>(&order_)) {
@@ -382,14 +386,14 @@ void EngineLoop::run_journal() {
     const auto committed = commit(committer);
     if (!committed) {
       // Nothing of this batch was acknowledged or sent. The next start finds out if it is durable.
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       handover_ = Handover::abandoned;
       engine_wake_.notify_one();
       return;
     }
     if (batch) sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       handover_ = Handover::confirmed;
       if (*committed != epoch) new_epoch_ = epoch = *committed;
     }
@@ -399,7 +403,7 @@ void EngineLoop::run_journal() {
 
 void EngineLoop::database(const Error* why) {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!why)
       nothing_commits_since_.reset();
     else if (!nothing_commits_since_)
@@ -424,8 +428,9 @@ std::optional<Epoch> EngineLoop::commit(store::Committer& committer) {
     const auto& retry = std::get<store::Committer::RetryAfter>(step);
     database(&retry.why);
     waited = true;
-    std::unique_lock lock(mutex_);
-    if (journal_wake_.wait_for(lock, retry.wait, [&] { return stopping_; })) return std::nullopt;
+    Lock lock(mutex_);
+    if (journal_wake_.wait_for(lock, retry.wait, [&]() ARES_REQUIRES(mutex_) { return stopping_; }))
+      return std::nullopt;
   }
 }
 

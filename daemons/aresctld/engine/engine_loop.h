@@ -4,11 +4,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -18,6 +16,7 @@
 
 #include "aresctld/engine/clock.h"
 #include "aresctld/engine/inbox.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/cluster/roll_call.h"
@@ -99,7 +98,7 @@ class EngineLoop {
   void hand_over(Order order);
   std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
   void database(const Error* why);
-  std::optional<std::string> why_nothing_commits() const;
+  std::optional<std::string> why_nothing_commits() const ARES_REQUIRES(mutex_);
   void drain_inbox();
   bool drain_system_commands();
   std::size_t drain_inbox(std::size_t most);
@@ -113,7 +112,7 @@ class EngineLoop {
   void hold_or_handle(PostedCommand posted);
   void end_roll_call();
   void object(const core::Objection& objection);
-  bool command_waits() const;
+  bool command_waits() const ARES_REQUIRES(mutex_);
 
   store::Journal& journal_;
   const Epoch first_epoch_;
@@ -140,16 +139,17 @@ class EngineLoop {
   std::chrono::steady_clock::time_point
       handed_over_at_{};  // engine thread: when the current commit or check was handed over
 
-  mutable std::mutex mutex_;
-  std::condition_variable engine_wake_;
-  std::condition_variable journal_wake_;
-  Inbox inbox_;
-  Handover handover_ = Handover::none;
-  Order order_;  // while it is `waiting`
-  std::optional<Epoch> new_epoch_;
-  bool stopping_ = false;
-  std::optional<std::chrono::steady_clock::time_point> nothing_commits_since_;
-  std::string nothing_commits_why_;
+  mutable Mutex mutex_;
+  Condition engine_wake_;
+  Condition journal_wake_;
+  Inbox inbox_ ARES_GUARDED_BY(mutex_);
+  Handover handover_ ARES_GUARDED_BY(mutex_) = Handover::none;
+  Order order_ ARES_GUARDED_BY(mutex_);  // while it is `waiting`
+  std::optional<Epoch> new_epoch_ ARES_GUARDED_BY(mutex_);
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
+  std::optional<std::chrono::steady_clock::time_point> nothing_commits_since_
+      ARES_GUARDED_BY(mutex_);
+  std::string nothing_commits_why_ ARES_GUARDED_BY(mutex_);
   std::thread engine_thread_;
   std::thread journal_thread_;
 };

@@ -44,7 +44,7 @@ void JobWaiters::add(JobKey job, bool start, Time deadline,
     answer(view);
     return;
   }
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   waiters_.push_back({job, start, deadline, std::move(answer)});
 }
 
@@ -59,7 +59,7 @@ void JobWaiters::run() {
     const Time now = clock_.now();
     std::list<Waiter> finished;
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       for (auto it = waiters_.begin(); it != waiters_.end();) {
         const auto waiter = it++;
         if (!running || waiter->deadline <= now || is_over(*view.state, waiter->job, waiter->start))

@@ -2,15 +2,14 @@
 // and answers the clients whose jobs have ended. Any thread may add.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <thread>
 
 #include "aresctld/engine/clock.h"
 #include "aresctld/engine/view.h"
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "base/time.h"
 
 namespace ares::aresctld {
@@ -41,8 +40,8 @@ class JobWaiters {
 
   const ViewHolder& views_;
   Clock& clock_;
-  std::mutex mutex_;
-  std::list<Waiter> waiters_;
+  Mutex mutex_;
+  std::list<Waiter> waiters_ ARES_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

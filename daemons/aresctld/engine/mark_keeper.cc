@@ -16,7 +16,7 @@ constexpr auto kUntilSync = std::chrono::milliseconds(80);
 
 MarkKeeper::~MarkKeeper() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -28,13 +28,13 @@ MarkKeeper::~MarkKeeper() {
 }
 
 Status MarkKeeper::begin(store::HighWaterMark opened) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   mark_ = std::move(opened);
   return create();
 }
 
 Status MarkKeeper::confirm() {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return created_ ? Status() : create();
 }
 
@@ -47,21 +47,21 @@ Status MarkKeeper::create() {
 }
 
 void MarkKeeper::committed(Epoch epoch, Lsn lsn, JobId next_job_id, NodeId next_node_id) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (objected_) return;
   const bool reserved = store::advance(mark_, epoch, lsn, next_job_id, next_node_id);
   if (created_) write(reserved);
 }
 
 void MarkKeeper::object(const JournalPosition& heard) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   objected_ = true;
   mark_ = store::raised_to(std::move(mark_), heard);
   if (created_) return write(true);
   if (const Status created = create(); !created) spdlog::error("{}", created.error().message);
 }
 
-// Under the lock. A disk that fails is reported once and acknowledging goes on: nothing is lost by it
+// A disk that fails is reported once and acknowledging goes on: nothing is lost by it
 // unless an older database is restored as well, and then the nodes remember.
 void MarkKeeper::write(bool now) {
   Status saved = file_.write(mark_);
@@ -73,11 +73,12 @@ void MarkKeeper::write(bool now) {
 }
 
 void MarkKeeper::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return unsynced_ || stopping_; });
+    wake_.wait(lock, [this]() ARES_REQUIRES(mutex_) { return unsynced_ || stopping_; });
     // Commits that follow share the sync.
-    if (wake_.wait_for(lock, kUntilSync, [this] { return stopping_; })) return;
+    if (wake_.wait_for(lock, kUntilSync, [this]() ARES_REQUIRES(mutex_) { return stopping_; }))
+      return;
     unsynced_ = false;
     lock.unlock();
     const Status synced = file_.sync();

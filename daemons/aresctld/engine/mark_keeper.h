@@ -3,12 +3,11 @@
 // object() the engine's; a thread of its own syncs.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "store/journal/high_water.h"
 
@@ -28,7 +27,10 @@ class MarkKeeper {
   // First call in place of begin() where only the nodes can tell whether the database is the newest
   // one: nothing is written until confirm(), so that a controller that is restarted before asks them
   // again.
-  void await_nodes(store::HighWaterMark opened) { mark_ = std::move(opened); }
+  void await_nodes(store::HighWaterMark opened) {
+    const Lock lock(mutex_);
+    mark_ = std::move(opened);
+  }
   Status confirm();
 
   // A commit is durable, and what waits for it may leave when this returns. Numbers beyond those
@@ -41,20 +43,22 @@ class MarkKeeper {
   void object(const JournalPosition& heard);
 
  private:
-  Status create();
-  void write(bool now);
+  Status create() ARES_REQUIRES(mutex_);
+  void write(bool now) ARES_REQUIRES(mutex_);
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  Mutex mutex_;
+  Condition wake_;
+  // Created and written with the mutex locked; synced also without it, because that takes long.
   store::HighWater file_;
-  store::HighWaterMark mark_;
-  bool created_ = false;
-  bool unsynced_ = false;
-  bool objected_ = false;
-  bool write_failed_ = false;  // both: told in the log
-  bool sync_failed_ = false;
-  bool stopping_ = false;
+  store::HighWaterMark mark_ ARES_GUARDED_BY(mutex_);
+  bool created_ ARES_GUARDED_BY(mutex_) = false;
+  bool unsynced_ ARES_GUARDED_BY(mutex_) = false;
+  bool objected_ ARES_GUARDED_BY(mutex_) = false;
+  // Both: told in the log.
+  bool write_failed_ ARES_GUARDED_BY(mutex_) = false;
+  bool sync_failed_ ARES_GUARDED_BY(mutex_) = false;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

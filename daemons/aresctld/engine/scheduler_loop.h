@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "aresctld/config_holder.h"

@@ -8,14 +8,14 @@ ViewHolder::ViewHolder()
     : view_{std::make_shared<ClusterState>(), std::make_shared<PendingInfos>()} {}
 
 View ViewHolder::read() const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return view_;
 }
 
 void ViewHolder::publish_state(std::shared_ptr<const ClusterState> state) {
   std::shared_ptr<const ClusterState> old;  // freed outside the lock
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (state->lsn < view_.state->lsn) return;
     old = std::exchange(view_.state, std::move(state));
   }
@@ -24,13 +24,13 @@ void ViewHolder::publish_state(std::shared_ptr<const ClusterState> state) {
 
 void ViewHolder::publish_pending(std::shared_ptr<const PendingInfos> pending) {
   std::shared_ptr<const PendingInfos> old;
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   old = std::exchange(view_.pending, std::move(pending));
 }
 
 void ViewHolder::wake_waiters() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     ++view_.wakeups;
   }
   changed_.notify_all();
@@ -38,8 +38,10 @@ void ViewHolder::wake_waiters() {
 
 bool ViewHolder::wait_for_change(Lsn seen, std::uint64_t wakeups,
                                  std::optional<Duration> at_most) const {
-  std::unique_lock lock(mutex_);
-  const auto ready = [&] { return stopped_ || view_.state->lsn > seen || view_.wakeups > wakeups; };
+  Lock lock(mutex_);
+  const auto ready = [&]() ARES_REQUIRES(mutex_) {
+    return stopped_ || view_.state->lsn > seen || view_.wakeups > wakeups;
+  };
   // The library converts to nanoseconds, which overflow after about 292 years.
   constexpr Duration kLongest = std::chrono::hours(24);
   if (at_most)
@@ -50,13 +52,13 @@ bool ViewHolder::wait_for_change(Lsn seen, std::uint64_t wakeups,
 }
 
 bool ViewHolder::sleep_for(Duration time) const {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [&] { return stopped_; });
+  Lock lock(mutex_);
+  return !changed_.wait_for(lock, time, [&]() ARES_REQUIRES(mutex_) { return stopped_; });
 }
 
 void ViewHolder::stop() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopped_ = true;
   }
   changed_.notify_all();

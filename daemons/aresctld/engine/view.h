@@ -2,13 +2,12 @@
 // Published by the engine and scheduler threads; read by any thread without waiting for either.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "model/engine/plan.h"
 #include "model/engine/state.h"
 
@@ -43,10 +42,10 @@ class ViewHolder {
   void stop();
 
  private:
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  View view_;
-  bool stopped_ = false;
+  mutable Mutex mutex_;
+  mutable Condition changed_;
+  View view_ ARES_GUARDED_BY(mutex_);
+  bool stopped_ ARES_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ares::aresctld

@@ -31,7 +31,10 @@ Notifier::~Notifier() {
 }
 
 void Notifier::start() {
-  config_seen_ = config_();
+  {
+    const Lock lock(mutex_);
+    config_seen_ = config_();
+  }
   for (std::size_t i = 0; i < bounds_.queue.sent_at_once; ++i)
     threads_.emplace_back([this] { run(); });
 }
@@ -42,14 +45,14 @@ void Notifier::post(std::vector<core::Notice> notices) {
   const bool one_by_one = !config_()->notify.smtp.server.empty();
   bool report_full = false;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (stopping_) return;
-    const auto add = [&](const core::Notice& notice, const std::string& webhook) {
-      if (queue_.add({notice, webhook, ++last_number_, now, 0, {}})) return;
+    const auto add = [&](const core::Notice& notice, std::string hook) ARES_REQUIRES(mutex_) {
+      if (queue_.add({notice, std::move(hook), ++last_number_, now, 0, {}})) return;
       report_full = report_full || dropped_ == 0;
       ++dropped_;
     };
-    const auto add_mail = [&](core::Notice notice, std::string address) {
+    const auto add_mail = [&](core::Notice notice, std::string address) ARES_REQUIRES(mutex_) {
       notice.address = std::move(address);
       add(notice, "");
     };
@@ -81,13 +84,14 @@ void Notifier::post(std::vector<core::Notice> notices) {
 
 void Notifier::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!stopping_) stop_deadline_ = Clock::now() + bounds_.stop_timeout;
     stopping_ = true;
   }
   wake_.notify_all();
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
+  const Lock lock(mutex_);
   if (queue_.waiting() > 0)
     spdlog::warn("{} messages about jobs were not sent: stopping", queue_.waiting());
   queue_.clear();
@@ -97,7 +101,7 @@ void Notifier::run() {
   for (;;) {
     std::optional<Delivery> next;
     {
-      std::unique_lock lock(mutex_);
+      Lock lock(mutex_);
       for (;;) {
         const SteadyTime now = Clock::now();
         if (stopping_ && now >= stop_deadline_) return;
@@ -123,7 +127,7 @@ void Notifier::run() {
   }
 }
 
-// With the lock held. What was wrong may have been mended.
+// What was wrong may have been mended.
 void Notifier::look_at_config() {
   auto config = config_();
   if (config == config_seen_) return;
@@ -131,7 +135,6 @@ void Notifier::look_at_config() {
   queue_.retry_now();
 }
 
-// With the lock held.
 void Notifier::drop_expired() {
   const config::NotifyConfig& rules = config_seen_->notify;
   const auto expired = queue_.expire({rules.retry_after, rules.give_up_after}, Clock::now());
@@ -206,7 +209,7 @@ void Notifier::finish_for_good(const Delivery& delivery, const Result& result,
                                const std::string& place) {
   bool is_well_again = false;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (result.kind == Result::Kind::sent)
       is_well_again = queue_.sent(delivery);
     else
@@ -228,7 +231,7 @@ void Notifier::finish(Delivery delivery, const Result& result, const config::Con
     const auto job = delivery.notice.key.job.value();
     DeliveryQueue::AfterFailure after;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       after = queue_.failed(std::move(delivery), result.failure,
                             {config.notify.retry_after, config.notify.give_up_after}, Clock::now());
     }
@@ -243,7 +246,7 @@ void Notifier::finish(Delivery delivery, const Result& result, const config::Con
   }
   std::uint64_t dropped = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (queue_.is_half_empty()) dropped = std::exchange(dropped_, 0);
   }
   wake_.notify_all();
@@ -253,14 +256,14 @@ void Notifier::finish(Delivery delivery, const Result& result, const config::Con
 
 // The process's own deadline, or that of stop() if it is earlier.
 SteadyTime Notifier::until(SteadyTime own) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return stopping_ ? std::min(own, stop_deadline_) : own;
 }
 
 // Logs a problem with starting a program once; "": it was started.
 void Notifier::note_start(const std::string& program, const std::string& problem) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto known = unusable_.find(program);
     if (problem.empty()) {
       if (known != unusable_.end()) unusable_.erase(known);

@@ -4,18 +4,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "aresctld/notify/delivery_queue.h"
 #include "aresctld/notify/sender_command.h"
+#include "base/mutex.h"
 #include "config/values.h"
 #include "core/job/effects/notices.h"
 
@@ -59,23 +58,24 @@ class Notifier {
   void finish(Delivery delivery, const Result& result, const config::Config& config,
               const std::string& target);
   void finish_for_good(const Delivery& delivery, const Result& result, const std::string& place);
-  void look_at_config();
-  void drop_expired();
+  void look_at_config() ARES_REQUIRES(mutex_);
+  void drop_expired() ARES_REQUIRES(mutex_);
   void note_start(const std::string& program, const std::string& problem);
   SteadyTime until(SteadyTime own);
 
   std::function<std::shared_ptr<const config::Config>()> config_;
   const SenderSite site_;
   const Bounds bounds_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  DeliveryQueue queue_;
-  std::uint64_t last_number_ = 0;
-  std::uint64_t dropped_ = 0;  // for lack of room, since that was reported
-  bool stopping_ = false;
-  SteadyTime stop_deadline_{};
-  std::map<std::string, std::string> unusable_;  // programs that cannot be run, and why
-  std::shared_ptr<const config::Config> config_seen_;
+  Mutex mutex_;
+  Condition wake_;
+  DeliveryQueue queue_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t last_number_ ARES_GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ ARES_GUARDED_BY(mutex_) = 0;  // for lack of room, since that was reported
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
+  SteadyTime stop_deadline_ ARES_GUARDED_BY(mutex_);
+  // Programs that cannot be run, and why.
+  std::map<std::string, std::string> unusable_ ARES_GUARDED_BY(mutex_);
+  std::shared_ptr<const config::Config> config_seen_ ARES_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
 

@@ -49,7 +49,7 @@ void OutputStore::start() {
 
 void OutputStore::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -57,7 +57,7 @@ void OutputStore::stop() {
 }
 
 void OutputStore::add(const std::string& node, api::OutputPart part, Answer answer) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (stopping_) return;
   if (bytes_ + part.data().size() > kMostBytes) return;
   bytes_ += part.data().size();
@@ -67,20 +67,20 @@ void OutputStore::add(const std::string& node, api::OutputPart part, Answer answ
 
 OutputStore::Ticket OutputStore::await(JobKey job, std::chrono::seconds most,
                                        std::function<void()> more) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   waiters_.emplace(++last_ticket_, Waiter{job, Steady::now() + most, std::move(more)});
   return last_ticket_;
 }
 
 bool OutputStore::cancel(Ticket ticket) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return waiters_.erase(ticket) > 0;
 }
 
 void OutputStore::call(const std::function<bool(const Waiter&)>& which) {
   std::vector<std::function<void()>> called;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (auto it = waiters_.begin(); it != waiters_.end();) {
       if (which(it->second)) {
         called.push_back(std::move(it->second.more));
@@ -97,8 +97,9 @@ void OutputStore::run() {
   for (;;) {
     std::optional<Waiting> next;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, kLookAgain, [this] { return stopping_ || !parts_.empty(); });
+      Lock lock(mutex_);
+      wake_.wait_for(lock, kLookAgain,
+                     [this]() ARES_REQUIRES(mutex_) { return stopping_ || !parts_.empty(); });
       if (stopping_) break;
       if (!parts_.empty()) {
         next = std::move(parts_.front());
@@ -110,7 +111,7 @@ void OutputStore::run() {
     call([now = Steady::now()](const Waiter& waiter) { return waiter.until <= now; });
   }
   call([](const Waiter&) { return true; });
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   parts_.clear();  // with the sessions that they hold
 }
 

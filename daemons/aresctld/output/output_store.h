@@ -3,19 +3,18 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "aresctld/config_holder.h"
 #include "aresctld/engine/view.h"
 #include "base/ids.h"
+#include "base/mutex.h"
 #include "proto/gen/node.pb.h"
 #include "store/output/job_output.h"
 
@@ -65,13 +64,13 @@ class OutputStore {
   store::OutputWriter writer_;
   const ViewHolder& views_;
   const ConfigHolder& config_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Waiting> parts_;
-  std::size_t bytes_ = 0;  // of them
-  std::map<Ticket, Waiter> waiters_;
-  Ticket last_ticket_ = 0;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  std::deque<Waiting> parts_ ARES_GUARDED_BY(mutex_);
+  std::size_t bytes_ ARES_GUARDED_BY(mutex_) = 0;  // of them
+  std::map<Ticket, Waiter> waiters_ ARES_GUARDED_BY(mutex_);
+  Ticket last_ticket_ ARES_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::string last_warning_;  // of the store's thread
   std::thread thread_;
 };

@@ -113,7 +113,7 @@ PluginGuard::PluginGuard(int file, Seconds limit) : file_(file), limit_(limit) {
 
 PluginGuard::~PluginGuard() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   stopped_.notify_all();
@@ -143,8 +143,8 @@ void PluginGuard::watch() {
   std::uint64_t call = 0;
   Steady::duration seen{};
   auto before = Steady::now();
-  std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, pause, [this] { return stopping_; })) {
+  Lock lock(mutex_);
+  while (!stopped_.wait_for(lock, pause, [this]() ARES_REQUIRES(mutex_) { return stopping_; })) {
     const auto now = Steady::now();
     const auto passed = std::min(now - before, 2 * pause);
     before = now;

@@ -4,13 +4,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "sched/adapter/plugin_set.h"
@@ -32,9 +31,9 @@ class PluginGuard final : public sched::CallGuard {
 
   const int file_;
   const std::chrono::steady_clock::duration limit_;
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition stopped_;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::thread watchdog_;
 };
 

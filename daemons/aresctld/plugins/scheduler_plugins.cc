@@ -68,7 +68,7 @@ std::string stages_of(const PluginFacts& facts) {
 }  // namespace
 
 Result<SharedPlugins> SchedulerPlugins::load(const config::Config& config) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   std::vector<SetAside> aside = record_.empty() ? std::vector<SetAside>() : read_record(record_);
   std::vector<sched::PluginSource> sources;
   std::vector<int> lines;
@@ -109,7 +109,7 @@ Result<SharedPlugins> SchedulerPlugins::load(const config::Config& config) {
 }
 
 api::Plugins SchedulerPlugins::list(const config::Config& config) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   api::Plugins out;
   for (const config::PluginConfig& plugin : config.scheduler.plugins) {
     api::Plugins::Plugin* row = out.add_plugins();

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "config/config.h"
@@ -38,11 +38,12 @@ class SchedulerPlugins {
 
  private:
   const std::string record_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<sched::CallGuard> guard_;  // created with the first plugin
-  std::vector<sched::PluginSource> loaded_;
-  SharedPlugins set_;
-  std::vector<SetAside> aside_;  // found when plugins were last loaded
+  mutable Mutex mutex_;
+  // Created with the first plugin.
+  std::shared_ptr<sched::CallGuard> guard_ ARES_GUARDED_BY(mutex_);
+  std::vector<sched::PluginSource> loaded_ ARES_GUARDED_BY(mutex_);
+  SharedPlugins set_ ARES_GUARDED_BY(mutex_);
+  std::vector<SetAside> aside_ ARES_GUARDED_BY(mutex_);  // found when plugins were last loaded
 };
 
 // The disabled plugins in words: "plugin a is set aside: SIGSEGV at 2026-…"; empty: none.

@@ -26,7 +26,7 @@ QueryPool::~QueryPool() {
 
 std::optional<QueryPool::Refusal> QueryPool::add(UserId user, std::function<void()> query) {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (stopping_) return Refusal{"the controller is shutting down", kLeast};
     if (waiting_ >= bounds_.waiting)
       return Refusal{"too many accounting queries wait", after(waiting_)};
@@ -45,7 +45,7 @@ std::optional<QueryPool::Refusal> QueryPool::add(UserId user, std::function<void
 
 void QueryPool::stop() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -61,10 +61,12 @@ std::optional<UserId> QueryPool::next_user() const {
 }
 
 void QueryPool::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   for (;;) {
     std::optional<UserId> user;
-    wake_.wait(lock, [&] { return (user = next_user()) || (stopping_ && waiting_ == 0); });
+    wake_.wait(lock, [&]() ARES_REQUIRES(mutex_) {
+      return (user = next_user()) || (stopping_ && waiting_ == 0);
+    });
     if (!user) return;
     Queue& queue = queues_[*user];
     auto query = std::move(queue.waiting.front());

@@ -5,18 +5,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/mutex.h"
 
 namespace ares::aresctld {
 
@@ -49,15 +48,17 @@ class QueryPool {
   };
 
   void run();
-  std::optional<UserId> next_user() const;
+  std::optional<UserId> next_user() const ARES_REQUIRES(mutex_);
 
   const Bounds bounds_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::map<UserId, Queue> queues_;    // of users with waiting or running queries
-  std::deque<UserId> service_order_;  // users with waiting queries; the front is next
-  std::size_t waiting_ = 0;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  // Of users with waiting or running queries.
+  std::map<UserId, Queue> queues_ ARES_GUARDED_BY(mutex_);
+  // Users with waiting queries; the front is next.
+  std::deque<UserId> service_order_ ARES_GUARDED_BY(mutex_);
+  std::size_t waiting_ ARES_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ARES_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

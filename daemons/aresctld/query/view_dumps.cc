@@ -37,7 +37,7 @@ api::ViewPart ViewDumps::keep(std::string dump) {
   const auto bytes = std::make_shared<const std::string>(std::move(dump));
   std::uint64_t id = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     id = ++last_;
     kept_.emplace(id, bytes);
     if (kept_.size() > kMostKept) kept_.erase(kept_.begin());
@@ -48,7 +48,7 @@ api::ViewPart ViewDumps::keep(std::string dump) {
 Result<api::ViewPart> ViewDumps::part(std::uint64_t dump, std::uint64_t offset) {
   Bytes bytes;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = kept_.find(dump);
     if (found != kept_.end()) bytes = found->second;
   }
@@ -69,7 +69,7 @@ api::ViewPart ViewDumps::cut(std::uint64_t dump, const Bytes& bytes, std::uint64
   part.set_size(bytes->size());
   part.set_data(bytes->substr(offset, kPart));
   if (offset + part.data().size() == bytes->size()) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     kept_.erase(dump);
   }
   return part;

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "aresctld/engine/view.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
@@ -29,9 +29,9 @@ class ViewDumps {
   using Bytes = std::shared_ptr<const std::string>;
   api::ViewPart cut(std::uint64_t dump, const Bytes& bytes, std::uint64_t offset);
 
-  std::mutex mutex_;
-  std::uint64_t last_ = 0;
-  std::map<std::uint64_t, Bytes> kept_;  // oldest first
+  Mutex mutex_;
+  std::uint64_t last_ ARES_GUARDED_BY(mutex_) = 0;
+  std::map<std::uint64_t, Bytes> kept_ ARES_GUARDED_BY(mutex_);  // oldest first
 };
 
 }  // namespace ares::aresctld

@@ -122,7 +122,7 @@ bool SubmitHooks::concerns(const api::Request& request) {
 Result<HookAnswer> SubmitHooks::call(const HookCall& call) {
   for (bool again = false;; again = true) {
     std::optional<submit::HookProcess> process;
-    if (const std::lock_guard lock(mutex_); !again && !idle_.empty()) {
+    if (const Lock lock(mutex_); !again && !idle_.empty()) {
       process.emplace(std::move(idle_.back()));
       idle_.pop_back();
     }
@@ -134,7 +134,7 @@ Result<HookAnswer> SubmitHooks::call(const HookCall& call) {
     }
     auto answer = process->answer(call);
     if (answer) {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       if (idle_.size() < kMostIdle) idle_.push_back(std::move(*process));
       return answer;
     }

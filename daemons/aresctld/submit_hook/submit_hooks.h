@@ -5,11 +5,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "aresctld/engine/view.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "config/values.h"
 #include "model/engine/command.h"
@@ -55,8 +55,8 @@ class SubmitHooks {
   Result<std::string> modify(submit::HookCall call, api::JobAction& action, const World& world);
 
   const std::string program_;
-  std::mutex mutex_;
-  std::vector<submit::HookProcess> idle_;
+  Mutex mutex_;
+  std::vector<submit::HookProcess> idle_ ARES_GUARDED_BY(mutex_);
 };
 
 }  // namespace ares::aresctld
