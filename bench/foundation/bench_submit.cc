@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/client/client.h"
@@ -67,13 +66,20 @@ class Run {
 
   void operator()(std::size_t in_flight) {
     for (std::size_t i = 0; i < in_flight; ++i) next();
-    std::unique_lock lock(mutex_);
-    all_done_.wait(lock, [&] { return answered_ == count_; });
+    ares::Lock lock(mutex_);
+    all_done_.wait(lock, [&]() ARES_REQUIRES(mutex_) { return answered_ == count_; });
   }
 
-  std::size_t failed() const { return failed_; }
-  const std::string& first_error() const { return first_error_; }
+  std::size_t failed() {
+    const ares::Lock lock(mutex_);
+    return failed_;
+  }
+  std::string first_error() {
+    const ares::Lock lock(mutex_);
+    return first_error_;
+  }
   std::vector<double> sorted_latencies_ms() {
+    const ares::Lock lock(mutex_);
     std::sort(latencies_.begin(), latencies_.end());
     return latencies_;
   }
@@ -82,7 +88,7 @@ class Run {
   void next() {
     std::size_t number = 0;
     {
-      std::lock_guard lock(mutex_);
+      const ares::Lock lock(mutex_);
       if (started_ == count_) return;
       number = started_++;
     }
@@ -91,7 +97,7 @@ class Run {
         make_request(script_, batch_),
         [this, number, begin](ares::Result<ares::api::Response> response) {
           {
-            std::lock_guard lock(mutex_);
+            const ares::Lock lock(mutex_);
             latencies_[number] =
                 std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
             if (!response && failed_++ == 0) first_error_ = response.error().message;
@@ -105,11 +111,13 @@ class Run {
   const std::string script_;
   const std::size_t count_;
   const std::size_t batch_;
-  std::mutex mutex_;
-  std::condition_variable all_done_;
-  std::size_t started_ = 0, answered_ = 0, failed_ = 0;
-  std::string first_error_;
-  std::vector<double> latencies_;
+  ares::Mutex mutex_;
+  ares::Condition all_done_;
+  std::size_t started_ ARES_GUARDED_BY(mutex_) = 0;
+  std::size_t answered_ ARES_GUARDED_BY(mutex_) = 0;
+  std::size_t failed_ ARES_GUARDED_BY(mutex_) = 0;
+  std::string first_error_ ARES_GUARDED_BY(mutex_);
+  std::vector<double> latencies_ ARES_GUARDED_BY(mutex_);
 };
 
 // 0 if the text is not a whole number.

@@ -85,7 +85,7 @@ void NodeHost::remove(std::size_t index) {
 void NodeHost::put(Input input) {
   bool first = false;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     first = inputs_.empty();
     inputs_.push_back(std::move(input));
   }
@@ -182,7 +182,7 @@ void NodeHost::remove_if_empty(std::size_t index) {
 void NodeHost::drain_inputs() {
   std::vector<Input> inputs;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     inputs.swap(inputs_);
   }
   for (const Input& input : inputs) {

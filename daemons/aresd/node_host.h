@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "aresd/hosted_node.h"
+#include "base/mutex.h"
 #include "os/fd.h"
 
 namespace ares::aresd {
@@ -121,8 +121,8 @@ class NodeHost final : private exec::NodeEvents {
   std::function<void(const std::string&, const std::string&)> on_refused_;
   OnOutput on_output_ = [](const std::string&, std::uint64_t, const node::OutputPart&) {};
 
-  std::mutex mutex_;
-  std::vector<Input> inputs_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<Input> inputs_ ARES_GUARDED_BY(mutex_);
   std::atomic<bool> stop_ = false;
 };
 

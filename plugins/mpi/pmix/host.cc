@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -34,23 +33,24 @@ class Completion {
       delete own;
       return started == kOperationSucceeded ? kSuccess : started;
     }
-    std::unique_lock lock(state->mutex);
-    if (!state->changed.wait_for(lock, std::chrono::seconds(30),
-                                 [&] { return state->status.has_value(); }))
+    Lock lock(state->mutex);
+    if (!state->changed.wait_for(lock, std::chrono::seconds(30), [&]() ARES_REQUIRES(state->mutex) {
+          return state->status.has_value();
+        }))
       return kError;
     return *state->status;
   }
 
  private:
   struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::optional<PmixStatus> status;
+    Mutex mutex;
+    Condition changed;
+    std::optional<PmixStatus> status ARES_GUARDED_BY(mutex);
   };
 
   static void done(PmixStatus status, void* data) {
     const std::unique_ptr<std::shared_ptr<State>> own(static_cast<std::shared_ptr<State>*>(data));
-    const std::lock_guard lock((*own)->mutex);
+    const Lock lock((*own)->mutex);
     (*own)->status = status;
     (*own)->changed.notify_all();
   }
@@ -89,7 +89,7 @@ struct PmixHost::Callbacks {
   static PmixStatus set_connected(const Process& process, bool connected) {
     PmixHost* host = current;
     if (!host || !host->is_ours(process)) return kNotFound;
-    const std::lock_guard lock(host->mutex_);
+    const Lock lock(host->mutex_);
     host->connected_[process.rank] = connected;
     return kOperationSucceeded;
   }
@@ -101,7 +101,7 @@ struct PmixHost::Callbacks {
     std::string text = "rank " + std::to_string(process->rank) + " called MPI_Abort with code " +
                        std::to_string(status);
     if (message && *message) text += ": " + excerpt(message);
-    const std::lock_guard lock(host->mutex_);
+    const Lock lock(host->mutex_);
     host->push(pmi::PmixAbort{process->rank, status, std::move(text)});
     return kOperationSucceeded;
   }
@@ -121,7 +121,7 @@ struct PmixHost::Callbacks {
       event.nodes.erase(std::ranges::unique(event.nodes).begin(), event.nodes.end());
     }
     if (bytes) event.data.assign(bytes, size);
-    const std::lock_guard lock(host->mutex_);
+    const Lock lock(host->mutex_);
     event.id = host->next_id_++;
     event.name =
         (ranks->empty() ? "all" : ranges(*ranks)) + " " + std::to_string(host->fences_[*ranks]++);
@@ -134,7 +134,7 @@ struct PmixHost::Callbacks {
                                  void* data) {
     PmixHost* host = current;
     if (!host || !host->is_ours(*process)) return kNotFound;
-    const std::lock_guard lock(host->mutex_);
+    const Lock lock(host->mutex_);
     const std::uint64_t id = host->next_id_++;
     host->waiting_[id] = {done, data};
     host->push(pmi::PmixModexRequest{id, process->rank});
@@ -147,7 +147,7 @@ struct PmixHost::Callbacks {
     if (!host) return;
     pmi::PmixModexData event{*id, std::nullopt};
     if (status == kSuccess) event.data = bytes ? std::string(bytes, size) : std::string();
-    const std::lock_guard lock(host->mutex_);
+    const Lock lock(host->mutex_);
     host->push(std::move(event));
   }
 
@@ -180,7 +180,10 @@ Status PmixHost::start(uid_t uid, gid_t gid) {
   event_fd_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event_fd_) return fail(os::errno_error("cannot make an event descriptor"));
   node_of_rank_ = pmi::nodes_of_ranks(setup_.map);
-  connected_.assign(setup_.map.size, false);
+  {
+    const Lock lock(mutex_);
+    connected_.assign(setup_.map.size, false);
+  }
   const auto failed = [&](const std::string& what, PmixStatus status) {
     return fail(ErrorCode::internal, "PMIx: cannot " + what + ": " + describe(api_, status));
   };
@@ -249,7 +252,7 @@ void PmixHost::push(pmi::PmixEvent event) {
 }
 
 std::optional<pmi::PmixEvent> PmixHost::next_event() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (events_.empty()) {
     eventfd_t count = 0;
     (void)::eventfd_read(event_fd_.get(), &count);
@@ -263,7 +266,7 @@ std::optional<pmi::PmixEvent> PmixHost::next_event() {
 void PmixHost::complete(std::uint64_t id, std::optional<std::string> data) {
   Waiting waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) return;
     waiting = found->second;
@@ -291,13 +294,13 @@ void PmixHost::answer_modex(std::uint64_t id, std::uint32_t rank) {
       return;
     }
   }
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   push(pmi::PmixModexData{id, std::nullopt});
 }
 
 void PmixHost::on_ended(std::uint32_t rank) {
   if (!is_local(rank)) return;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!connected_[rank]) return;
   connected_[rank] = false;
   push(pmi::PmixAbort{rank, 1, "rank " + std::to_string(rank) + " ended without MPI_Finalize"});

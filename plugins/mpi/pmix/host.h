@@ -10,11 +10,11 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "mpi/pmix/api.h"
 #include "os/fd.h"
@@ -57,7 +57,7 @@ class PmixHost {
 
   PmixHost(Api api, pmi::PmixSetup setup) : api_(api), setup_(std::move(setup)) {}
   Status start(uid_t uid, gid_t gid);
-  void push(pmi::PmixEvent event);  // under mutex_
+  void push(pmi::PmixEvent event) ARES_REQUIRES(mutex_);
   void complete(std::uint64_t id, std::optional<std::string> data);
   bool is_ours(const Process& process) const;
   bool is_local(std::uint32_t rank) const;
@@ -71,12 +71,13 @@ class PmixHost {
   os::Fd event_fd_;
   bool running_ = false;
 
-  std::mutex mutex_;  // of what follows
-  std::deque<pmi::PmixEvent> events_;
-  std::map<std::uint64_t, Waiting> waiting_;
-  std::uint64_t next_id_ = 1;
-  std::map<std::vector<std::uint32_t>, std::uint64_t> fences_;  // of these ranks so far
-  std::vector<bool> connected_;                                 // by rank, and not finalized
+  Mutex mutex_;
+  std::deque<pmi::PmixEvent> events_ ARES_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, Waiting> waiting_ ARES_GUARDED_BY(mutex_);
+  std::uint64_t next_id_ ARES_GUARDED_BY(mutex_) = 1;
+  // Of these ranks so far.
+  std::map<std::vector<std::uint32_t>, std::uint64_t> fences_ ARES_GUARDED_BY(mutex_);
+  std::vector<bool> connected_ ARES_GUARDED_BY(mutex_);  // by rank, and not finalized
 };
 
 }  // namespace ares::mpi::pmix

@@ -60,7 +60,7 @@ Status PluginSet::add(const PluginSource& source) {
   OpenPlugin& open = open_.emplace_back();
   open.mark = source.mark;
   open.table = source.table;
-  const std::lock_guard lock(guard_->mutex());
+  const Lock lock(guard_->mutex());
   const auto run = [&]() -> Status {
     if (!open.table) {
       auto loaded = plugin::load_sched_plugin(source.path);
@@ -91,7 +91,7 @@ Status PluginSet::add(const PluginSource& source) {
 
 PluginSet::~PluginSet() {
   for (OpenPlugin& open : open_) {
-    const std::lock_guard lock(guard_->mutex());
+    const Lock lock(guard_->mutex());
     call_plugin(*guard_, open.mark, [&] {
       open.table->close(open.self);
       open.library.reset();
@@ -102,7 +102,7 @@ PluginSet::~PluginSet() {
 void PluginSet::filter(std::size_t plugin, const PluginJob& job, std::span<const PluginNode> nodes,
                        Bitset& allowed, std::string* why) const {
   const OpenPlugin& open = open_[plugin];
-  const std::lock_guard lock(guard_->mutex());
+  const Lock lock(guard_->mutex());
   std::vector<std::uint64_t> words((nodes.size() + 63) / 64, ~std::uint64_t{0});
   if (nodes.size() % 64 != 0) words.back() = (std::uint64_t{1} << (nodes.size() % 64)) - 1;
   MessageBuffer text{};
@@ -120,7 +120,7 @@ void PluginSet::filter(std::size_t plugin, const PluginJob& job, std::span<const
 void PluginSet::score(std::size_t plugin, const PluginJob& job, std::span<const PluginNode> nodes,
                       std::span<std::int64_t> scores) const {
   const OpenPlugin& open = open_[plugin];
-  const std::lock_guard lock(guard_->mutex());
+  const Lock lock(guard_->mutex());
   const ares_sched_job* job_view = views_.job(job, facts_[plugin].looks_at);
   const ares_sched_node* const* node_views = views_.nodes(nodes);
   call_plugin(*guard_, open.mark, [&] {
@@ -131,7 +131,7 @@ void PluginSet::score(std::size_t plugin, const PluginJob& job, std::span<const 
 bool PluginSet::permit(std::size_t plugin, std::span<const PluginPlacement> placements,
                        std::string& why) const {
   const OpenPlugin& open = open_[plugin];
-  const std::lock_guard lock(guard_->mutex());
+  const Lock lock(guard_->mutex());
   MessageBuffer text{};
   const ares_sched_placement* const* views = views_.placements(placements);
   const bool yes = call_plugin(*guard_, open.mark, [&] {

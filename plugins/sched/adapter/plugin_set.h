@@ -5,11 +5,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "model/policy/sched_plugins.h"
 #include "plugin/sched_loader.h"
@@ -22,14 +22,14 @@ namespace ares::sched {
 class CallGuard {
  public:
   virtual ~CallGuard() = default;
-  std::mutex& mutex() { return mutex_; }
+  Mutex& mutex() ARES_RETURNS_MUTEX(mutex_) { return mutex_; }
   // Between these calls the calling thread, which holds the guard, runs code of a plugin: its
   // shared object is loaded, called or closed. `mark`: the mark of its source; valid until leave().
   virtual void enter(const std::string& mark) noexcept;
   virtual void leave() noexcept;
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 struct PluginSource {
@@ -76,8 +76,7 @@ class PluginSet final : public SchedPlugins {
   std::shared_ptr<CallGuard> guard_;
   std::vector<PluginFacts> facts_;
   std::vector<OpenPlugin> open_;
-  // Used by the thread that is in a call.
-  mutable PluginViews views_;
+  mutable PluginViews views_ ARES_GUARDED_BY(guard_->mutex());
 };
 
 }  // namespace ares::sched
