@@ -137,7 +137,7 @@ TEST_F(CommitterTest, ATakeoverIsNoticedWhileThereIsNoRoom) {
 
 TEST_F(CommitterTest, TakeoverDuringDoubtIsFinal) {
   MemJournal other(database_);
-  journal_.open();  // take the epoch, then lose the reply of a commit
+  ASSERT_TRUE(journal_.open());  // take the epoch, then lose the reply of a commit
   committer_.emplace(journal_, Epoch(2));
   faults_ = {Fault::after, Fault::before};
   committer_->begin(std::make_shared<const Batch>(cluster_.next(3)));
