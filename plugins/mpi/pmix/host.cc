@@ -117,8 +117,8 @@ struct PmixHost::Callbacks {
       for (std::uint32_t i = 0; i < host->setup_.hostnames.size(); ++i) event.nodes.push_back(i);
     } else {
       for (const std::uint32_t rank : *ranks) event.nodes.push_back(host->node_of_rank_[rank]);
-      std::ranges::sort(event.nodes);
-      event.nodes.erase(std::ranges::unique(event.nodes).begin(), event.nodes.end());
+      std::sort(event.nodes.begin(), event.nodes.end());
+      event.nodes.erase(std::unique(event.nodes.begin(), event.nodes.end()), event.nodes.end());
     }
     if (bytes) event.data.assign(bytes, size);
     const Lock lock(host->mutex_);
@@ -325,7 +325,7 @@ std::optional<std::vector<std::uint32_t>> PmixHost::ranks_of(const Process* proc
   }
   if (ranks.empty()) return std::nullopt;
   std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   if (ranks.size() == setup_.map.size) ranks.clear();  // all of them have one name
   return ranks;
 }
