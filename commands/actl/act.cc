@@ -56,6 +56,8 @@ Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words
       action.set_incomplete(true);
     else if (holds && word == "state=specialexit")
       action.set_special_exit(true);
+    else if (holds && word.starts_with("state="))
+      return invalid(excerpt(ids.front()) + ": the only state to hold jobs in is SpecialExit");
     else
       break;
   }

@@ -53,7 +53,8 @@ std::function<Status(Update&, const std::string&, Time)> count(const char* field
     update.add_fields(field);
     if (may_be_unlimited && (word == "unlimited" || word == "infinite")) return {};
     const auto number = cli::parse_integer(value, 0, 1'000'000'000);
-    if (!number) return fail(number.error());
+    if (!number)
+      return invalid(number.error().message + (may_be_unlimited ? ", or UNLIMITED" : ""));
     (update.mutable_values()->*set)(static_cast<std::uint32_t>(*number));
     return {};
   };

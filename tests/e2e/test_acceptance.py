@@ -170,6 +170,7 @@ def test_ac056_a_partition_gets_only_its_cpus_of_a_node(cluster):
     cluster.cancel(*of_half[1:], of_main)
     cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=0")
     assert "MaxCPUsPerNode" in cluster.run("asub", "-p", "half", "--wrap", "true", check=False).stderr
+    assert ", or UNLIMITED" in cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=lots", check=False).stderr
     cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=UNLIMITED")
     cluster.completed(cluster.wrap("true", "-p", "half", "-w", "n2", "-c4"))
     cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=2")

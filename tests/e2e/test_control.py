@@ -108,6 +108,7 @@ def test_special_exit_is_shown_until_it_is_released(cluster):
         assert cluster.run("aqueue", "-h", "-t", state, "-j", f"{job},{other}", "-o", "%i").stdout.split() == shown, state
     assert "actl release" in cluster.run("aqueue", "--why", job).stdout
     assert cluster.run("actl", "requeue", "State=SpecialExit", job, check=False).returncode == 1
+    assert "is SpecialExit" in cluster.run("actl", "requeuehold", "State=Gone", job, check=False).stderr
     cluster.run("actl", "release", job)
     cluster.completed(job)
     assert cluster.account(job, "Restarts") == "1"
