@@ -303,7 +303,10 @@ class Rows {
         "Start together with the other jobs of the user that name this gang: all at once or none. "
         "See GANGS.",
         spec(set_gang));
-    add(0, "gang-size", "COUNT", "How many jobs the gang has.", spec(set_gang_size));
+    add(0, "gang-size", "COUNT",
+        "How many members the gang has; each task of an array is one. Default: the tasks of the "
+        "array.",
+        spec(set_gang_size));
     add(0, "gang-min", "COUNT",
         "The least number of members: the gang continues without members that end before it "
         "starts, as long as this many are left. Default: a member that ends cancels the others.",

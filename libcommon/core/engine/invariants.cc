@@ -6,6 +6,7 @@
 
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/gpu_part_checks.h"
+#include "core/job/gang.h"
 #include "core/state/indexes.h"
 
 namespace ares::core {
@@ -263,7 +264,7 @@ class Check {
                "its members do not agree");
         started += job->attempt != AttemptNo{0} ? 1 : 0;
         if (!waits_with_gang(*job)) continue;
-        ++waiting;
+        waiting += members_in(*job);
         lost += job->gang_lost;
       }
       if (waiting == 0) continue;

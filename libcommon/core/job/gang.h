@@ -18,12 +18,17 @@ namespace ares::core {
 
 struct Gang {
   GangRequest request;
-  std::vector<const Job*> members;  // that wait for their first start; ascending
-  std::uint32_t lost = 0;           // members that ended before the first start
+  // Records that wait for their first start; ascending.
+  std::vector<const Job*> members;
+  std::uint32_t present = 0;  // jobs and tasks in `members`
+  std::uint32_t lost = 0;     // members that ended before the first start
 
   std::uint32_t needed() const { return request.size - lost; }
-  bool complete() const { return members.size() == needed(); }
+  bool complete() const { return present == needed(); }
 };
+
+// Members that the waiting record stands for: the tasks of an array without records; else one.
+std::uint32_t members_in(const Job& job);
 
 // The gang of the job, which may be in any state. Precondition: the job has a gang.
 Gang gang_of(const ClusterState& state, const Job& member);
@@ -31,13 +36,17 @@ Gang gang_of(const ClusterState& state, const Job& member);
 // Number of members of its gang that have not ended.
 std::uint32_t remaining_members(const ClusterState& state, const Job& member);
 
+// Number of members of its gang that hold resources and are not ending.
+std::uint32_t active_members(const ClusterState& state, const Job& member);
+
 // "3 of 4 members of gang train are here".
 std::string gang_progress_text(const Gang& gang);
 
 // The id of the gang that a new job joins; none if no gang of that name gathers members.
 std::optional<JobId> open_gang_of(const ClusterState& state, const JobSpec& spec);
 
-// Events after a member ended without a start: the others go on without it or are cancelled.
+// Events after a job, a task, or an array of which some tasks never had a record ended without a
+// start: the others go on without them or are cancelled.
 std::vector<EventBody> events_of_lost_member(const ClusterState& state, const Job& lost);
 
 // Checks the gang options of a specification by themselves; invalid_argument.

@@ -33,6 +33,8 @@ void fill_in_defaults(JobSpec& spec) {
   if (spec.max_nodes == 0 && !open)
     spec.max_nodes = counted ? spec.min_nodes : std::max(spec.min_nodes, spec.tasks);
   keep_deciding_gpu_list(spec);
+  // An array that names a gang without a size is all of it.
+  if (spec.gang && spec.gang->size == 0 && spec.array) spec.gang->size = count(spec.array->count());
 }
 
 }  // namespace ares::core

@@ -46,7 +46,7 @@ void put_partition(ClusterState& state, Partition partition) {
 
 std::optional<GangMember> gang_member(const Job& job) {
   if (!job.spec->gang || is_terminal(job.state)) return std::nullopt;
-  return GangMember{job.spec->uid, job.spec->gang->name, job.gang, job.key.job};
+  return GangMember{job.spec->uid, job.spec->gang->name, job.gang, job.key};
 }
 
 const std::vector<LicenseRequest>& licenses_held(const Job& job) {

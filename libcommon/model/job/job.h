@@ -442,9 +442,10 @@ inline bool is_queued(const Job& job) {
   return job.state == JobState::pending && (!job.array || !job.array->waiting.empty());
 }
 
-// Whether it has never started and waits for the other members of its gang.
+// Whether it, or a task without a record, has never started and waits for the other members of its
+// gang.
 inline bool waits_with_gang(const Job& job) {
-  return job.spec->gang && job.state == JobState::pending && job.attempt == AttemptNo{0};
+  return job.spec->gang && is_queued(job) && job.attempt == AttemptNo{0};
 }
 
 }  // namespace ares

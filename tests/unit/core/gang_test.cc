@@ -1,6 +1,7 @@
 // Tests: model/gang
 // Gangs in the engine: membership, start of all members or none, lost members, timeouts, and members after the start.
 #include "core/job/gang.h"
+#include "core/job/request_defaults.h"
 #include "core/state/indexes.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +37,7 @@ PlanGroup together(Cluster& c, const std::vector<JobKey>& keys) {
   PlanGroup all;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     PlanGroup one = c.group(keys[i], {static_cast<int>(i + 1)});
-    all.jobs.push_back(one.jobs.front());
+    all.jobs.insert(all.jobs.end(), one.jobs.begin(), one.jobs.end());
     all.starts.push_back(one.starts.front());
   }
   return all;
@@ -57,9 +58,12 @@ TEST(Gang, InvalidTermsAreRefused) {
   EXPECT_THAT(refusal(c, member(3, 4)), HasSubstr("at least 4 members"));
   EXPECT_THAT(refusal(c, member(3, 0, Seconds{0})), HasSubstr("longer than nothing"));
   EXPECT_THAT(refusal(c, member(3, 0, {}, kAlice, "")), HasSubstr("need --gang"));
-  JobSpec array = array_of(3);
-  array.gang = member().gang;
-  EXPECT_THAT(refusal(c, array), HasSubstr("an array cannot be a member"));
+  JobSpec array = array_of(4);
+  array.gang = member(3).gang;
+  EXPECT_THAT(refusal(c, array), HasSubstr("has room for 3 members, and the array has 4 tasks"));
+  array.gang = member(4).gang;
+  array.array_throttle = 2;
+  EXPECT_THAT(refusal(c, array), HasSubstr("leave out %2"));
   JobSpec flexible = member();
   flexible.time_limit = Seconds{600};
   flexible.time_min = Seconds{60};
@@ -320,6 +324,85 @@ TEST(Gang, RequeuedMemberDoesNotJoinALaterGangOfTheName) {
   EXPECT_EQ(c.job(last).gang, next.job);
   c.plan({together(c, {next, last})});
   expect_all(c, {next, last}, JobState::configuring);
+}
+
+// --- arrays ---
+
+JobSpec array_member(std::uint32_t tasks, std::uint32_t size = 0, std::uint32_t min = 0) {
+  JobSpec s = array_of(tasks);
+  s.gang = GangRequest{"train", size, min, std::nullopt};
+  fill_in_defaults(s);
+  return s;
+}
+
+JobKey task(const JobKey& array, std::uint32_t index) {
+  return {array.job, TaskIndex{index}};
+}
+
+TEST(Gang, AnArrayWithoutASizeIsAGangOfItsOwn) {
+  Cluster c;
+  const JobKey array = c.submit(array_member(3));
+  EXPECT_EQ(c.job(array).spec->gang->size, 3u);
+  EXPECT_TRUE(gang_of(c.state(), c.job(array)).complete());
+  c.plan({together(c, {task(array, 0), task(array, 1)})});
+  EXPECT_EQ(c.happened<Allocated>(), 0u) << "task 2 does not start with them";
+  c.plan({together(c, {task(array, 0), task(array, 1), task(array, 2)})});
+  expect_all(c, {task(array, 0), task(array, 1), task(array, 2)}, JobState::configuring);
+  EXPECT_FALSE(waits_with_gang(c.job(array)));
+  // A task that fails to launch waits alone.
+  c.progress(1, task(array, 0), AttemptPhase::ready);
+  c.progress(1, task(array, 0), AttemptPhase::running);
+  const AttemptReport report = c.report(task(array, 2), AttemptPhase::ready);
+  c.from_node(3, LaunchRefused{report.attempt, report.fence, true, "disk full"});
+  AttemptReport gone = report;
+  gone.phase = AttemptPhase::done;
+  c.from_node(3, Progress{gone});
+  EXPECT_EQ(c.job(task(array, 2)).state, JobState::pending);
+  c.tick(Seconds{120});
+  c.allocate(task(array, 2), {4});
+  expect_all(c, {task(array, 2)}, JobState::configuring);
+}
+
+TEST(Gang, TasksCountAsMembersBesideJobs) {
+  Cluster c;
+  const JobKey array = c.submit(array_member(2, 3));
+  EXPECT_EQ(gang_progress_text(gang_of(c.state(), c.job(array))),
+            "2 of 3 members of gang train are here");
+  const JobKey job = c.submit(member(3));
+  EXPECT_THAT(refusal(c, member(3)), HasSubstr("has all of its 3 members"));
+  c.plan({together(c, {task(array, 0), task(array, 1)})});
+  EXPECT_EQ(c.happened<Allocated>(), 0u);
+  c.plan({together(c, {task(array, 1), job, task(array, 0)})});
+  expect_all(c, {task(array, 0), task(array, 1), job}, JobState::configuring);
+}
+
+TEST(Gang, CancelledTasksAreLostMembers) {
+  Cluster c;
+  const JobKey array = c.submit(array_member(4, 5, 3));
+  const JobKey job = c.submit(member(5, 3));
+  c.cancel(task(array, 1));
+  EXPECT_EQ(gang_progress_text(gang_of(c.state(), c.job(job))),
+            "4 of 4 members of gang train are here (1 lost)");
+  // The whole array: its three other tasks are lost at once.
+  c.cancel(array);
+  expect_all(c, {job}, JobState::cancelled, Reason::gang_member_lost);
+  EXPECT_EQ(c.state().gangs.size(), 0u);
+
+  const JobKey other = c.submit(array_member(3, 4));
+  const JobKey last = c.submit(member(4));
+  c.cancel(last);
+  expect_all(c, {other}, JobState::cancelled, Reason::gang_member_lost);
+  EXPECT_EQ(c.state().gangs.size(), 0u);
+}
+
+TEST(Gang, TheNumberOfItsRunningTasksIsNotLimited) {
+  Cluster c;
+  const JobKey array = c.submit(array_member(3));
+  UpdateJob limit;
+  limit.jobs = Cluster::named(array);
+  limit.array_throttle = 1;
+  EXPECT_THAT(c.user(kAlice, limit).error.message, HasSubstr("start together with their gang"));
+  EXPECT_EQ(c.job(array).array->throttle, 0u);
 }
 
 TEST(Gang, IndexesAreRebuiltFromRecords) {

@@ -86,7 +86,7 @@ void TestCluster::put(Job job) {
   state.next_job_id = std::max(state.next_job_id, key.job.next());
   if (job.spec->gang) {
     if (job.gang == JobId{0}) job.gang = open_gang_of(state, *job.spec).value_or(key.job);
-    const GangMember member{job.spec->uid, job.spec->gang->name, job.gang, key.job};
+    const GangMember member{job.spec->uid, job.spec->gang->name, job.gang, key};
     if (gang_member(job))
       state.gangs.set(member, Lsn{});
     else
@@ -159,21 +159,24 @@ void TestCluster::take(const Plan& plan, Time now) {
 
 void TestCluster::evict(const Plan& plan, Time now) {
   for (const PlanGroup& group : plan.groups) {
-    if (!group.claim) continue;
-    const auto& [key, claim] = *group.claim;
-    Job job = *state.jobs.find(group.jobs.front().first);
-    if (job.array) {
-      Job array = job;
-      array.array->waiting.erase(key.task.value);
-      ++array.array->active;
-      put(std::move(array));
-      job.array.reset();
-      job.key = key;
+    for (std::size_t i = 0; i < group.claims.size(); ++i) {
+      const auto& [key, claim] = group.claims[i];
+      Job job = *state.jobs.find(group.jobs[i].first);
+      if (job.array) {
+        Job array = job;
+        array.array->waiting.erase(key.task.value);
+        ++array.array->active;
+        put(std::move(array));
+        job.array.reset();
+        job.key = key;
+      }
+      job.preemption_claim = claim;
+      job.version = Lsn(++version_);
+      put(std::move(job));
     }
-    job.preemption_claim = claim;
-    job.version = Lsn(++version_);
-    const UserId user = job.spec->uid;
-    put(std::move(job));
+    if (group.claims.empty()) continue;
+    const auto& [key, claim] = group.claims.front();
+    const UserId user = state.jobs.find(key)->spec->uid;
     for (const AttemptKey& victim : claim.victims) {
       state.evictions.set({now, victim}, user);
       if (releases_only_cpus(state, *state.jobs.find(victim.job))) {

@@ -260,6 +260,10 @@ void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange&
                       ? "it is not an array, so it has no bound on running tasks"
                       : "the bound on running tasks is the whole array's: name job " +
                             std::to_string(t.key.job.value()));
+  if (c.array_throttle.value_or(0) > 0 && array && waits_with_gang(job))
+    return refuse(ErrorCode::failed_precondition,
+                  "its tasks start together with their gang, so their number cannot be limited "
+                  "before");
   const bool all_split = array && job.array->waiting.empty() && !is_terminal(job.state);
   if (all_split && !c.array_throttle) return;  // its tasks are separate targets
   if (!accepts(job.state, JobEvent::modified))

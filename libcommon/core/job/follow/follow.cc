@@ -106,11 +106,12 @@ struct Follow {
   void operator()(const Ended& e) {
     end_array(e.key);
     add_notifications_of_end(state, e.key, notifications);
-    const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
+    const Job* job = state.jobs.find(e.key);
     if (!job || !is_terminal(job->state)) return;
-    add_notifications_of_name(state, *job->spec, notifications);
+    if (e.key.task.is_none()) add_notifications_of_name(state, *job->spec, notifications);
     // A member of a gang ended without a start.
-    if (job->spec->gang && job->attempt == AttemptNo{0}) out = events_of_lost_member(state, *job);
+    if (!job->spec->gang || job->attempt != AttemptNo{0}) return;
+    for (EventBody& event : events_of_lost_member(state, *job)) out.push_back(std::move(event));
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);
