@@ -79,7 +79,7 @@ Line line_of(const ClusterState& state, const ProposedClaim& wanted) {
 std::vector<Line> lines_of(const ClusterState& state, const Plan& plan) {
   std::vector<Line> lines;
   for (const PlanGroup& group : plan.groups) {
-    if (group.claim) lines.push_back(line_of(state, *group.claim));
+    for (const ProposedClaim& claim : group.claims) lines.push_back(line_of(state, claim));
     for (const Start& start : group.starts) {
       Line line = line_of(state, start.key);
       line.partition = start.partition;

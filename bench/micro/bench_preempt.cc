@@ -94,7 +94,7 @@ double seconds_of_pass(const ClusterState& state, const Policy& policy, std::siz
     best = std::min(best, cpu() - begin);
     victims = 0;
     for (const PlanGroup& group : plan.groups)
-      if (group.claim) victims += group.claim->claim.victims.size();
+      if (!group.claims.empty()) victims += group.claims.front().claim.victims.size();
   }
   return best;
 }

@@ -170,9 +170,9 @@ std::vector<Field<Partition>> partition_fields() {
           "release their CPUs and nothing else, and resume by themselves as soon as these are "
           "free, before jobs of the same or a lower tier start; jobs of higher tiers come first as "
           "long as there are any; jobs in pods of Kubernetes, which keep their CPUs, are not "
-          "preempted. Members of a gang, jobs that name several kinds of GPUs, arrays "
-          "with a limit on their running tasks and jobs to which a plugin of the scheduler applies "
-          "do not preempt."),
+          "preempted. All running members of a gang are preempted together, or none. Jobs that "
+          "name several kinds of GPUs, arrays with a limit on their running tasks and jobs to "
+          "which a plugin of the scheduler applies do not preempt."),
   };
 }
 

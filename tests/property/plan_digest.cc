@@ -111,8 +111,7 @@ std::string structure_of(const Plan& plan) {
     text += relied.end();
     for (const Start& start : group.starts)
       text += Line('S').add(start.key).add(start.alternative).add_given(start).end();
-    if (group.claim) {
-      const auto& [key, held] = *group.claim;
+    for (const auto& [key, held] : group.claims) {
       Line line('E');
       line.add(key).add(held.at).add(held.ready).add(held.until).add_given(held);
       for (const AttemptKey& victim : held.victims) line.add("v").add(victim);
@@ -149,7 +148,10 @@ void PlanDigests::view(const std::string& name, const ClusterState& state, const
   const std::string structure = counted(core::plan(state, policy, budget, now));
   plans_[name] = digest_of(structure);
   inputs_[name] = input_digest(state, now);
-  if (!folder_.empty()) std::ofstream(folder_ / (name + ".txt")) << structure;
+  if (!folder_.empty())
+    std::ofstream(folder_ / (name + ".txt"))
+        << state.gangs.size() << " members of gangs, not part of the digest\n"
+        << structure;
 }
 
 void PlanDigests::add_to_series(const std::string& name, const Plan& plan) {

@@ -185,7 +185,7 @@ void World::evict_some(PlanGroup& group) {
     wanted.claim.victims.erase(same, wanted.claim.victims.end());
   }
   group.starts.clear();
-  group.claim = std::move(wanted);
+  group.claims = {std::move(wanted)};
 }
 
 void World::step() {

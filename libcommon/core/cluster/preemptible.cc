@@ -118,7 +118,7 @@ bool preempts(const ClusterState& state, const Policy& policy, const Partition& 
 }
 
 bool may_preempt(const Job& job, Time now) {
-  return !job.preempted && !is_binding(job, now) && !waits_with_gang(job);
+  return !job.preempted && !is_binding(job, now);
 }
 
 std::optional<Time> preemptible_from(const ClusterState& state, const Policy& policy,

@@ -20,7 +20,7 @@ bool preempts(const ClusterState& state, const Policy& policy, const Partition& 
               const JobSpec& spec);
 
 // Whether the pending job may preempt others now: not if it was preempted itself and has not
-// started since, if it has a valid preemption claim, or if it waits for its gang.
+// started since, or if it has a valid preemption claim. A member of a gang only with all others.
 bool may_preempt(const Job& job, Time now);
 
 inline bool is_binding(const Job& job, Time now) {

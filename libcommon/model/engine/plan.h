@@ -35,9 +35,9 @@ struct ProposedClaim {
 struct PlanGroup {
   std::vector<std::pair<JobKey, Lsn>> jobs;  // versions of records that the group relies on
   std::vector<std::pair<NodeId, Lsn>> nodes;
-  std::vector<Start> starts;  // empty if jobs must be preempted first; then `claim` is set
-  std::optional<ProposedClaim> claim{};
-  std::optional<AttemptKey> resume{};  // or: a suspended attempt to resume
+  std::vector<Start> starts;  // empty if jobs must be preempted first; then `claims` are set
+  std::vector<ProposedClaim> claims{};  // of jobs that start together; all name the same victims
+  std::optional<AttemptKey> resume{};   // or: a suspended attempt to resume
 };
 
 // A pending job that may begin to gain age.

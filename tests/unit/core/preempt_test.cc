@@ -1,4 +1,4 @@
-// Tests: preempt_mode
+// Tests: preempt_mode, start_checks
 // Preemption in the engine: which claims of a plan it accepts, the effect on preemptor and victim, and what outlives a restart.
 #include <gmock/gmock.h>
 
@@ -63,7 +63,7 @@ class PreemptTest : public testing::Test {
     wanted.claim.nodes = group.starts.front().nodes;
     for (const JobKey& victim : victims) wanted.claim.victims.push_back(attempt(victim));
     group.starts.clear();
-    group.claim = std::move(wanted);
+    group.claims = {std::move(wanted)};
     return group;
   }
   bool taken(const PlanGroup& group) { return c.plan({group}).text == "1 of 1 groups taken"; }
@@ -127,7 +127,7 @@ TEST_F(PreemptTest, InvalidClaimsAreRefused) {
   EXPECT_FALSE(taken(eviction(key, {victim}, {1, 1}))) << "a node twice";
   const JobKey equal = c.submit();
   PlanGroup same = eviction(equal, {victim}, {1});
-  same.claim->claim.partition = "main";
+  same.claims.front().claim.partition = "main";
   EXPECT_FALSE(taken(same)) << "of its own tier";
 
   const JobKey beside = low(2);
@@ -196,13 +196,63 @@ TEST_F(PreemptTest, KillWithGraceIsRepeatedAfterARestart) {
   EXPECT_EQ(std::get<Kill>(again.front().body).grace, Seconds{30});
 }
 
+// One group with the claims of several jobs, each on the node of its victim.
+TEST_F(PreemptTest, ClaimsOfAGangAreTakenTogetherOrNotAtAll) {
+  const JobKey a = low(1), b = low(2);
+  JobSpec spec = Cluster::spec();
+  spec.gang = GangRequest{"train", 2, 0, std::nullopt};
+  const JobKey first = high(spec), second = high(spec);
+  const auto claims_of = [&](std::vector<JobKey> victims) {
+    PlanGroup both = eviction(first, victims, {1}), other = eviction(second, victims, {2});
+    both.jobs.push_back(other.jobs.front());
+    both.claims.push_back(other.claims.front());
+    return both;
+  };
+  EXPECT_FALSE(taken(eviction(first, {a}, {1}))) << "a member alone";
+  EXPECT_FALSE(taken(claims_of({a}))) << "no room for the second";
+  PlanGroup uneven = claims_of({a, b});
+  uneven.claims.back().claim.victims = {attempt(b)};
+  EXPECT_FALSE(taken(uneven)) << "they name different victims";
+  EXPECT_EQ(c.job(a).state, JobState::running);
+  EXPECT_FALSE(c.job(first).preemption_claim);
+  ASSERT_TRUE(taken(claims_of({a, b})));
+  for (const JobKey& key : {first, second}) {
+    ASSERT_TRUE(c.job(key).preemption_claim);
+    EXPECT_EQ(c.job(key).preemption_claim->victims.size(), 2u);
+  }
+  EXPECT_EQ(c.job(a).ending->preempted->by, first);
+  EXPECT_EQ(c.job(b).ending->preempted->by, second) << "the job that gets its node";
+  EXPECT_EQ(c.state().evictions.size(), 2u);
+  EXPECT_EQ(c.happened<EndingBegan>(), 2u);
+}
+
+TEST_F(PreemptTest, RunningMembersOfAGangAreNotPreemptedAlone) {
+  JobSpec spec = Cluster::spec(kBob);
+  spec.gang = GangRequest{"low", 2, 0, std::nullopt};
+  const JobKey a = c.submit(spec), b = c.submit(spec);
+  PlanGroup both = c.group(a, {1}, 4), other = c.group(b, {2}, 4);
+  both.jobs.push_back(other.jobs.front());
+  both.starts.push_back(other.starts.front());
+  ASSERT_TRUE(taken(both));
+  for (int n = 1; n <= 2; ++n) {
+    c.progress(n, n == 1 ? a : b, AttemptPhase::ready);
+    c.progress(n, n == 1 ? a : b, AttemptPhase::running);
+  }
+  c.tick(Seconds{120});
+  const JobKey key = high();
+  EXPECT_FALSE(taken(eviction(key, {a}, {1})));
+  EXPECT_EQ(c.job(a).state, JobState::running);
+  EXPECT_TRUE(taken(eviction(key, {a, b}, {1})));
+  EXPECT_EQ(c.job(b).state, JobState::completing);
+}
+
 TEST_F(PreemptTest, ClaimOfAnArrayTaskIsInItsRecord) {
   const JobKey victim = low(1);
   JobSpec spec = array_of(3);
   spec.partitions = {"high"};
   const JobKey array = c.submit(spec);
   PlanGroup group = eviction(array, {victim}, {1});
-  group.claim->key = task(array, 0);
+  group.claims.front().key = task(array, 0);
   ASSERT_TRUE(taken(group));
   EXPECT_TRUE(c.job(task(array, 0)).preemption_claim);
   EXPECT_FALSE(c.job(array).preemption_claim);

@@ -219,7 +219,7 @@ class LendingTest : public SuspendTest {
     wanted.claim.nodes = group.starts.front().nodes;
     wanted.claim.victims = {{victim, c.job(victim).attempt}};
     group.starts.clear();
-    group.claim = std::move(wanted);
+    group.claims = {std::move(wanted)};
     return group;
   }
   PlanGroup going_on(JobKey key) {
@@ -274,9 +274,11 @@ TEST_F(LendingTest, ResumeAndStartOnTheSameCpusDoNotBothSucceed) {
 TEST_F(LendingTest, VictimKeepsItsMemory) {
   const JobKey victim = old_one(1), key = high();
   PlanGroup group = eviction(key, victim, 1);
-  group.claim->claim.nodes.change(0, [&](NodeShare& share) { share.memory = Bytes::mib(3950); });
+  group.claims.front().claim.nodes.change(
+      0, [&](NodeShare& share) { share.memory = Bytes::mib(3950); });
   EXPECT_FALSE(taken(group)) << "100 of 4000 stay with the victim";
-  group.claim->claim.nodes.change(0, [&](NodeShare& share) { share.memory = Bytes::mib(3900); });
+  group.claims.front().claim.nodes.change(
+      0, [&](NodeShare& share) { share.memory = Bytes::mib(3900); });
   EXPECT_TRUE(taken(group));
 }
 

@@ -114,7 +114,7 @@ TEST_F(Expedited, NoOtherJobGetsAKeptNodeByPreemption) {
   const JobKey other = cluster.submit(above);
   const Plan plan = cluster.plan(kNow + minutes(30));
   for (const PlanGroup& group : plan.groups) {
-    EXPECT_FALSE(group.claim && group.claim->key == other);
+    EXPECT_FALSE(!group.claims.empty() && group.claims.front().key == other);
   }
   EXPECT_FALSE(start_of(plan, key));
 }

@@ -1,12 +1,11 @@
-// Tests: gang_admission
+// Tests: gang_admission, start_group, joint_start, starter
 // Gangs in the plan: all members start together or none does, nothing is allocated meanwhile, and
 // there is one planned start for all.
-#include "core/sched/pass/gang_scheduler.h"
+#include "core/sched/queue/gang_admission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/pass/permit.h"
 #include "core/sched/why/explanation.h"
 #include "unit/sched/cluster.h"
 
@@ -288,32 +287,6 @@ TEST(GangPlan, ExplanationNamesMissingMembersAndTheCommonStart) {
   EXPECT_THAT(told.causes[0].text, HasSubstr("starts together with the 2 others of gang train"));
   ASSERT_TRUE(told.start);
   EXPECT_EQ(*told.start, kNow + minutes(60));
-}
-
-TEST(Permit, IsAllOrNothing) {
-  TestCluster cluster = two_nodes();
-  const JobKey single = cluster.submit(plain(1)), a = cluster.submit(member(1, 2));
-  const auto job = [&](const JobKey& key) { return cluster.state.jobs.find(key); };
-  const Placement somewhere;
-  const auto asked = [&](std::vector<ProposedStart> members) {
-    return permit(cluster.state, members);
-  };
-  EXPECT_FALSE(asked({}).granted);
-  EXPECT_TRUE(asked({{job(single), {}, nullptr, &somewhere}}).granted);
-  EXPECT_FALSE(asked({{job(single), {}, nullptr, nullptr}}).granted);
-  EXPECT_EQ(asked({{job(a), {}, nullptr, &somewhere}}).reason,
-            "1 of 2 members of gang train is here");
-  const JobKey b = cluster.submit(member(1, 2));
-  EXPECT_THAT(asked({{job(a), {}, nullptr, &somewhere}}).reason,
-              HasSubstr("for job 3 of gang train"));
-  EXPECT_THAT(asked({{job(a), {}, nullptr, &somewhere}, {job(b), {}, nullptr, nullptr}}).reason,
-              HasSubstr("for job 3"));
-  EXPECT_TRUE(
-      asked({{job(b), {}, nullptr, &somewhere}, {job(a), {}, nullptr, &somewhere}}).granted);
-  EXPECT_FALSE(asked({{job(a), {}, nullptr, &somewhere},
-                      {job(b), {}, nullptr, &somewhere},
-                      {job(single), {}, nullptr, &somewhere}})
-                   .granted);
 }
 
 }  // namespace

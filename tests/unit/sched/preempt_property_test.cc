@@ -148,14 +148,14 @@ TEST(PreemptProperty, LivesWithPreemptionStayWithinEveryLimit) {
       ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed << " step " << step;
       std::map<UserId, std::uint32_t> used;
       for (const PlanGroup& group : plan.groups) {
-        if (!group.claim) continue;
-        const Job& job = *cluster.state.jobs.find(group.claim->key);
+        if (group.claims.empty()) continue;
+        const auto& [key, claim] = group.claims.front();
+        const Job& job = *cluster.state.jobs.find(key);
         ASSERT_TRUE(may_preempt(job, now));
-        for (const AttemptKey& victim : group.claim->claim.victims) {
+        for (const AttemptKey& victim : claim.victims) {
           const Job& other = *cluster.state.jobs.find(victim.job);
-          const auto from =
-              preemptible_from(cluster.state, cluster.policy, *job.spec,
-                               cluster.partition(group.claim->claim.partition), other);
+          const auto from = preemptible_from(cluster.state, cluster.policy, *job.spec,
+                                             cluster.partition(claim.partition), other);
           ASSERT_TRUE(from && *from <= now) << "seed " << seed << " step " << step;
           ++used[job.spec->uid];
           ++evictions;

@@ -64,7 +64,8 @@ inline JobSpec high_spec(std::uint32_t tasks, std::uint32_t nodes = 1) {
 
 inline const ProposedClaim* claim_of(const Plan& plan, const JobKey& key) {
   for (const PlanGroup& group : plan.groups)
-    if (group.claim && group.claim->key == key) return &*group.claim;
+    for (const ProposedClaim& claim : group.claims)
+      if (claim.key == key) return &claim;
   return nullptr;
 }
 

@@ -217,7 +217,8 @@ TEST(SuspendProperty, LivesStayWithinLimitsAndIncrementalPlansMatch) {
               resume_conflict(cluster.state, *cluster.state.jobs.find(group.resume->job), now))
               << "seed " << seed << " step " << step;
         }
-        if (group.claim) suspended += static_cast<int>(group.claim->claim.victims.size());
+        if (!group.claims.empty())
+          suspended += static_cast<int>(group.claims.front().claim.victims.size());
       }
       cluster.take(plan, now);
       cluster.evict(plan, now);

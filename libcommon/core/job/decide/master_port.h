@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/job/decide/plan_claims.h"
+#include "core/job/decide/plan/plan_claims.h"
 #include "model/engine/plan.h"
 #include "model/engine/state.h"
 #include "model/policy/policy.h"

@@ -1,4 +1,4 @@
-// The part of a pass that decides which jobs start, where, and for how long.
+// The part of a pass that walks through the queue and decides which entries are to start.
 #include "core/sched/pass/pass.h"
 
 #include <algorithm>
@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "core/cluster/reservation_access.h"
-#include "core/cluster/spare_nodes.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
-#include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
-#include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
-#include "core/sched/queue/alternatives.h"
-#include "core/sched/queue/reason_text.h"
+#include "core/sched/queue/gang_admission.h"
 #include "core/sched/queue/shown_priority.h"
 #include "core/state/timers.h"
 
@@ -44,8 +40,9 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       preemptor_({state, policy, index_, profile_, licenses_, work_, now, use_}),
       resumer_({state, index_, profile_, now}),
       observer_(observer),
-      gangs_({state_, index_, memory.job_classes, service_order_, profile_, licenses_,
-              planned_starts_, work_, plan_, memory.allocated, budget, now, use_, observer}) {
+      starter_({state_, index_, memory.job_classes, memory.earliest_starts, service_order_,
+                profile_, licenses_, planned_starts_, work_, plan_, memory.allocated, array_starts_,
+                now, use_}) {
   use_.set_fair_share(
       [&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
@@ -111,34 +108,47 @@ void Planner::Pass::consider(Queued& queued) {
     return;
   }
   JobClass& job_class = job_class_of(queued, false);
-  if (planned_starts_.closed(entry.partition) || !start_one(queued, TaskIndex{}, job_class))
-    block(queued, job_class);
+  Refused refused = Refusal{};
+  if (!planned_starts_.closed(entry.partition)) refused = start_one(queued, TaskIndex{}, job_class);
+  if (refused) block(queued, job_class, *refused);
 }
 
 void Planner::Pass::serve_claims() {
-  for (const Preemptor::ClaimedStart& claimed : preemptor_.claimed_starts(array_starts_)) {
-    const Job& job = *claimed.entry.job;
-    if (observer_ && observer_->observes(job.key)) continue;
-    const auto relaxed_at = relaxed_from(job);
-    const JobClass& job_class =
-        memory_.job_classes.of(claimed.entry, index_, relaxed_at && *relaxed_at <= now_);
-    const bool available = preemptor_.is_available(claimed, job_class);
-    if (!available ||
-        !permitted(claimed.entry, job.key.task,
-                   {claimed.placement, job.preemption_claim->licenses, claimed.limit})) {
-      PendingInfo info = preemptor_.enforce_claim(claimed, job_class);
-      const TresByNode allocated_tres =
-          placed_amounts(claimed.placement, job.preemption_claim->licenses, index_);
-      use_.start(*job.spec, *claimed.entry.partition, claimed.limit, &allocated_tres);
-      claim_reasons_[job.key] = available ? std::exchange(refusal_, nullptr)
-                                          : std::make_shared<const PendingInfo>(std::move(info));
+  for (Preemptor::ClaimedStart& claimed : preemptor_.claimed_starts(array_starts_)) {
+    const auto observed = [&](const Member& member) {
+      return observer_ && observer_->observes(member.job().key);
+    };
+    if (std::none_of(claimed.members.begin(), claimed.members.end(), observed))
+      serve_claim(claimed);
+  }
+}
+
+void Planner::Pass::serve_claim(Preemptor::ClaimedStart& claimed) {
+  for (Member& member : claimed.members) {
+    const auto relaxed_at = relaxed_from(member.job());
+    member.job_class =
+        &memory_.job_classes.of(member.entry, index_, relaxed_at && *relaxed_at <= now_);
+  }
+  StartGroup group{claimed.members, memory_.ranking.rank_of(claimed.members.front().entry),
+                   claimed.gang ? &*claimed.gang : nullptr};
+  const std::vector<Member> as_claimed = claimed.members;
+  const bool available = starter_.all_beside(group, [&](Member& member) {
+    if (!preemptor_.is_available(member)) return false;
+    name_free_devices(index_, member.placement);
+    member.licenses = *licenses_.choose(member.spec());
+    return true;
+  });
+  const Refused refused = available ? starter_.start_placed(group) : Refusal{};
+  for (const Member& member : as_claimed) {
+    const JobKey& key = member.job().key;
+    if (!refused) {
+      started_.insert(key);
       continue;
     }
-    Placement placement = claimed.placement;
-    name_free_devices(index_, placement);
-    allocate(claimed.entry, job.key.task, claimed.limit, *licenses_.choose(*job.spec), placement, 0,
-             shown_priority(memory_.ranking.rank_of(claimed.entry), job));
-    started_.insert(job.key);
+    PendingPtr info = std::make_shared<const PendingInfo>(preemptor_.enforce_claim(member));
+    claim_reasons_[key] = refused->why ? refused->why : std::move(info);
+    const TresByNode amounts = placed_amounts(member.placement, member.licenses, index_);
+    use_.start(member.spec(), member.partition(), member.limit, &amounts);
   }
 }
 
@@ -153,45 +163,61 @@ void Planner::Pass::resume_suspended(std::int32_t tier) {
 }
 
 bool Planner::Pass::already_served(Queued& queued) {
-  if (state_.preemption_claims.empty() && claim_reasons_.empty()) return false;
-  const JobKey& key = queued.entry.job->key;
-  if (const auto found = claim_reasons_.find(key); found != claim_reasons_.end()) {
+  const bool any_claim = !state_.preemption_claims.empty() || !claim_reasons_.empty();
+  if (!any_claim && (queued.is_static || gangs_.empty())) return false;
+  const Job& job = *queued.entry.job;
+  if (const auto found = claim_reasons_.find(job.key); found != claim_reasons_.end()) {
     set_reason(queued, found->second);
     return true;
   }
-  if (!started_.contains(key) || !queued.entry.job->preemption_claim) return false;
-  clear_reason(queued);
+  if (job.preemption_claim && started_.contains(job.key)) {
+    clear_reason(queued);
+    return true;
+  }
+  const auto turn = waits_with_gang(job) ? gangs_.find(job.gang) : gangs_.end();
+  if (turn == gangs_.end()) return false;
+  turn->second.seen.push_back(&queued);
+  if (turn->second.reasons.empty())
+    clear_reason(queued);
+  else
+    set_reason(queued, turn->second.reasons.at(job.key));
   return true;
 }
 
-bool Planner::Pass::preempt_for(Queued& queued, const JobClass& job_class) {
+bool Planner::Pass::preempt_for(Queued& queued, StartGroup& group) {
   const Job& job = *queued.entry.job;
   if (!preemptor_.can_preempt(queued.entry.partition) ||
       planned_starts_.closed(queued.entry.partition, reservations_of(queued)))
     return false;
-  TaskIndex task = job.key.task;
-  if (job.array) {
+  if (job.array && !group.gang) {
     const auto next = next_task_.find(job.key);
     if (next == next_task_.end()) return false;
-    task = TaskIndex{*next->second};
+    group.members.front().task = TaskIndex{*next->second};
   }
-  auto preemption = preemptor_.preempt(queued.entry, job_class, task, limit_now(queued));
+  auto preemption = preemptor_.preempt(group);
   if (!preemption) return false;
   plan_.groups.push_back(std::move(preemption->group));
-  const auto info = std::make_shared<const PendingInfo>(std::move(preemption->reason));
-  claim_reasons_[job.key] = info;
-  if (!queued.is_static && job.spec->partitions.size() > 1)
-    choices_[job.key] = info;
+  std::vector<PendingPtr> reasons;
+  for (PendingInfo& info : preemption->reasons)
+    reasons.push_back(std::make_shared<const PendingInfo>(std::move(info)));
+  if (group.gang)
+    gangs_.at(job.gang).preempts = true;
   else
-    set_reason(queued, info);
+    claim_reasons_[job.key] = reasons.front();
+  if (!queued.is_static && job.spec->partitions.size() > 1)
+    choices_[job.key] = reasons.front();
+  else
+    set_reasons(queued, group, reasons);
   return true;
 }
 
 void Planner::Pass::preempt_late() {
   for (Queued* queued : preempt_later_) {
     const JobKey& key = queued->entry.job->key;
-    if (!started_.contains(key) && !claim_reasons_.contains(key))
-      preempt_for(*queued, *queued->job_class);
+    if (started_.contains(key) || claim_reasons_.contains(key)) continue;
+    Member member = member_of(*queued, key.task, *queued->job_class);
+    StartGroup group{{&member, 1}, queued->rank};
+    preempt_for(*queued, group);
   }
 }
 
@@ -204,12 +230,39 @@ JobClass& Planner::Pass::job_class_of(Queued& queued, bool relaxed) {
 }
 
 void Planner::Pass::consider_gang(Queued& queued) {
-  if (PendingPtr why = gangs_.consider(queued))
-    set_reason(queued, std::move(why));
-  else
-    return clear_reason(queued);
-  if (gangs_.without_planned_start(queued) && blocked_.size() < budget_.estimates)
-    blocked_.push_back(&queued);
+  GangTurn& turn = gangs_[queued.entry.job->gang];
+  turn.seen.push_back(&queued);
+  if (!admit_gang(queued, turn)) return;
+  StartGroup group{turn.members, queued.rank, &turn.gang};
+  Refused refused = starter_.refusal_by_request(group);
+  if (!refused)
+    refused = planned_starts_.closed(queued.entry.partition, reservations_of(queued))
+                  ? Refusal{}
+                  : starter_.try_start(group);
+  if (refused) return block(queued, group, *refused);
+  turn.reasons.clear();
+  clear_reason(queued);
+}
+
+bool Planner::Pass::admit_gang(Queued& queued, GangTurn& turn) {
+  GangAdmissionStatus admission = sched::admit_gang(state_, use_, *queued.entry.job, now_);
+  if (admission.wake) plan_.wake_by(*admission.wake);
+  turn.gang = std::move(admission.gang);
+  turn.members = members_of(turn.gang, state_);
+  for (Member& member : turn.members) {
+    const auto relaxed_at = relaxed_from(member.job());
+    const bool relaxed = relaxed_at && *relaxed_at <= now_;
+    if (relaxed_at && !relaxed) plan_.wake_by(*relaxed_at);
+    member.job_class = &memory_.job_classes.of(member.entry, index_, relaxed);
+    member.limit = limit_at(state_, member.job(), member.partition(), now_);
+  }
+  if (admission.refused.empty()) return true;
+  if (waits_for_limits(admission))
+    starter_.set_aside_headroom({turn.members, queued.rank, &turn.gang}, std::nullopt);
+  for (auto& [key, info] : admission.refused)
+    turn.reasons[key] = std::make_shared<const PendingInfo>(std::move(info));
+  set_reason(queued, turn.reasons.at(queued.entry.job->key));
+  return false;
 }
 
 void Planner::Pass::consider_with_checks(Queued& queued) {
@@ -218,18 +271,13 @@ void Planner::Pass::consider_with_checks(Queued& queued) {
   const auto relaxed_at = relaxed_from(*entry.job);
   const bool relaxed = relaxed_at && *relaxed_at <= now_;
   JobClass& job_class = job_class_of(queued, relaxed);
-  if (!planned_starts_.closed(entry.partition, reservations_of(queued)) &&
-      (entry.job->array ? start_tasks(queued, job_class)
-                        : start_one(queued, entry.job->key.task, job_class)))
-    return;
-  if (refusal_) return block(queued, job_class);
+  Refused refused = Refusal{};
+  if (!planned_starts_.closed(entry.partition, reservations_of(queued)))
+    refused = entry.job->array ? start_tasks(queued, job_class)
+                               : start_one(queued, entry.job->key.task, job_class);
+  if (!refused) return;
   if (relaxed_at && !relaxed) plan_.wake_by(*relaxed_at);
-  if (entry.job->array && throttle_allowance(state_, *entry.job, array_starts_) == 0)
-    set_reason(queued, make_info(Reason::job_array_task_limit, kThrottled));
-  else if (!licenses_.choose(*entry.job->spec))
-    set_reason(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
-  else
-    block(queued, job_class);
+  block(queued, job_class, *refused);
 }
 
 bool Planner::Pass::may_start(Queued& queued) {
@@ -252,221 +300,50 @@ bool Planner::Pass::may_start(Queued& queued) {
 void Planner::Pass::keep_limits(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   const Job& job = *entry.job;
-  std::vector<LimitUse::Waiting> who{{job.spec.get(), entry.partition, limit_now(queued)}};
-  if (!use_.may_set_aside(who) || !licenses_.choose(*job.spec) || work_.exhausted() ||
+  if (!licenses_.choose(*job.spec) || work_.exhausted() ||
       all_refusals(state_, use_, entry, array_starts_, now_).size() > 1)
     return;
   const auto relaxed_at = relaxed_from(job);
   JobClass& job_class = job_class_of(queued, relaxed_at && *relaxed_at <= now_);
-  if (!memory_.job_classes.impossible(job_class, index_, false))
-    use_.set_aside_headroom(std::move(who), "job " + job_text(job.key), std::nullopt);
+  Member member = member_of(queued, job.key.task, job_class);
+  starter_.set_aside_headroom({{&member, 1}, queued.rank}, std::nullopt);
 }
 
-bool Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
+Planner::Pass::Refused Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
   const Job& job = *queued.entry.job;
   const std::uint32_t allowed = throttle_allowance(state_, job, array_starts_);
   const IntervalSet& waiting = job.array->waiting;
   IntervalSet::Iterator& next = next_task_.try_emplace(job.key, waiting.begin()).first->second;
   for (std::uint32_t count = 0; next != waiting.end(); ++count) {
-    if (count == allowed || !start_one(queued, TaskIndex{*next}, job_class)) return false;
-    if (++next != waiting.end() && service_order_.defer_current()) return true;
+    if (count == allowed) return Refusal{make_info(Reason::job_array_task_limit, kThrottled)};
+    if (Refused refused = start_one(queued, TaskIndex{*next}, job_class)) return refused;
+    if (++next != waiting.end() && service_order_.defer_current()) return std::nullopt;
   }
   clear_reason(queued);
-  return true;
+  return std::nullopt;
 }
 
-bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_class) {
-  std::optional<Seconds> limit = limit_now(queued);
+Planner::Pass::Refused Planner::Pass::start_one(Queued& queued, TaskIndex task,
+                                                JobClass& job_class) {
   // The record of a job that keeps waiting is not read at all.
-  if (queued.is_static && is_blocked(job_class, limit)) return false;
-  const Job& job = *queued.entry.job;
-  auto licenses = licenses_.choose(*job.spec);
-  if (!licenses) return false;
-  std::uint32_t alternative = 0;
-  auto placement = job_class.alternatives.empty()
-                       ? place(*job.spec, job_class, limit)
-                       : place_alternative(queued, job_class, limit, *licenses, alternative);
-  if (!placement && job.expedited && job.spec->spare_nodes > 0)
-    placement = place_with_fewer_spares(queued, limit);
-  if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
-  // The refusal of another of its alternatives.
-  refusal_.reset();
-  allocate(queued.entry, task, limit, *licenses, *placement, alternative,
-           shown_priority(queued.rank, job));
-  if (!job.array) {
-    started_.insert(job.key);
+  if (queued.is_static && starter_.is_blocked(job_class, queued.limit)) return Refusal{};
+  Member member = member_of(queued, task, job_class);
+  StartGroup group{{&member, 1}, queued.rank};
+  if (Refused refused = starter_.try_start(group)) return refused;
+  if (!queued.entry.job->array) {
+    started_.insert(queued.entry.job->key);
     clear_reason(queued);
   }
-  return true;
+  return std::nullopt;
 }
 
-void Planner::Pass::allocate(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
-                             const std::vector<LicenseRequest>& licenses,
-                             const Placement& placement, std::uint32_t alternative,
-                             std::uint32_t priority) {
-  const Job& job = *entry.job;
-  PlanGroup group;
-  group.jobs.emplace_back(job.key, job.version);
-  Start start{
-      {job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative, priority};
-  licenses_.allocate(*job.spec, licenses);
-  std::vector<NodeShare> shares;
-  for (const PlacedShare& share : placement) {
-    IndexedNode& node = index_.nodes()[share.node];
-    group.nodes.emplace_back(node.node->id, node.node->version);
-    shares.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
-    memory_.allocated.push_back(share.node);
-    node.tenants.add_started(job.spec->uid, job.spec->exclusive_user);
-    index_.update_free(share.node);
-  }
-  start.nodes = NodeShares(std::move(shares));
-  group.starts.push_back(std::move(start));
-  plan_.groups.push_back(std::move(group));
-  profile_.start(placement, limit, *job.spec);
-  service_order_.add_allocated(*job.spec, placement);
-  if (use_.active()) {
-    const TresByNode allocated_tres = placed_amounts(placement, licenses, index_);
-    use_.start(*job.spec, *entry.partition, limit, &allocated_tres);
-  }
-  if (!task.is_none()) ++array_starts_[job.key.job];
-}
-
-bool Planner::Pass::within_limits(const QueueEntry& entry, const StartTerms& terms) {
-  if (!use_.active()) return true;
-  const TresByNode allocated_tres = placed_amounts(terms.placement, terms.licenses, index_);
-  auto over = use_.over(*entry.job->spec, *entry.partition, terms.limit, &allocated_tres);
-  if (!over) return true;
-  PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
-  info.limit = std::move(over->name);
-  refusal_ = std::make_shared<const PendingInfo>(std::move(info));
-  if (over->varies_with_time)
-    plan_.wake_by(now_ + kLimitRecheckPeriod);
-  else
-    use_.set_aside_headroom({{entry.job->spec.get(), entry.partition, terms.limit, allocated_tres}},
-                            "job " + job_text(entry.job->key), std::nullopt);
-  return false;
-}
-
-bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const StartTerms& terms) {
-  if (!within_limits(entry, terms)) return false;
-  const Placement& placement = terms.placement;
-  if (!index_.plugin_classes() || !index_.plugin_classes()->permits(*entry.partition)) return true;
-  const ProposedStart proposed{entry.job, task, entry.partition, &placement};
-  const auto why = index_.plugin_classes()->refusal({&proposed, 1}, index_);
-  if (why) refusal_ = make_info(Reason::plugin, *why);
-  return !why;
+Member Planner::Pass::member_of(const Queued& queued, TaskIndex task, JobClass& job_class) const {
+  return {queued.entry, task, &job_class, limit_now(queued)};
 }
 
 std::optional<Seconds> Planner::Pass::limit_now(const Queued& queued) const {
   if (queued.is_static) return queued.limit;
   return limit_at(state_, *queued.entry.job, queued.limit, now_);
-}
-
-std::optional<Placement> Planner::Pass::place(const JobSpec& spec, JobClass& job_class,
-                                              std::optional<Seconds>& limit) {
-  auto placement = place(job_class, limit);
-  if (placement || !spec.time_min || (limit && *limit <= *spec.time_min)) return placement;
-  placement = place(job_class, spec.time_min);
-  if (!placement) return std::nullopt;
-  constexpr std::chrono::minutes kLongest = std::chrono::hours(24 * 365);
-  auto low = std::chrono::ceil<std::chrono::minutes>(*spec.time_min);
-  auto high = limit ? std::chrono::ceil<std::chrono::minutes>(*limit) : kLongest;
-  limit = spec.time_min;
-  while (high - low > std::chrono::minutes(1) && !work_.exhausted()) {
-    const auto middle = low + (high - low) / 2;
-    auto longer = fit_between(job_class.demand, job_class.nodes(), index_, profile_, now_,
-                              Profile::end_of(now_, middle), work_, JoinShared::now);
-    if (!longer) {
-      high = middle;
-      continue;
-    }
-    low = middle;
-    limit = middle;
-    placement = std::move(longer);
-  }
-  return placement;
-}
-
-std::optional<Placement> Planner::Pass::place_with_fewer_spares(const Queued& queued,
-                                                                std::optional<Seconds>& limit) {
-  const Job& job = *queued.entry.job;
-  const std::uint32_t most = job.spec->min_nodes - least_nodes(job);
-  const auto relaxed_at = relaxed_from(job);
-  Job fewer = job;
-  std::optional<Placement> placement;
-  for (std::uint32_t missing = 1; missing <= most && !placement; ++missing) {
-    fewer.spec = std::make_shared<const JobSpec>(with_fewer_nodes(*job.spec, missing));
-    JobClass& job_class =
-        memory_.job_classes.of({&fewer, queued.entry.partition, queued.entry.choice}, index_,
-                               relaxed_at && *relaxed_at <= now_);
-    limit = limit_now(queued);
-    placement = place(*fewer.spec, job_class, limit);
-  }
-  return placement;
-}
-
-std::optional<Placement> Planner::Pass::place_alternative(
-    const Queued& queued, JobClass& job_class, std::optional<Seconds>& limit,
-    const std::vector<LicenseRequest>& licenses, std::uint32_t& alternative) {
-  const JobSpec& spec = *queued.entry.job->spec;
-  const std::optional<Seconds> asked = limit;
-  std::optional<Placement> placement;
-  const auto place_now = [&](std::size_t i) {
-    limit = asked;
-    placement = place(spec, *job_class.alternatives[i], limit);
-    if (placement && !within_limits(queued.entry, {*placement, licenses, limit})) placement.reset();
-    return placement.has_value();
-  };
-  const AlternativeChoice choice =
-      choose_alternative(spec, now_, asked, place_now, [&](std::size_t i) {
-        return find_earliest_start_of(queued, *job_class.alternatives[i], asked);
-      });
-  if (!choice.starts()) return std::nullopt;
-  alternative = static_cast<std::uint32_t>(*choice.now);
-  return placement;
-}
-
-std::optional<EarliestStart> Planner::Pass::find_earliest_start_of(const Queued& queued,
-                                                                   JobClass& job_class,
-                                                                   std::optional<Seconds> limit) {
-  if (queued.job_class != &job_class && memory_.job_classes.impossible(job_class, index_, false))
-    return std::nullopt;
-  const Time from =
-      std::max(job_class.not_before(limit),
-               planned_starts_.not_before(queued.entry.partition, reservations_of(queued)));
-  return memory_.earliest_starts.find(job_class.demand, job_class.nodes(), limit, index_, profile_,
-                                      work_, from);
-}
-
-bool Planner::Pass::is_blocked(JobClass& job_class, std::optional<Seconds> limit) {
-  if (job_class.known_blocked(limit) || work_.exhausted() || !job_class.candidates.problem.empty())
-    return true;
-  if (!job_class.still_blocked(index_)) return false;
-  // The same cost as without the stored result.
-  work_.spend(job_class.nodes().nodes.size());
-  job_class.blocked = true;
-  return true;
-}
-
-std::optional<Placement> Planner::Pass::place(JobClass& job_class, std::optional<Seconds> limit) {
-  if (is_blocked(job_class, limit)) return std::nullopt;
-  auto placement =
-      fit_on(job_class.demand, job_class.nodes(), index_, CapacityBasis::free_now, work_);
-  if (!placement) {
-    job_class.blocked = true;
-    job_class.record_shortfall(index_);
-    job_class.blocked_by_plugin = job_class.demand.plugin_class &&
-                                  job_class.fits_without_plugins(index_, CapacityBasis::free_now);
-    return std::nullopt;
-  }
-  if (!has_planned_start(*placement, profile_) &&
-      !affected_by_reservations(job_class.demand, *placement, index_))
-    return placement;
-  placement = fit_between(job_class.demand, job_class.nodes(), index_, profile_, now_,
-                          Profile::end_of(now_, limit), work_, JoinShared::now);
-  if (!placement) job_class.record_blocked_limit(limit);
-  if (!placement && !profile_.any_planned_start()) job_class.blocked_by_reservation = true;
-  return placement;
 }
 
 }  // namespace ares::core

@@ -1,23 +1,26 @@
 // Pass: one pass of a Planner over the queue, and the state that the planner keeps between passes.
 // Internal to core/sched. planner.cc creates them, pass.cc handles entries that may start,
-// pass_waiting.cc sets reasons and planned starts of entries that cannot. One thread.
+// pass_waiting.cc sets reasons and planned starts of entries that cannot. The pass keeps the order
+// and the budget; Starter places and starts. One thread.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/accounts/limits/accrual_limits.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
-#include "core/sched/pass/gang_scheduler.h"
+#include "core/sched/pass/joint_start.h"
 #include "core/sched/pass/pass_observer.h"
 #include "core/sched/pass/plan.h"
 #include "core/sched/pass/preemptor.h"
 #include "core/sched/pass/resumer.h"
+#include "core/sched/pass/starter.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/queue/admit.h"
@@ -31,11 +34,6 @@
 #include "core/sched/time/profile.h"
 
 namespace ares::core {
-
-inline sched::PendingPtr make_info(Reason reason, std::string detail = {}) {
-  return std::make_shared<const PendingInfo>(
-      PendingInfo{reason, std::move(detail), std::nullopt, {}});
-}
 
 // The state that is kept between passes. All of it is a function of `seen`, except for the marks of
 // the last pass on the nodes in `allocated`.
@@ -78,9 +76,9 @@ struct Planner::Memory {
   sched::JobClasses job_classes;
   sched::EarliestStartCache earliest_starts;  // of job_classes
   PendingInfos reasons;
-  const sched::PendingPtr first_reason = make_info(Reason::resources),
-                          waiting_reason = make_info(Reason::priority),
-                          plugin_reason = make_info(Reason::plugin);
+  const sched::PendingPtr first_reason = sched::make_info(Reason::resources),
+                          waiting_reason = sched::make_info(Reason::priority),
+                          plugin_reason = sched::make_info(Reason::plugin);
   std::vector<sched::NodeIndex> allocated;
 };
 
@@ -93,6 +91,17 @@ class Planner::Pass {
   Plan run();
 
  private:
+  using Refused = std::optional<sched::Refusal>;
+
+  // A gang that the pass has considered, when it reached the first member.
+  struct GangTurn {
+    Gang gang;
+    std::vector<sched::Member> members;
+    std::map<JobKey, sched::PendingPtr> reasons;  // empty: it starts
+    std::vector<sched::Queued*> seen;             // members that the pass has reached
+    bool preempts = false;
+  };
+
   // The next entry to consider; null at the end.
   sched::Queued* next();
 
@@ -103,21 +112,26 @@ class Planner::Pass {
 
   // Considers the jobs with preemption claims before all others.
   void serve_claims();
+  void serve_claim(sched::Preemptor::ClaimedStart& claimed);
 
   // Resumes jobs of that tier or a higher one that were suspended for other jobs, or plans their
   // resumption.
   void resume_suspended(std::int32_t tier);
 
-  // Whether the entry was considered before the ordered walk through the queue.
+  // Whether the entry was considered before the ordered walk through the queue reached it: because
+  // of its claim, or with its gang.
   bool already_served(sched::Queued& queued);
 
-  bool preempt_for(sched::Queued& queued, const sched::JobClass& job_class);
+  bool preempt_for(sched::Queued& queued, sched::StartGroup& group);
 
   void preempt_late();
 
   sched::JobClass& job_class_of(sched::Queued& queued, bool relaxed);
 
+  // A gang is considered once, when its highest-ranked member is reached.
   void consider_gang(sched::Queued& queued);
+  // Whether only nodes, limits or licences can keep the gang from starting.
+  bool admit_gang(sched::Queued& queued, GangTurn& turn);
 
   // Considers an entry for which more than free nodes decides.
   void consider_with_checks(sched::Queued& queued);
@@ -130,57 +144,20 @@ class Planner::Pass {
   // these limits.
   void keep_limits(sched::Queued& queued);
 
-  // Starts the waiting tasks of the entry. Returns whether each was started or waits for the user's
-  // next turn.
-  bool start_tasks(sched::Queued& queued, sched::JobClass& job_class);
+  // Starts the waiting tasks of the entry. None: each was started or waits for the user's next
+  // turn.
+  Refused start_tasks(sched::Queued& queued, sched::JobClass& job_class);
 
-  bool start_one(sched::Queued& queued, TaskIndex task, sched::JobClass& job_class);
-
-  void allocate(const sched::QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
-                const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
-                std::uint32_t alternative, std::uint32_t priority);
-
-  // Placement, time limit and licences of a start.
-  struct StartTerms {
-    const sched::Placement& placement;
-    const std::vector<LicenseRequest>& licenses;
-    std::optional<Seconds> limit;
-  };
-  // Whether limits and plugins permit the start; if not, sets `refusal_`.
-  bool permitted(const sched::QueueEntry& entry, TaskIndex task, const StartTerms& terms);
-  bool within_limits(const sched::QueueEntry& entry, const StartTerms& terms);
+  Refused start_one(sched::Queued& queued, TaskIndex task, sched::JobClass& job_class);
 
   void clear_reason(sched::Queued& queued);
 
   // The time limit of a start now, which a deadline may shorten.
   std::optional<Seconds> limit_now(const sched::Queued& queued) const;
 
-  // Searches a placement for now. If planned starts leave no time for all of `limit`, a job that
-  // permits it (time_min) gets as much as they leave.
-  std::optional<sched::Placement> place(const JobSpec& spec, sched::JobClass& job_class,
-                                        std::optional<Seconds>& limit);
-
-  // For a job that returns first: with spare nodes in place of the nodes that failed, as many as
-  // there are.
-  std::optional<sched::Placement> place_with_fewer_spares(const sched::Queued& queued,
-                                                          std::optional<Seconds>& limit);
-
-  // Chooses an alternative of the job; none also if a cheaper alternative is worth waiting for.
-  std::optional<sched::Placement> place_alternative(const sched::Queued& queued,
-                                                    sched::JobClass& job_class,
-                                                    std::optional<Seconds>& limit,
-                                                    const std::vector<LicenseRequest>& licenses,
-                                                    std::uint32_t& alternative);
-
-  // The earliest start of a job of that class in place of the queued job.
-  std::optional<sched::EarliestStart> find_earliest_start_of(const sched::Queued& queued,
-                                                             sched::JobClass& job_class,
-                                                             std::optional<Seconds> limit);
-
-  // Whether earlier results of this pass show that a job of the class with that limit cannot start.
-  bool is_blocked(sched::JobClass& job_class, std::optional<Seconds> limit);
-
-  std::optional<sched::Placement> place(sched::JobClass& job_class, std::optional<Seconds> limit);
+  // The queued job alone, with the time limit that it gets if it starts now.
+  sched::Member member_of(const sched::Queued& queued, TaskIndex task,
+                          sched::JobClass& job_class) const;
 
   // Jobs that request reservations form queues of their own. For a static entry, which requests
   // none, the record is not read.
@@ -189,25 +166,38 @@ class Planner::Pass {
 
   // Called if the entry cannot start now: sets the reason and, if the backfill rule allows it,
   // plans a start.
-  void block(sched::Queued& queued, sched::JobClass& job_class);
+  void block(sched::Queued& queued, sched::JobClass& job_class, const sched::Refusal& refusal);
+  void block(sched::Queued& queued, sched::StartGroup& group, const sched::Refusal& refusal);
 
   // The reason of an entry without planned start, which delays no other job.
   sched::PendingPtr reason_without_planned_start(const sched::Queued& queued,
-                                                 sched::JobClass& job_class);
+                                                 const sched::StartGroup& group);
 
-  // Shared by all jobs of the class, so that setting it again costs nothing.
+  // Of a job alone it is shared by all jobs of the class, so that setting it again costs nothing.
+  sched::PendingPtr waiting_reason(const sched::StartGroup& group, bool first);
   sched::PendingPtr waiting_reason(sched::JobClass& job_class, bool first);
 
-  // Computes when and where the job will start, keeps these resources free, and returns the reason
-  // with both.
-  sched::PendingPtr plan_start(PendingInfo info, const sched::Queued& queued,
-                               bool* planned = nullptr);
+  // Computes when and where the group will start, keeps these resources free, and adds both to the
+  // reasons, one for each member. `estimated`: the group has no planned start; it is computed as if
+  // it had. Returns whether it can start at any time.
+  bool plan_start(sched::StartGroup& group, std::span<sched::PendingPtr> reasons, bool estimated);
+  std::optional<sched::JointStart> find_start(sched::StartGroup& group,
+                                              std::vector<sched::JobClass*>& classes,
+                                              bool estimated);
+  bool over_limits_alone(const sched::StartGroup& group, std::span<sched::PendingPtr> reasons);
 
   // Called when nothing starts any more: computes the expected starts of waiting entries one after
   // the other, as if each got a planned start.
   void estimate();
+  void estimate(sched::Queued& queued);
 
   void set_reason(sched::Queued& queued, sched::PendingPtr info);
+  // Of all members, also of those that the pass has not reached yet. `of`: only this member is kept
+  // from starting, the others wait for it; null: all are.
+  void set_reasons(sched::Queued& queued, const sched::StartGroup& group, sched::PendingPtr info,
+                   const sched::Member* of = nullptr);
+  void set_reasons(sched::Queued& queued, const sched::StartGroup& group,
+                   std::span<const sched::PendingPtr> reasons);
   void update_waiting(sched::Queued& queued);
 
   void publish_choices();
@@ -237,9 +227,8 @@ class Planner::Pass {
   std::set<JobKey> started_;
   std::map<JobKey, sched::PendingPtr> choices_;  // for jobs with several partitions
   std::vector<sched::Queued*> blocked_;
-  sched::GangScheduler gangs_;
-  // Reason that refused a start for which a placement was found.
-  sched::PendingPtr refusal_;
+  sched::Starter starter_;
+  std::map<JobId, GangTurn> gangs_;  // by number
 };
 
 }  // namespace ares::core

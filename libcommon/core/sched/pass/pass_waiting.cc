@@ -8,6 +8,7 @@
 #include "core/job/decide/decision_context.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
+#include "core/sched/queue/gang_admission.h"
 #include "core/sched/queue/reason_text.h"
 #include "core/sched/time/late_nodes.h"
 
@@ -27,42 +28,52 @@ const PlannedStartLedger::Reservations& Planner::Pass::reservations_of(const Que
   return queued.is_static ? kNone : queued.entry.job->spec->reservations;
 }
 
-void Planner::Pass::block(Queued& queued, JobClass& job_class) {
+void Planner::Pass::block(Queued& queued, JobClass& job_class, const Refusal& refusal) {
+  Member member = member_of(queued, queued.entry.job->key.task, job_class);
+  StartGroup group{{&member, 1}, queued.rank};
+  block(queued, group, refusal);
+}
+
+void Planner::Pass::block(Queued& queued, StartGroup& group, const Refusal& refusal) {
   const QueueEntry& entry = queued.entry;
   // It delays no other job.
-  if (refusal_) return set_reason(queued, std::exchange(refusal_, nullptr));
-  if (!work_.exhausted()) {
-    if (PendingPtr why = memory_.job_classes.impossible(job_class, index_, budget_.details)) {
-      set_reason(queued, std::move(why));
-      return;
-    }
-  }
+  if (refusal.why) return set_reasons(queued, group, refusal.why, refusal.member);
+  if (!work_.exhausted())
+    for (const Member& member : group.members)
+      if (PendingPtr why =
+              memory_.job_classes.impossible(*member.job_class, index_, budget_.details))
+        return set_reasons(queued, group, std::move(why), &member);
+  const bool several = !queued.is_static && entry.job->spec->partitions.size() > 1;
   if (preemptor_.can_preempt(entry.partition) && !work_.exhausted()) {
-    if (!queued.is_static && entry.job->spec->partitions.size() > 1)
+    if (several)
       preempt_later_.push_back(&queued);
-    else if (preempt_for(queued, job_class))
+    else if (preempt_for(queued, group))
       return;
   }
   if (!queued.may_have_planned_start())
-    return set_reason(queued, reason_without_planned_start(queued, job_class));
+    return set_reasons(queued, group, reason_without_planned_start(queued, group));
   const PlannedStartLedger::Reservations& reservations = reservations_of(queued);
   const bool first = planned_starts_.add_waiting(entry.partition, reservations);
-  const bool last_choice =
-      queued.is_static || entry.choice + 1 == entry.job->spec->partitions.size();
+  const bool last_choice = !several || entry.choice + 1 == entry.job->spec->partitions.size();
   if (work_.exhausted()) {
-    set_reason(queued, make_info(first ? Reason::resources : Reason::priority,
-                                 "not looked at in this pass: its budget was spent"));
+    set_reasons(queued, group,
+                make_info(first ? Reason::resources : Reason::priority,
+                          "not looked at in this pass: its budget was spent"));
     return;
   }
   // A job of several partitions waits in its last one, because it may still start there.
   if (last_choice && planned_starts_.take(entry.partition, reservations)) {
-    bool planned = false;
-    set_reason(queued, plan_start(*waiting_reason(job_class, first), queued, &planned));
+    if (!group.gang) group.members.front().limit = queued.limit;
+    std::vector<PendingPtr> reasons(group.members.size(), waiting_reason(group, first));
+    const bool planned = plan_start(group, reasons, false);
+    set_reasons(queued, group, reasons);
     if (!planned && !work_.exhausted()) planned_starts_.release(entry.partition, reservations);
     return;
   }
   if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
-  set_reason(queued, waiting_reason(job_class, first));
+  set_reasons(queued, group, waiting_reason(group, first));
+  if (group.gang) return;
+  JobClass& job_class = *group.members.front().job_class;
   if (planned_starts_.closed(entry.partition, reservations)) job_class.blocked = true;
   if (!budget_.details && blocked_.size() >= budget_.estimates &&
       planned_starts_.exhausted(entry.partition, reservations) &&
@@ -71,16 +82,28 @@ void Planner::Pass::block(Queued& queued, JobClass& job_class) {
     job_class.skip_in_pass = pass_;
 }
 
-PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, JobClass& job_class) {
+PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued,
+                                                       const StartGroup& group) {
   const QueueEntry& entry = queued.entry;
-  PendingPtr text = waiting_reason(
-      job_class, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
+  PendingPtr text =
+      waiting_reason(group, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
   if (!budget_.details) return text;
   PendingInfo info = *text;
   info.detail += (info.detail.empty() ? "" : "; ") +
                  planned_start_threshold_text(state_.accounting, use_.enforce(), *entry.job->spec,
                                               *entry.partition);
   return std::make_shared<const PendingInfo>(std::move(info));
+}
+
+// Of a gang it describes the wait of the member that is hardest to place.
+PendingPtr Planner::Pass::waiting_reason(const StartGroup& group, bool first) {
+  const Member& hardest = group.members.front();
+  if (!group.gang) return waiting_reason(*hardest.job_class, first);
+  std::string text;
+  if (budget_.details)
+    text = gang_start_text(*group.gang) + "job " + job_text(hardest.job().key) + " " +
+           explain_blocked(*hardest.job_class, index_);
+  return make_info(first ? Reason::resources : Reason::priority, std::move(text));
 }
 
 PendingPtr Planner::Pass::waiting_reason(JobClass& job_class, bool first) {
@@ -107,66 +130,130 @@ PendingPtr Planner::Pass::waiting_reason(JobClass& job_class, bool first) {
   return text;
 }
 
-PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, bool* planned) {
-  const std::optional<Seconds> limit = queued.limit;
-  const Partition* partition = queued.entry.partition;
-  JobClass* chosen = queued.job_class;
-  auto found = earliest_alternative(
-      chosen, limit, [&](JobClass& one) { return find_earliest_start_of(queued, one, limit); });
-  JobClass& job_class = *chosen;
-  // What is only estimated keeps nothing from other jobs.
-  if (found && planned)
-    move_to_late_nodes(job_class.demand, limit, job_class.nodes(), index_, profile_, work_, *found);
-  if (found && use_.active()) {
-    // A job that would exceed a limit with this placement alone can never start with it.
-    const TresByNode allocated_tres =
-        placed_amounts(found->placement, certain_licenses(*queued.entry.job->spec), index_);
-    if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &allocated_tres)) {
-      if (planned) *planned = false;
-      PendingInfo refused{Reason::limit, std::move(over->text), std::nullopt, {}};
-      refused.limit = std::move(over->name);
-      return std::make_shared<const PendingInfo>(std::move(refused));
+std::optional<JointStart> Planner::Pass::find_start(StartGroup& group,
+                                                    std::vector<JobClass*>& classes,
+                                                    bool estimated) {
+  Time from = planned_starts_.not_before(group.members.front().entry.partition,
+                                         group.members.front().spec().reservations);
+  std::optional<EarliestStart> alone;
+  for (const Member& member : group.members) {
+    JobClass* chosen = member.job_class;
+    if (group.alone() || !chosen->alternatives.empty()) {
+      alone = earliest_alternative(chosen, member.limit, [&](JobClass& one) {
+        return starter_.find_earliest_start_of(member, one, member.limit);
+      });
+      if (!alone) return std::nullopt;
     }
-    const Job& job = *queued.entry.job;
-    use_.set_aside_headroom({{job.spec.get(), partition, limit, allocated_tres}},
-                            "job " + job_text(job.key), found->at);
+    from = std::max(from, chosen->not_before(member.limit));
+    classes.push_back(chosen);
   }
-  if (planned) *planned = found.has_value();
-  if (found) {
-    job_class.record_planned_start(limit, found->at);
-    planned_starts_.record_planned_start(partition, found->at, reservations_of(queued));
+  if (!group.alone()) return find_joint_start(group, classes, index_, profile_, work_, from);
+  const JobClass& job_class = *classes.front();
+  // What is only estimated keeps nothing from other jobs.
+  if (!estimated)
+    move_to_late_nodes(job_class.demand, group.members.front().limit, job_class.nodes(), index_,
+                       profile_, work_, *alone);
+  return JointStart{alone->at, {std::move(alone->placement)}};
+}
+
+// A member that would exceed a limit with this placement alone can never start with it.
+bool Planner::Pass::over_limits_alone(const StartGroup& group, std::span<PendingPtr> reasons) {
+  for (const Member& member : group.members) {
+    const TresByNode amounts = placed_amounts(member.placement, member.licenses, index_);
+    auto over = use_.over_alone(member.spec(), member.partition(), member.limit, &amounts);
+    if (!over) continue;
+    PendingInfo refused{Reason::limit, std::move(over->text), std::nullopt, {}};
+    refused.limit = std::move(over->name);
+    const auto why = std::make_shared<const PendingInfo>(std::move(refused));
+    std::fill(reasons.begin(), reasons.end(), why);
+    return true;
   }
-  if (found) expand_planned_start(job_class.demand, limit, index_, profile_, *found);
-  if (found) profile_.add_planned_start(found->placement, found->at, limit);
-  if (found && observer_) observer_->on_planned_start(queued.entry, *found);
-  // Otherwise only when a job without a time limit ends.
-  if (found && found->at < profile_.horizon()) {
-    info.expected_start = found->at;
+  return false;
+}
+
+bool Planner::Pass::plan_start(StartGroup& group, std::span<PendingPtr> reasons, bool estimated) {
+  std::vector<JobClass*> classes;
+  auto found = find_start(group, classes, estimated);
+  if (!found) return false;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    group.members[i].placement = std::move(found->placements[i]);
+    group.members[i].licenses = certain_licenses(group.members[i].spec());
+  }
+  if (use_.active()) {
+    if (over_limits_alone(group, reasons)) return false;
+    starter_.set_aside_headroom(group, found->at);
+  }
+  const Member& leader = group.members.front();
+  if (group.alone()) classes.front()->record_planned_start(leader.limit, found->at);
+  planned_starts_.record_planned_start(leader.entry.partition, found->at,
+                                       leader.spec().reservations);
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    const Member& member = group.members[i];
+    EarliestStart start{found->at, member.placement};
+    expand_planned_start(classes[i]->demand, member.limit, index_, profile_, start);
+    profile_.add_planned_start(start.placement, start.at, member.limit);
+    if (observer_) observer_->on_planned_start(member.entry, start);
+    // Otherwise only when a job without a time limit ends.
+    if (start.at >= profile_.horizon()) continue;
+    PendingInfo info = *reasons[i];
+    info.expected_start = start.at;
     info.expected_nodes.clear();
-    for (const PlacedShare& share : found->placement)
+    for (const PlacedShare& share : start.placement)
       info.expected_nodes.push_back(index_.nodes()[share.node].node->id);
+    reasons[i] = std::make_shared<const PendingInfo>(std::move(info));
   }
-  return std::make_shared<const PendingInfo>(std::move(info));
+  return true;
 }
 
 void Planner::Pass::estimate() {
   for (Queued* queued : blocked_) {
     const JobKey& key = queued->entry.job->key;
-    if (started_.contains(key) || claim_reasons_.contains(key)) continue;
-    if (waits_with_gang(*queued->entry.job)) {
-      gangs_.estimate(*queued,
-                      [&](Queued& member, const PendingPtr& info) { set_reason(member, info); });
-      continue;
-    }
-    const auto choice = choices_.find(key);
-    const PendingPtr current = choice == choices_.end() ? queued->reason : choice->second;
-    if (!current) continue;
-    PendingPtr reason = plan_start(*current, *queued);
-    if (choice == choices_.end())
-      set_reason(*queued, std::move(reason));
-    else
-      choice->second = std::move(reason);
+    if (!started_.contains(key) && !claim_reasons_.contains(key)) estimate(*queued);
   }
+}
+
+void Planner::Pass::estimate(Queued& queued) {
+  if (waits_with_gang(*queued.entry.job)) {
+    GangTurn& turn = gangs_.at(queued.entry.job->gang);
+    StartGroup group{turn.members, queued.rank, &turn.gang};
+    std::vector<PendingPtr> reasons;
+    for (const Member& member : turn.members) reasons.push_back(turn.reasons.at(member.job().key));
+    plan_start(group, reasons, true);
+    return set_reasons(queued, group, reasons);
+  }
+  const auto choice = choices_.find(queued.entry.job->key);
+  PendingPtr reason = choice == choices_.end() ? queued.reason : choice->second;
+  if (!reason) return;
+  Member member{queued.entry, queued.entry.job->key.task, queued.job_class, queued.limit};
+  StartGroup group{{&member, 1}, queued.rank};
+  plan_start(group, {&reason, 1}, true);
+  if (choice == choices_.end())
+    set_reason(queued, std::move(reason));
+  else
+    choice->second = std::move(reason);
+}
+
+void Planner::Pass::set_reasons(Queued& queued, const StartGroup& group, PendingPtr info,
+                                const Member* of) {
+  if (!group.gang) return set_reason(queued, std::move(info));
+  PendingPtr others = info;
+  if (of)
+    others = make_info(Reason::waiting_for_gang, "all members of gang " + group.gang->request.name +
+                                                     " are here; job " + job_text(of->job().key) +
+                                                     " waits (" +
+                                                     std::string(to_string(info->reason)) + ")");
+  std::vector<PendingPtr> reasons;
+  for (const Member& member : group.members) reasons.push_back(&member == of ? info : others);
+  set_reasons(queued, group, reasons);
+}
+
+void Planner::Pass::set_reasons(Queued& queued, const StartGroup& group,
+                                std::span<const PendingPtr> reasons) {
+  if (!group.gang) return set_reason(queued, reasons.front());
+  GangTurn& turn = gangs_.at(queued.entry.job->gang);
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    turn.reasons[group.members[i].job().key] = reasons[i];
+  for (Queued* seen : turn.seen) set_reason(*seen, turn.reasons.at(seen->entry.job->key));
 }
 
 void Planner::Pass::set_reason(Queued& queued, PendingPtr info) {

@@ -46,7 +46,7 @@ std::string plan_text(const Plan& plan) {
       for (const NodeShare& share : start.nodes) text += text_of(share);
       text += "\n";
     }
-    if (group.claim) text += text_of(*group.claim);
+    for (const ProposedClaim& claim : group.claims) text += text_of(claim);
     if (group.resume)
       text += "resume " + name_of(group.resume->job) + "." +
               std::to_string(group.resume->attempt.value()) + "\n";

@@ -63,15 +63,18 @@ struct NodeWithVictims {
 
 class Search {
  public:
-  Search(const PreemptionSearch& in, const Demand& demand, std::optional<Seconds> limit,
-         NodeSet set, std::vector<Victim> candidates)
+  Search(const PreemptionSearch& in, std::vector<DemandOnNodes> group, std::optional<Seconds> limit,
+         std::vector<Victim> candidates)
       : in_(in),
-        demand_(demand),
-        set_(set),
+        group_(std::move(group)),
         from_(in.profile.now() + kSoon),
         to_(Profile::end_of(std::max(from_, in.ready), limit)),
         candidates_(std::move(candidates)) {
     std::sort(candidates_.begin(), candidates_.end());
+    for (const DemandOnNodes& one : group_)
+      nodes_.insert(nodes_.end(), one.nodes.nodes.begin(), one.nodes.nodes.end());
+    std::sort(nodes_.begin(), nodes_.end());
+    nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
     survey();
   }
 
@@ -80,23 +83,26 @@ class Search {
     if (candidates_.empty() || !place(chosen)) return std::nullopt;
     chosen.assign(candidates_.size(), false);
     if (place(chosen) || in_.work.exhausted()) return std::nullopt;
-    auto placement = cheapest(chosen);
-    if (!placement || !spare(chosen, *placement)) return std::nullopt;
-    return result(chosen, *std::move(placement));
+    auto placements = cheapest(chosen);
+    if (!placements || !spare(chosen, *placements)) return std::nullopt;
+    return result(chosen, *std::move(placements));
   }
 
  private:
-  // Computes what every node of the set offers without preemption, and a NodeWithVictims for each
+  using Placements = std::vector<Placement>;  // one for each member of the group
+
+  // Computes what every node offers without preemption, and a NodeWithVictims for each
   // node with victims.
   void survey() {
     std::unordered_map<NodeIndex, NodeWithVictims> found;
     std::map<AttemptKey, std::size_t> places;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) places[candidates_[i].attempt] = i;
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      for (const AttemptKey& attempt : candidates_[i].attempts) places[attempt] = i;
     const std::size_t stride = in_.index.stride();
-    base_.resize(set_.nodes.size() * stride);
-    victims_nodes_.resize(set_.nodes.size());
-    for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
-      const NodeIndex at = set_.nodes[i];
+    base_.resize(nodes_.size() * stride);
+    victims_nodes_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const NodeIndex at = nodes_[i];
       const IndexedNode& node = in_.index.nodes()[at];
       in_.profile.min_free(at, from_, to_, std::span(base_).subspan(i * stride, stride));
       NodeWithVictims victims_node;
@@ -132,7 +138,7 @@ class Search {
       });
       victims_nodes_[i] = std::move(victims_node);
     }
-    in_.work.spend(set_.nodes.size());
+    in_.work.spend(nodes_.size());
   }
 
   // The minimum that node i has free during the run once the chosen victims are gone.
@@ -157,42 +163,67 @@ class Search {
     }
   }
 
-  std::optional<Placement> place(const std::vector<bool>& chosen) {
+  // All members of the group, one beside the other.
+  std::optional<Placements> place(const std::vector<bool>& chosen) {
     if (in_.work.exhausted()) return std::nullopt;
-    in_.work.spend(set_.nodes.size());
+    in_.work.spend(nodes_.size());
     const std::size_t stride = in_.index.stride();
     const Removed removed = removed_by(chosen);
     std::vector<std::int64_t> rows = base_;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (!victims_nodes_[i].times.empty())
+        free_of(i, chosen, std::span(rows).subspan(i * stride, stride));
+    Placements placements;
+    for (const DemandOnNodes& member : group_) {
+      const bool last = &member == &group_.back();
+      auto placement = place(member, last ? std::move(rows) : rows, removed);
+      if (!placement) return std::nullopt;
+      for (const PlacedShare& share : *placement)
+        for (std::size_t c = 0; c < stride && !last; ++c)
+          rows[position_of(share.node) * stride + c] -= share.amounts[c];
+      placements.push_back(*std::move(placement));
+    }
+    return placements;
+  }
+
+  // `rows`: what is free on each node.
+  std::optional<Placement> place(const DemandOnNodes& member, std::vector<std::int64_t> rows,
+                                 const Removed& removed) const {
+    const auto& [demand, set] = member;
+    const std::size_t stride = in_.index.stride();
     std::vector<NodeOffer> offers;
-    offers.reserve(set_.nodes.size());
+    offers.reserve(set.nodes.size());
     std::size_t required = 0;
-    for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
-      const NodeIndex at = set_.nodes[i];
+    for (const NodeIndex at : set.nodes) {
       const IndexedNode& node = in_.index.nodes()[at];
-      const std::span<std::int64_t> row(rows.data() + i * stride, stride);
-      if (!victims_nodes_[i].times.empty()) free_of(i, chosen, row);
-      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.access, from_, to_, &removed.ended))
+      const std::span<std::int64_t> row(rows.data() + position_of(at) * stride, stride);
+      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand.access, from_, to_, &removed.ended))
         continue;
-      if (!demand_.gpu_constraint.none())
-        cap_gpus(demand_, without(node, removed), GpusOf::free_now, in_.index, row);
-      const bool named = std::binary_search(set_.required.begin(), set_.required.end(), at);
+      if (!demand.gpu_constraint.none())
+        cap_gpus(demand, without(node, removed), GpusOf::free_now, in_.index, row);
+      const bool named = is_required(set, at);
       required += named ? 1 : 0;
       offers.push_back({at, row, node.total, named});
     }
-    if (required < set_.required.size() || offers.empty()) return std::nullopt;
-    return fit(demand_, offers);
+    if (required < set.required.size() || offers.empty()) return std::nullopt;
+    return fit(demand, offers);
+  }
+
+  std::size_t position_of(NodeIndex node) const {
+    return static_cast<std::size_t>(std::lower_bound(nodes_.begin(), nodes_.end(), node) -
+                                    nodes_.begin());
   }
 
   // The shortest prefix of the victims in order of cost with which the demand fits, as marks.
-  std::optional<Placement> cheapest(std::vector<bool>& chosen) {
+  std::optional<Placements> cheapest(std::vector<bool>& chosen) {
     std::size_t low = 1, high = candidates_.size();
-    std::optional<Placement> found;
+    std::optional<Placements> found;
     while (low <= high && !in_.work.exhausted()) {
       const std::size_t middle = low + (high - low) / 2;
       std::fill(chosen.begin(), chosen.end(), false);
       std::fill_n(chosen.begin(), middle, true);
-      if (auto placement = place(chosen)) {
-        found = std::move(placement);
+      if (auto placements = place(chosen)) {
+        found = std::move(placements);
         high = middle - 1;
       } else {
         low = middle + 1;
@@ -204,27 +235,25 @@ class Search {
     return found;
   }
 
-  // Drops victims that are not needed: first all on nodes outside the placement, then one by one,
+  // Drops victims that are not needed: first all on nodes outside the placements, then one by one,
   // the most expensive first.
-  bool spare(std::vector<bool>& chosen, Placement& placement) {
+  bool spare(std::vector<bool>& chosen, Placements& placements) {
     std::vector<bool> here(chosen.size(), false);
-    for (const PlacedShare& share : placement) {
-      const auto at = std::lower_bound(set_.nodes.begin(), set_.nodes.end(), share.node);
-      for (const NodeWithVictims::Share& s :
-           victims_nodes_[static_cast<std::size_t>(at - set_.nodes.begin())].shares)
-        here[s.victim] = true;
-    }
+    for (const Placement& placement : placements)
+      for (const PlacedShare& share : placement)
+        for (const NodeWithVictims::Share& s : victims_nodes_[position_of(share.node)].shares)
+          here[s.victim] = true;
     std::vector<bool> fewer = chosen;
     for (std::size_t i = 0; i < fewer.size(); ++i) fewer[i] = fewer[i] && here[i];
     if (auto still = place(fewer)) {
       chosen = fewer;
-      placement = *std::move(still);
+      placements = *std::move(still);
     }
     for (std::size_t i = chosen.size(); i-- > 0;) {
       if (!chosen[i]) continue;
       chosen[i] = false;
       if (auto still = place(chosen))
-        placement = *std::move(still);
+        placements = *std::move(still);
       else
         chosen[i] = true;
     }
@@ -235,7 +264,8 @@ class Search {
     Removed out;
     for (std::size_t i = 0; i < chosen.size(); ++i)
       if (chosen[i])
-        (candidates_[i].only_suspended ? out.suspended : out.ended).insert(candidates_[i].attempt);
+        (candidates_[i].only_suspended ? out.suspended : out.ended)
+            .insert(candidates_[i].attempts.begin(), candidates_[i].attempts.end());
     return out;
   }
 
@@ -267,38 +297,47 @@ class Search {
 
   // None if devices that were counted as free soon are not free yet and are not released by the
   // victims.
-  std::optional<PreemptionPlan> result(const std::vector<bool>& chosen, Placement placement) const {
+  std::optional<PreemptionPlan> result(const std::vector<bool>& chosen,
+                                       Placements placements) const {
     PreemptionPlan out;
     const Removed removed = removed_by(chosen);
     for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (chosen[i]) out.victims.push_back(candidates_[i].attempt);
+      if (chosen[i])
+        out.victims.insert(out.victims.end(), candidates_[i].attempts.begin(),
+                           candidates_[i].attempts.end());
     std::sort(out.victims.begin(), out.victims.end());
-    for (const PlacedShare& share : placement) {
-      IndexedNode node = without(in_.index.nodes()[share.node], removed);
-      out.shares.push_back(choose_devices(node, share, demand_.gpu_constraint, in_.index));
-      const auto gpus = std::accumulate(share.amounts.begin() + kFirstGpu,
-                                        gpus_end(share.amounts, in_.index), std::int64_t{0});
-      if (gpus != static_cast<std::int64_t>(out.shares.back().gpus.size())) return std::nullopt;
+    std::map<NodeIndex, IndexedNode> nodes;  // with what the members before have taken
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      std::vector<NodeShare>& shares = out.shares.emplace_back();
+      for (const PlacedShare& share : placements[i]) {
+        const auto [found, added] = nodes.try_emplace(share.node);
+        if (added) found->second = without(in_.index.nodes()[share.node], removed);
+        shares.push_back(
+            choose_devices(found->second, share, group_[i].demand.gpu_constraint, in_.index));
+        const auto gpus = std::accumulate(share.amounts.begin() + kFirstGpu,
+                                          gpus_end(share.amounts, in_.index), std::int64_t{0});
+        if (gpus != static_cast<std::int64_t>(shares.back().gpus.size())) return std::nullopt;
+      }
     }
-    out.placement = std::move(placement);
+    out.placements = std::move(placements);
     return out;
   }
 
   const PreemptionSearch& in_;
-  const Demand& demand_;
-  const NodeSet set_;
+  const std::vector<DemandOnNodes> group_;
+  std::vector<NodeIndex> nodes_;  // of all members; ascending
   const Time from_;
   const std::optional<Time> to_;
   std::vector<Victim> candidates_;
-  std::vector<std::int64_t> base_;              // by position in the set
-  std::vector<NodeWithVictims> victims_nodes_;  // by position in the set
+  std::vector<std::int64_t> base_;              // by position in nodes_
+  std::vector<NodeWithVictims> victims_nodes_;  // by position in nodes_
 };
 
 }  // namespace
 
 bool Victim::operator<(const Victim& other) const {
-  return std::tie(tier, qos, lost, other.attempt) <
-         std::tie(other.tier, other.qos, other.lost, attempt);
+  return std::tie(tier, qos, lost, other.attempts) <
+         std::tie(other.tier, other.qos, other.lost, attempts);
 }
 
 Amounts cpus_only(Amounts amounts, const ClusterIndex& index) {
@@ -331,10 +370,11 @@ bool is_ending(const ClusterState& state, const Charge& charge) {
   return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
 }
 
-std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in, const Demand& demand,
-                                           std::optional<Seconds> limit, NodeSet set,
+std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in,
+                                           std::vector<DemandOnNodes> group,
+                                           std::optional<Seconds> limit,
                                            std::vector<Victim> candidates) {
-  return Search(in, demand, limit, set, std::move(candidates)).run();
+  return Search(in, std::move(group), limit, std::move(candidates)).run();
 }
 
 }  // namespace ares::core::sched

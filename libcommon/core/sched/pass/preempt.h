@@ -1,5 +1,5 @@
-// find_victims(): which running jobs to preempt so that a waiting job can start at once. It chooses
-// few and cheap victims. The last stage of a pass. Pure; changes none of its inputs.
+// find_victims(): which running jobs to preempt so that a waiting job, or a gang, can start at once.
+// It chooses few and cheap victims. The last stage of a pass. Pure; changes none of its inputs.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace ares::core::sched {
 
 // A running job that may be preempted for the waiting one and is on some node that this one may
-// use.
+// use; or all running members of a gang, which are preempted together.
 struct Victim {
-  AttemptKey attempt;
-  std::int32_t tier = 0;  // of its partition
-  std::uint32_t qos = 0;  // priority of its QOS
+  std::vector<AttemptKey> attempts;  // ascending
+  std::int32_t tier = 0;             // of its partition
+  std::uint32_t qos = 0;             // priority of its QOS
   // Lost work: CPUs times microseconds since its start or its last known checkpoint.
   std::int64_t lost = 0;
   // Preemption suspends it: only its CPUs are released, and no work is lost.
@@ -54,9 +54,16 @@ Amounts cpus_only(Amounts amounts, const ClusterIndex& index);
 
 struct PreemptionPlan {
   std::vector<AttemptKey> victims;  // ascending; all of them are needed
-  Placement placement;
-  // The placement with GPUs and CPUs.
-  std::vector<NodeShare> shares;
+  // One for each demand.
+  std::vector<Placement> placements;
+  // The placements with GPUs and CPUs.
+  std::vector<std::vector<NodeShare>> shares;
+};
+
+// The demand of one member of the group that waits, and the nodes that it may use.
+struct DemandOnNodes {
+  const Demand& demand;
+  NodeSet nodes;
 };
 
 // When attempts that are ending now are expected to have released their resources.
@@ -72,11 +79,12 @@ struct PreemptionSearch {
   Time ready{};
 };
 
-// Nothing if the job cannot start even without all of the victims, or will start soon without
-// preemption, or if the budget ran out. The job is placed from profile.now() + kSoon on and
+// Nothing if the group cannot start even without all of the victims, or will start soon without
+// preemption, or if the budget ran out. It is placed from profile.now() + kSoon on, for `limit`, and
 // respects all planned starts of the profile. No proper subset of the victims would be enough.
-std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in, const Demand& demand,
-                                           std::optional<Seconds> limit, NodeSet set,
+std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in,
+                                           std::vector<DemandOnNodes> group,
+                                           std::optional<Seconds> limit,
                                            std::vector<Victim> candidates);
 
 template <class MayEnd>

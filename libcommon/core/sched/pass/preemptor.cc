@@ -5,6 +5,8 @@
 #include "core/cluster/preemptible.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
+#include "core/sched/pass/joint_start.h"
+#include "core/sched/pass/preemption_text.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugin_classes.h"
@@ -45,55 +47,9 @@ Placement placement_of(const ClusterIndex& index, const Job& job) {
 
 }  // namespace
 
-std::string preemption_text(const ClusterState& state, const PreemptionClaim& claim) {
-  constexpr std::size_t kNamed = 8;
-  std::string names;
-  std::size_t gone = 0;
-  for (std::size_t i = 0; i < claim.victims.size(); ++i) {
-    const AttemptKey& victim = claim.victims[i];
-    if (i < kNamed) names += (i > 0 ? ", " : "") + job_text(victim.job);
-    const Job* job = state.jobs.find(victim.job);
-    const bool there = job && job->attempt == victim.attempt && holds_resources(job->state) &&
-                       job->state != JobState::suspended;
-    gone += there ? 0 : 1;
-  }
-  const std::size_t all = claim.victims.size();
-  if (all > kNamed) names += " and " + std::to_string(all - kNamed) + " more";
-  return "waits until " + std::to_string(all) + (all == 1 ? " job" : " jobs") +
-         " that it preempts " + (all == 1 ? "has" : "have") + " ended: " + names + "; " +
-         std::to_string(gone) + " of " + std::to_string(all) +
-         (gone == 1 ? " has so far" : " have so far");
-}
-
-PreemptionDenial preemption_denial(const ClusterState& state, const Policy& policy, const Job& job,
-                                   Time now) {
-  const auto& names = job.spec->partitions;
-  const bool concerned = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    const Partition* partition = state.partitions.find(name);
-    return partition && preempts(state, policy, *partition, *job.spec);
-  });
-  if (!concerned || is_binding(job, now)) return {};
-  if (!job.spec->gpu_alternatives.empty())
-    return {"preempts no job, because it names several kinds of GPUs", std::nullopt};
-  if (job.array && job.array->throttle > 0)
-    return {"preempts no job, because its array limits how many of its tasks run", std::nullopt};
-  if (job.preempted)
-    return {"preempts no job before it has run again, because it was preempted itself",
-            std::nullopt};
-  const EvictionsLeft left = evictions_left(state, policy, job.spec->uid, now);
-  if (left.count > 0) return {};
-  const auto most = [](std::uint32_t count, const char* in) {
-    return count == 0 ? std::string() : std::to_string(count) + " in " + in;
-  };
-  const std::string hour = most(policy.preemption.per_hour, "an hour"),
-                    day = most(policy.preemption.per_day, "a day");
-  return {"preempts no job now, because its user has reached the limit on preemptions: " + hour +
-              (hour.empty() || day.empty() ? "" : ", ") + day,
-          left.more_at};
-}
-
 std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts& starting) {
   std::vector<ClaimedStart> all;
+  std::map<JobId, std::size_t> gangs;  // position in `all`
   pass_.state.preemption_claims.for_each([&](const JobKey& key, Lsn) {
     const Job* job = pass_.state.jobs.find(key);
     if (!job || !is_binding(*job, pass_.now)) return;
@@ -110,15 +66,25 @@ std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts
     if (placement.empty()) return;
     auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
     if (claim.time_limit) limit = std::min(limit.value_or(*claim.time_limit), *claim.time_limit);
-    all.push_back({entry, std::move(placement), limit});
+    Member member{entry, key.task, nullptr, limit, std::move(placement), claim.licenses};
+    if (!waits_with_gang(*job)) {
+      all.emplace_back().members.push_back(std::move(member));
+      return;
+    }
+    const auto [at, first] = gangs.try_emplace(job->gang, all.size());
+    if (first) all.emplace_back().gang = gang_of(pass_.state, *job);
+    all[at->second].members.push_back(std::move(member));
+  });
+  std::erase_if(all, [](const ClaimedStart& one) {
+    return one.gang && (!one.gang->complete() || one.gang->present != one.members.size());
   });
   return all;
 }
 
-bool Preemptor::is_available(const ClaimedStart& claimed, const JobClass& job_class) const {
-  const Demand& demand = job_class.demand;
+bool Preemptor::is_available(const Member& claimed) const {
+  const Demand& demand = claimed.job_class->demand;
   const auto end = Profile::end_of(pass_.now, claimed.limit);
-  const auto chosen = pass_.licenses.choose(*claimed.entry.job->spec);
+  const auto chosen = pass_.licenses.choose(claimed.spec());
   if (!chosen) return false;
   return std::all_of(claimed.placement.begin(), claimed.placement.end(),
                      [&](const PlacedShare& share) {
@@ -132,10 +98,10 @@ bool Preemptor::is_available(const ClaimedStart& claimed, const JobClass& job_cl
                      });
 }
 
-PendingInfo Preemptor::enforce_claim(const ClaimedStart& claimed, const JobClass& job_class) {
-  const Job& job = *claimed.entry.job;
+PendingInfo Preemptor::enforce_claim(const Member& claimed) {
+  const Job& job = claimed.job();
   const PreemptionClaim& claim = *job.preemption_claim;
-  add_planned_start(job_class.demand, claimed.placement, claim.ready, claimed.limit);
+  add_planned_start(claimed.job_class->demand, claimed.placement, claim.ready, claimed.limit);
   pass_.licenses.allocate(*job.spec, claim.licenses);
   PendingInfo info{Reason::preempting, preemption_text(pass_.state, claim), std::nullopt, {}};
   info.expected_start = std::max(claim.ready, pass_.now);
@@ -176,76 +142,158 @@ bool Preemptor::can_preempt(const QueueEntry& entry) {
 const std::vector<Preemptor::Running>& Preemptor::running() {
   if (running_) return *running_;
   running_.emplace();
+  std::map<JobId, std::size_t> gangs;  // position in running_
   for (const IndexedNode& node : pass_.index.nodes())
     for (const Charge& charge : node.node->charges) {
       const Job* job = pass_.state.jobs.find(charge.attempt.job);
       if (!job || job->state != JobState::running || job->attempt != charge.attempt.attempt ||
           !job->allocation || job->allocation->nodes.front().node != node.node->id)
         continue;
-      if (preempt_mode_of(pass_.state, *job) == PreemptMode::off) continue;
-      const Partition* partition = pass_.state.partitions.find(job->allocation->partition);
-      Running one{job, {}, {}};
-      std::int64_t cpus = 0;
-      for (const NodeShare& share : job->allocation->nodes) {
-        cpus += share.cpus;
-        if (const auto at = pass_.index.find(share.node)) one.nodes.push_back(*at);
-      }
-      const Duration ran = work_at_risk(*job, pass_.now);
-      one.victim = {charge.attempt, partition->tier,
-                    qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
-                    releases_only_cpus(pass_.state, *job)};
-      if (one.victim.only_suspended) one.victim.lost = 0;
-      running_->push_back(std::move(one));
+      if (preempt_mode_of(pass_.state, *job) != PreemptMode::off) add_running(*job, gangs);
     }
+  std::erase_if(*running_, [&](const Running& one) { return !is_whole(one); });
   return *running_;
 }
 
-Preemptor::Candidates Preemptor::candidates(const QueueEntry& entry, const NodeSet& set) {
+void Preemptor::add_running(const Job& job, std::map<JobId, std::size_t>& gangs) {
+  const bool only_suspended = releases_only_cpus(pass_.state, job);
+  std::size_t at = running_->size();
+  if (job.spec->gang) at = gangs.try_emplace(job.gang, at).first->second;
+  if (at == running_->size()) {
+    running_->emplace_back();
+    running_->back().victim.only_suspended = only_suspended;
+  }
+  Running& one = (*running_)[at];
+  std::int64_t cpus = 0;
+  for (const NodeShare& share : job.allocation->nodes) {
+    cpus += share.cpus;
+    if (const auto node = pass_.index.find(share.node)) one.nodes.push_back(*node);
+  }
+  Victim& victim = one.victim;
+  const std::int32_t tier = pass_.state.partitions.find(job.allocation->partition)->tier;
+  const std::uint32_t qos = qos_priority(pass_.state, pass_.policy, *job.spec);
+  victim.tier = one.jobs.empty() ? tier : std::max(victim.tier, tier);
+  victim.qos = std::max(victim.qos, qos);
+  if (!only_suspended) victim.lost += cpus * work_at_risk(job, pass_.now).count();
+  const AttemptKey attempt{job.key, job.attempt};
+  victim.attempts.insert(std::lower_bound(victim.attempts.begin(), victim.attempts.end(), attempt),
+                         attempt);
+  one.jobs.push_back(&job);
+}
+
+// Whether nothing of its gang would go on without the others.
+bool Preemptor::is_whole(const Running& one) const {
+  const Job& first = *one.jobs.front();
+  if (!first.spec->gang) return true;
+  const auto same_mode = [&](const Job* job) {
+    return releases_only_cpus(pass_.state, *job) == one.victim.only_suspended;
+  };
+  return std::all_of(one.jobs.begin(), one.jobs.end(), same_mode) &&
+         active_members(pass_.state, first) == one.jobs.size();
+}
+
+std::optional<Time> Preemptor::preemptible_for(const StartGroup& group, const Running& one) const {
+  Time latest = Time::min();
+  for (const Member& member : group.members)
+    for (const Job* job : one.jobs) {
+      const auto from =
+          preemptible_from(pass_.state, pass_.policy, member.spec(), member.partition(), *job);
+      if (!from) return std::nullopt;
+      latest = std::max(latest, *from);
+    }
+  return latest;
+}
+
+Preemptor::Candidates Preemptor::candidates(const StartGroup& group) {
   Candidates out;
+  const auto may_use = [&](NodeIndex at) {
+    return std::any_of(group.members.begin(), group.members.end(), [&](const Member& member) {
+      return member.job_class->nodes().bits->test(at);
+    });
+  };
   for (const Running& one : running()) {
-    if (ended_.contains(one.victim.attempt)) continue;
-    if (std::none_of(one.nodes.begin(), one.nodes.end(),
-                     [&](NodeIndex at) { return set.bits->test(at); }))
+    if (ended_.contains(one.victim.attempts.front()) ||
+        std::none_of(one.nodes.begin(), one.nodes.end(), may_use))
       continue;
-    const auto from =
-        preemptible_from(pass_.state, pass_.policy, *entry.job->spec, *entry.partition, *one.job);
+    const auto from = preemptible_for(group, one);
     if (!from) continue;
     if (*from > pass_.now) {
       wake_by(*from);
       continue;
     }
     out.victims.push_back(one.victim);
-    const Seconds grace = eviction_grace(pass_.state, pass_.policy, *one.job);
-    out.shortest = std::min(out.shortest, grace);
-    out.longest = std::max(out.longest, grace);
+    for (const Job* job : one.jobs) {
+      const Seconds grace = eviction_grace(pass_.state, pass_.policy, *job);
+      out.shortest = std::min(out.shortest, grace);
+      out.longest = std::max(out.longest, grace);
+    }
   }
   return out;
 }
 
-std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const JobClass& job_class,
-                                                std::optional<Seconds> limit) {
-  const NodeSet set = job_class.nodes();
-  Candidates candidates = this->candidates(entry, set);
+std::optional<PreemptionPlan> Preemptor::search(const StartGroup& group) {
+  Candidates candidates = this->candidates(group);
   if (candidates.victims.empty()) return std::nullopt;
-  // A job that starts by then anyway needs no victims.
-  const auto soon =
-      find_earliest_start(job_class.demand, limit, set, pass_.index, pass_.profile, pass_.work);
-  if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
+  // A group that starts by then anyway needs no victims.
+  std::vector<DemandOnNodes> demands;
+  std::vector<JobClass*> classes;
+  std::optional<Seconds> limit = Seconds{};
+  for (const Member& member : group.members) {
+    demands.push_back({member.job_class->demand, member.job_class->nodes()});
+    classes.push_back(member.job_class);
+    limit = limit && member.limit ? std::optional(std::max(*limit, *member.limit)) : std::nullopt;
+  }
+  std::optional<Time> soon;
+  if (group.alone()) {
+    if (const auto found = find_earliest_start(demands.front().demand, limit, demands.front().nodes,
+                                               pass_.index, pass_.profile, pass_.work))
+      soon = found->at;
+  } else if (const auto found = find_joint_start(group, classes, pass_.index, pass_.profile,
+                                                 pass_.work, Time::min())) {
+    soon = found->at;
+  }
+  if (soon && *soon <= pass_.now + candidates.shortest) return std::nullopt;
   if (searches_ == kMaxSearches) return std::nullopt;
   ++searches_;
   return find_victims(
       {pass_.state, pass_.index, pass_.profile, pass_.work, pass_.now + candidates.longest},
-      job_class.demand, limit, set, std::move(candidates.victims));
+      std::move(demands), limit, std::move(candidates.victims));
+}
+
+bool Preemptor::may_preempt_now(const StartGroup& group) {
+  return std::all_of(group.members.begin(), group.members.end(), [&](const Member& member) {
+    return can_preempt(member.entry) && may_preempt(member.job(), pass_.now) &&
+           is_predictable(member);
+  });
 }
 
 // Whether it is certain that the job starts once the victims are gone. That is not certain if
 // plugins may refuse the changed nodes, if the throttle of its array may delay its next task, or if
 // GPUs of another alternative may become free before.
-bool Preemptor::is_predictable(const QueueEntry& entry, const JobClass& job_class) const {
-  const Job& job = *entry.job;
-  return !job_class.demand.plugin_class && job_class.alternatives.empty() &&
+bool Preemptor::is_predictable(const Member& member) const {
+  const Job& job = member.job();
+  return !member.job_class->demand.plugin_class && member.job_class->alternatives.empty() &&
          !(job.array && job.array->throttle > 0) &&
-         !(pass_.index.plugin_classes() && pass_.index.plugin_classes()->permits(*entry.partition));
+         !(pass_.index.plugin_classes() &&
+           pass_.index.plugin_classes()->permits(member.partition()));
+}
+
+bool Preemptor::choose_licenses(StartGroup& group) {
+  for (Member& member : group.members) {
+    auto licenses = pass_.licenses.choose(member.spec());
+    if (!licenses) {
+      release_licenses(
+          {group.members.first(static_cast<std::size_t>(&member - group.members.data()))});
+      return false;
+    }
+    member.licenses = *std::move(licenses);
+    pass_.licenses.allocate(member.spec(), member.licenses);
+  }
+  return true;
+}
+
+void Preemptor::release_licenses(const StartGroup& group) {
+  for (const Member& member : group.members) pass_.licenses.release(member.licenses);
 }
 
 const EvictionsLeft& Preemptor::evictions_left_for(UserId user) {
@@ -254,65 +302,83 @@ const EvictionsLeft& Preemptor::evictions_left_for(UserId user) {
   return found->second;
 }
 
-std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
-                                                        const JobClass& job_class, TaskIndex task,
-                                                        std::optional<Seconds> limit) {
-  const Job& job = *entry.job;
-  if (!can_preempt(entry) || !may_preempt(job, pass_.now)) return std::nullopt;
-  if (!is_predictable(entry, job_class)) return std::nullopt;
-  const auto licenses = pass_.licenses.choose(*job.spec);
-  if (!licenses || pass_.work.exhausted()) return std::nullopt;
+std::optional<Preemptor::Preemption> Preemptor::preempt(StartGroup& group) {
+  const Member& leader = group.members.front();
+  if (!may_preempt_now(group) || pass_.work.exhausted()) return std::nullopt;
   const auto same_class =
-      std::tuple(static_cast<const JobClass*>(&job_class), job.spec->qos, limit);
-  const auto same_job = std::pair(job.spec.get(), limit);
-  if (failed_.contains(same_class) || over_limit_.contains(same_job)) return std::nullopt;
-  const EvictionsLeft& left = evictions_left_for(job.spec->uid);
+      std::tuple(static_cast<const JobClass*>(leader.job_class), leader.spec().qos, leader.limit);
+  const auto same_job = std::pair(&leader.spec(), leader.limit);
+  if ((group.alone() && failed_.contains(same_class)) || over_limit_.contains(same_job))
+    return std::nullopt;
+  const UserId user = leader.spec().uid;
+  const EvictionsLeft& left = evictions_left_for(user);
   if (left.more_at) wake_by(*left.more_at);
-  const std::uint32_t used = evictions_used_[job.spec->uid];
-  if (left.count <= used) return std::nullopt;
-  auto plan = search(entry, job_class, limit);
-  if (!plan) {
-    failed_.insert(same_class);
-    return std::nullopt;
-  }
-  const TresByNode allocated_tres = placed_amounts(plan->placement, *licenses, pass_.index);
-  if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &allocated_tres)) {
+  const std::uint32_t used = evictions_used_[user];
+  if (left.count <= used || !choose_licenses(group)) return std::nullopt;
+  auto plan = search(group);
+  if (!plan && group.alone()) failed_.insert(same_class);
+  const std::size_t counted = pass_.use.mark();
+  if (plan && !within_limits(group, *plan)) {
     over_limit_.insert(same_job);
-    if (over->varies_with_time) wake_by(pass_.now + kLimitRecheckPeriod);
+    plan.reset();
+  }
+  if (plan && plan->victims.size() > left.count - used) plan.reset();
+  if (!plan) {
+    pass_.use.roll_back_to(counted);
+    release_licenses(group);
     return std::nullopt;
   }
-  const auto count = static_cast<std::uint32_t>(plan->victims.size());
-  if (count > left.count - used) return std::nullopt;
-  evictions_used_[job.spec->uid] += count;
+  evictions_used_[user] += static_cast<std::uint32_t>(plan->victims.size());
+  return make_claims(group, *std::move(plan));
+}
 
-  Preemption preemption;
-  ProposedClaim out{{job.key.job, task}, {}};
-  PreemptionClaim& claim = out.claim;
-  claim.partition = entry.partition->name;
-  claim.time_limit = limit;
-  claim.nodes = NodeShares(std::move(plan->shares));
-  claim.licenses = *licenses;
-  claim.victims = plan->victims;
-  claim.at = pass_.now;
-  claim.ready = pass_.now;
-  for (const AttemptKey& victim : claim.victims)
-    claim.ready = std::max(
-        claim.ready,
-        pass_.now + eviction_grace(pass_.state, pass_.policy, *pass_.state.jobs.find(victim.job)));
-  claim.until = claim.ready + kClaimSlack;
-  preemption.group.jobs.emplace_back(job.key, job.version);
-  release(claim.victims);
-  add_planned_start(job_class.demand, plan->placement, claim.ready, limit);
-  pass_.licenses.allocate(*job.spec, *licenses);
-  pass_.use.start(*job.spec, *entry.partition, limit, &allocated_tres);
-  preemption.reason = {Reason::preempting, preemption_text(pass_.state, claim), claim.ready, {}};
-  for (const NodeShare& share : claim.nodes) {
-    const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;
-    preemption.group.nodes.emplace_back(node.id, node.version);
-    preemption.reason.expected_nodes.push_back(share.node);
+bool Preemptor::within_limits(const StartGroup& group, const PreemptionPlan& plan) {
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    const Member& member = group.members[i];
+    const TresByNode amounts = placed_amounts(plan.placements[i], member.licenses, pass_.index);
+    const auto over = pass_.use.over(member.spec(), member.partition(), member.limit, &amounts);
+    if (over) {
+      if (over->varies_with_time) wake_by(pass_.now + kLimitRecheckPeriod);
+      return false;
+    }
+    pass_.use.start(member.spec(), member.partition(), member.limit, &amounts);
   }
-  preemption.group.claim = std::move(out);
-  return preemption;
+  return true;
+}
+
+// Every member's claim names all victims, because the members start together.
+Preemptor::Preemption Preemptor::make_claims(const StartGroup& group, PreemptionPlan plan) {
+  Preemption out;
+  Time ready = pass_.now;
+  for (const AttemptKey& victim : plan.victims)
+    ready = std::max(ready, pass_.now + eviction_grace(pass_.state, pass_.policy,
+                                                       *pass_.state.jobs.find(victim.job)));
+  release(plan.victims);
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    const Member& member = group.members[i];
+    const Job& job = member.job();
+    ProposedClaim proposed{{job.key.job, member.task}, {}};
+    PreemptionClaim& claim = proposed.claim;
+    claim.partition = member.partition().name;
+    claim.time_limit = member.limit;
+    claim.nodes = NodeShares(std::move(plan.shares[i]));
+    claim.licenses = member.licenses;
+    claim.victims = plan.victims;
+    claim.at = pass_.now;
+    claim.ready = ready;
+    claim.until = ready + kClaimSlack;
+    out.group.jobs.emplace_back(job.key, job.version);
+    add_planned_start(member.job_class->demand, std::move(plan.placements[i]), ready, member.limit);
+    PendingInfo& reason = out.reasons.emplace_back(
+        PendingInfo{Reason::preempting, preemption_text(pass_.state, claim), ready, {}});
+    for (const NodeShare& share : claim.nodes) {
+      const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;
+      out.group.nodes.emplace_back(node.id, node.version);
+      reason.expected_nodes.push_back(share.node);
+    }
+    out.group.claims.push_back(std::move(proposed));
+  }
+  return out;
 }
 
 void Preemptor::wake_by(Time at) {

@@ -13,22 +13,11 @@
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
 #include "core/sched/pass/preempt.h"
+#include "core/sched/pass/start_group.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/job_classes.h"
 
 namespace ares::core::sched {
-
-// For example "waits until 2 jobs that it preempts have ended: 12, 15_3; 1 of them has".
-std::string preemption_text(const ClusterState& state, const PreemptionClaim& claim);
-
-// Why a job that could preempt others may not do so now, and until when. Empty: it may, or could
-// not preempt anyway.
-struct PreemptionDenial {
-  std::string text;
-  std::optional<Time> until;
-};
-PreemptionDenial preemption_denial(const ClusterState& state, const Policy& policy, const Job& job,
-                                   Time now);
 
 class Preemptor {
  public:
@@ -46,18 +35,19 @@ class Preemptor {
 
   // --- jobs with preemption claims ---
   struct ClaimedStart {
-    QueueEntry entry;
-    Placement placement;  // exactly as in its claim
-    std::optional<Seconds> limit;
+    std::optional<Gang> gang;  // none: a job alone
+    // With placements, time limits and licences exactly as in their claims. Job classes are not
+    // set.
+    std::vector<Member> members;
   };
-  // The starts of jobs with claims, by job key. Left out: claims that have expired, and jobs that
-  // something else keeps from starting now.
+  // The starts of jobs with claims, by job key. Left out: claims that have expired, jobs that
+  // something else keeps from starting now, and gangs with any such member.
   std::vector<ClaimedStart> claimed_starts(const ArrayStarts& starting);
   // Whether the victims have released their resources, so that the job can start as claimed.
-  bool is_available(const ClaimedStart& claimed, const JobClass& job_class) const;
+  bool is_available(const Member& claimed) const;
   // If they have not, keeps the claimed resources free from other jobs in this pass. Returns the
   // reason of the waiting job.
-  PendingInfo enforce_claim(const ClaimedStart& claimed, const JobClass& job_class);
+  PendingInfo enforce_claim(const Member& claimed);
 
   // --- jobs that wait ---
   // Whether any job of the partition may preempt others; whether the job of the entry may.
@@ -65,32 +55,40 @@ class Preemptor {
   bool can_preempt(const QueueEntry& entry);
   struct Preemption {
     PlanGroup group;
-    PendingInfo reason;
+    std::vector<PendingInfo> reasons;  // one for each member
   };
-  // Preempts other jobs if that lets the job start. `task`: for the record of an array, its next
-  // task.
-  std::optional<Preemption> preempt(const QueueEntry& entry, const JobClass& job_class,
-                                    TaskIndex task, std::optional<Seconds> limit);
+  // Preempts other jobs if that lets all members of the group start. Their licences are set then.
+  std::optional<Preemption> preempt(StartGroup& group);
 
   // When the results of this pass may change with time alone.
   std::optional<Time> wake() const { return wake_; }
 
  private:
   struct Running {
-    const Job* job = nullptr;
+    // A job, or all running members of a gang, because they are preempted together.
+    std::vector<const Job*> jobs;
     Victim victim;
     std::vector<NodeIndex> nodes;
   };
   const std::vector<Running>& running();
+  void add_running(const Job& job, std::map<JobId, std::size_t>& gangs);
+  bool is_whole(const Running& one) const;
+  // When all of them may be preempted for each member; none: never.
+  std::optional<Time> preemptible_for(const StartGroup& group, const Running& one) const;
   struct Candidates {
     std::vector<Victim> victims;
     // Of the victims' grace times.
     Seconds shortest = Seconds::max(), longest{};
   };
-  Candidates candidates(const QueueEntry& entry, const NodeSet& set);
-  std::optional<PreemptionPlan> search(const QueueEntry& entry, const JobClass& job_class,
-                                       std::optional<Seconds> limit);
-  bool is_predictable(const QueueEntry& entry, const JobClass& job_class) const;
+  Candidates candidates(const StartGroup& group);
+  std::optional<PreemptionPlan> search(const StartGroup& group);
+  bool may_preempt_now(const StartGroup& group);
+  bool is_predictable(const Member& member) const;
+  bool choose_licenses(StartGroup& group);
+  void release_licenses(const StartGroup& group);
+  // Whether limits permit all starts, which are counted then.
+  bool within_limits(const StartGroup& group, const PreemptionPlan& plan);
+  Preemption make_claims(const StartGroup& group, PreemptionPlan plan);
   // As of the beginning of the pass.
   const EvictionsLeft& evictions_left_for(UserId user);
   void wake_by(Time at);

@@ -16,8 +16,19 @@ std::string blocking_text(const Job& first, Reason reason, std::size_t count) {
 
 }  // namespace
 
+bool waits_for_limits(const GangAdmissionStatus& admission) {
+  const auto& members = admission.gang.members;
+  return admission.gang.complete() &&
+         std::none_of(members.begin(), members.end(),
+                      [](const Job* job) { return blocked_by_record(*job).has_value(); }) &&
+         std::all_of(admission.refused.begin(), admission.refused.end(), [](const auto& one) {
+           return one.second.reason == Reason::limit ||
+                  one.second.reason == Reason::waiting_for_gang;
+         });
+}
+
 std::string gang_start_text(const Gang& gang) {
-  const std::size_t others = gang.members.size() - 1;
+  const std::uint32_t others = gang.present - 1;
   return "starts together with the " + std::to_string(others) +
          (others == 1 ? " other of gang " : " others of gang ") + gang.request.name + "; ";
 }

@@ -21,6 +21,9 @@ struct GangAdmissionStatus {
   std::optional<Time> wake;
 };
 
+// Whether all members are present and only limits that other jobs use up keep them from starting.
+bool waits_for_limits(const GangAdmissionStatus& admission);
+
 // For example "starts together with the 3 others of gang train; ". Begins the reason of a member
 // that waits only for resources.
 std::string gang_start_text(const Gang& gang);

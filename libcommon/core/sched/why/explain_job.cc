@@ -6,7 +6,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/fairness/priority.h"
 #include "core/job/checks/submit_checks.h"
-#include "core/sched/pass/preemptor.h"
+#include "core/sched/pass/preemption_text.h"
 #include "core/sched/queue/ranking.h"
 #include "core/sched/why/change_search.h"
 #include "core/sched/why/explainer.h"

@@ -20,7 +20,8 @@
 #include "core/job/checks/gpu_part_checks.h"
 #include "core/job/decide/decision_context.h"
 #include "core/job/decide/master_port.h"
-#include "core/job/decide/plan_claims.h"
+#include "core/job/decide/plan/plan_claims.h"
+#include "core/job/decide/plan/start_checks.h"
 #include "core/job/gang.h"
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
@@ -28,15 +29,14 @@
 namespace ares::core {
 namespace {
 
-using AttemptSet = std::set<AttemptKey>;  // attempts that are preempted
-
 class Check {
  public:
   Check(const DecisionContext& q)
       : q_(q),
         licenses_(q.state, q.policy),
         accrual_limits_(q.state.accounting, q.state.partitions, q.policy),
-        use_(q.state, q.policy, q.now, q.sums) {}
+        use_(q.state, q.policy, q.now, q.sums),
+        checks_(q, claims_, use_) {}
 
   // Lets the job begin to accrue age, unless the plan starts it.
   void take(const Accruing& wanted, Decision& d) {
@@ -47,12 +47,12 @@ class Check {
       d.events.emplace_back(AccrualBegan{wanted.key, wanted.since});
   }
 
-  // Takes all starts of the group, its preemption claim or its resumption, or nothing.
+  // Takes all starts of the group, all its preemption claims or its resumption, or nothing.
   bool take(const PlanGroup& group, Decision& d) {
     for (const auto& [key, version] : group.jobs) {
       if (!unchanged(key, version)) return false;
     }
-    if (group.claim) return group.starts.empty() && take(*group.claim, d);
+    if (!group.claims.empty()) return group.starts.empty() && take(group.claims, d);
     if (group.resume) return group.starts.empty() && resume(*group.resume, d);
     if (group.starts.empty()) return false;
     std::vector<JobKey> starting;
@@ -92,7 +92,7 @@ class Check {
     const std::uint32_t tasks = start.key.task.is_none() ? 0 : ++claims_.tasks(start.key.job);
     if (!own && (!array->array || !array->array->waiting.contains(start.key.task.value)))
       return false;
-    if (!may_start(*job) || !is_within_bounds(*job, start)) return false;
+    if (!checks_.may_start(*job) || !checks_.is_within_bounds(*job, start)) return false;
     if (array && array->array && array->array->throttle > 0 &&
         array->array->holding + tasks > array->array->throttle)
       return false;
@@ -100,9 +100,11 @@ class Check {
                             start.nodes) ||
         !matches_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
-    if (!respects_reservations(*job, start) || !is_eligible(*job, start)) return false;
+    if (!checks_.respects_reservations(*job, start) || !checks_.is_eligible(*job, start))
+      return false;
     for (const NodeShare& share : start.nodes) {
-      if (!fits(*job, start, share, claims_.on(share.node)) || !within_cpu_share(start, share))
+      if (!checks_.fits(*job, start, share, claims_.on(share.node)) ||
+          !checks_.within_cpu_share(start, share))
         return false;
       claims_.claim_share(start.key, share, *job->spec, start.partition);
     }
@@ -113,7 +115,7 @@ class Check {
     Allocated allocated{start.key,
                         job->attempt.next(),
                         start.partition,
-                        limit_of(*job, start),
+                        checks_.limit_of(*job, start),
                         start.nodes,
                         start.licenses,
                         start.alternative,
@@ -137,33 +139,70 @@ class Check {
     return true;
   }
 
-  // Preempts the victims and claims what they release for the job, or does nothing.
-  bool take(const ProposedClaim& wanted, Decision& d) {
+  // Preempts the victims and claims what they release for the jobs, or does nothing.
+  bool take(const std::vector<ProposedClaim>& claims, Decision& d) {
+    const std::vector<AttemptKey>& victims = claims.front().claim.victims;
+    const AttemptSet gone(victims.begin(), victims.end());
+    if (gone.empty() || gone.size() != victims.size() || !takes_whole_gangs(gone)) return false;
+    std::vector<JobKey> keys;
+    for (const ProposedClaim& wanted : claims) keys.push_back(wanted.key);
+    if (!starts_whole_gangs(q_.state, keys)) return false;
+    const std::size_t before = preemption_claims_.size();
+    const std::size_t used = use_.mark();
+    for (const ProposedClaim& wanted : claims) {
+      if (wanted.claim.victims == victims && take(wanted, gone)) continue;
+      use_.roll_back_to(used);
+      claims_.roll_back();
+      for (std::size_t i = before; i < preemption_claims_.size(); ++i)
+        licenses_.release(preemption_claims_[i].first->claim.licenses);
+      preemption_claims_.resize(before);
+      return false;
+    }
+    claims_.commit();
+    accept(claims, d);
+    return true;
+  }
+
+  bool take(const ProposedClaim& wanted, const AttemptSet& gone) {
     const JobKey& key = wanted.key;
     const Job* own = q_.state.jobs.find(key);
     const Job* array = key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{key.job, {}});
     const Job* job = own ? own : array;
     if (!job || (own && own->array)) return false;
     if (!own && (!array->array || !array->array->waiting.contains(key.task.value))) return false;
-    if (!may_start(*job) || !may_preempt(*job, q_.now)) return false;
+    if (!checks_.may_start(*job) || !may_preempt(*job, q_.now)) return false;
     const PreemptionClaim& claim = wanted.claim;
     const Start start{key, claim.partition, claim.time_limit, claim.nodes, claim.licenses};
-    if (!is_within_bounds(*job, start) || !respects_reservations(*job, start)) return false;
+    if (!checks_.is_within_bounds(*job, start) || !checks_.respects_reservations(*job, start))
+      return false;
     if (!has_requested_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
-    if (!is_eligible(*job, start)) return false;
+    if (!checks_.is_eligible(*job, start)) return false;
     if (!job->spec->gpu_alternatives.empty() ||
         (array && array->array && array->array->throttle > 0))
       return false;
-    const AttemptSet gone(claim.victims.begin(), claim.victims.end());
-    if (gone.empty() || gone.size() != claim.victims.size()) return false;
     if (!may_preempt_victims(gone, *job, claim.partition)) return false;
     for (const NodeShare& share : claim.nodes)
       if (!fits_after_preemption(*job, start, share, gone)) return false;
-    if (!licenses_.allocate(*job->spec, claim.licenses) || !claims_.claim_job(key)) return false;
-    claims_.commit();
-    accept(wanted, own ? nullptr : array, *job, d);
+    if (!claims_.claim_job(key) || !licenses_.allocate(*job->spec, claim.licenses)) return false;
+    const TresByNode amounts = amounts_of(q_.state.nodes, claim.nodes, claim.licenses);
+    use_.start(*job->spec, *q_.state.partitions.find(claim.partition), claim.time_limit, &amounts);
+    preemption_claims_.emplace_back(&wanted, job->spec.get());
     return true;
+  }
+
+  // The members of a gang that runs are preempted together.
+  bool takes_whole_gangs(const AttemptSet& victims) const {
+    std::map<JobId, std::pair<const Job*, std::uint32_t>> gangs;
+    for (const AttemptKey& victim : victims) {
+      const Job* job = q_.state.jobs.find(victim.job);
+      if (!job || !job->spec->gang) continue;
+      gangs[job->gang].first = job;
+      ++gangs[job->gang].second;
+    }
+    return std::all_of(gangs.begin(), gangs.end(), [&](const auto& gang) {
+      return active_members(q_.state, *gang.second.first) == gang.second.second;
+    });
   }
 
   // Resumes a job that was suspended for another one, on its own CPUs.
@@ -236,28 +275,37 @@ class Check {
         add(*other->preemption_claim, *other->spec);
     });
     for (const auto& [wanted, of] : preemption_claims_) add(wanted->claim, *of);
-    return fits(job, start, share, others, &gone);
+    return checks_.fits(job, start, share, others, &gone);
   }
 
-  void accept(const ProposedClaim& wanted, const Job* array, const Job& job, Decision& d) {
-    const JobKey& key = wanted.key;
-    PreemptionClaim claim = wanted.claim;
-    std::sort(claim.victims.begin(), claim.victims.end());
-    claim.at = q_.now;
-    claim.ready = q_.now;
-    for (const AttemptKey& victim : claim.victims)
-      claim.ready = std::max(claim.ready, q_.now + eviction_grace(q_.state, q_.policy,
-                                                                  *q_.state.jobs.find(victim.job)));
-    claim.until = claim.ready + kClaimSlack;
-    preemption_claims_.emplace_back(&wanted, job.spec.get());
-    used_[job.spec->uid] += static_cast<std::uint32_t>(claim.victims.size());
-    if (array) d.events.emplace_back(TaskSplit{key, task_rank(*array, key.task)});
-    const std::vector<AttemptKey> victims = claim.victims;
-    d.events.emplace_back(Earmarked{key, std::move(claim)});
-    d.jobs.push_back(key);
+  void accept(const std::vector<ProposedClaim>& claims, Decision& d) {
+    std::vector<AttemptKey> victims = claims.front().claim.victims;
+    std::sort(victims.begin(), victims.end());
+    Time ready = q_.now;
+    for (const AttemptKey& victim : victims)
+      ready = std::max(
+          ready, q_.now + eviction_grace(q_.state, q_.policy, *q_.state.jobs.find(victim.job)));
+    for (const ProposedClaim& wanted : claims) {
+      const JobKey& key = wanted.key;
+      PreemptionClaim claim = wanted.claim;
+      claim.victims = victims;
+      claim.at = q_.now;
+      claim.ready = ready;
+      claim.until = ready + kClaimSlack;
+      if (!q_.state.jobs.find(key)) {
+        const Job& array = *q_.state.jobs.find(JobKey{key.job, {}});
+        d.events.emplace_back(TaskSplit{key, task_rank(array, key.task)});
+      }
+      d.events.emplace_back(Earmarked{key, std::move(claim)});
+      d.jobs.push_back(key);
+    }
     for (const AttemptKey& attempt : victims) {
       ended_.insert(attempt);
       const Job& victim = *q_.state.jobs.find(attempt.job);
+      const JobKey& key = preemptor_of(victim, claims);
+      const Job* own = q_.state.jobs.find(key);
+      const Job& job = own ? *own : *q_.state.jobs.find(JobKey{key.job, {}});
+      ++used_[job.spec->uid];
       if (releases_only_cpus(q_.state, victim)) {
         d.events.emplace_back(Suspended{attempt, {}, {}, key});
         audit(job, attempt, "suspended for job " + job_text(key), d);
@@ -271,6 +319,21 @@ class Check {
     }
   }
 
+  // The first job that gets a node of the victim.
+  static const JobKey& preemptor_of(const Job& victim, const std::vector<ProposedClaim>& claims) {
+    const auto gets = [&](const NodeShare& share) {
+      return [&share](const ProposedClaim& wanted) {
+        return std::any_of(wanted.claim.nodes.begin(), wanted.claim.nodes.end(),
+                           [&](const NodeShare& own) { return own.node == share.node; });
+      };
+    };
+    for (const NodeShare& share : victim.allocation->nodes)
+      if (const auto one = std::find_if(claims.begin(), claims.end(), gets(share));
+          one != claims.end())
+        return one->key;
+    return claims.front().key;
+  }
+
   void audit(const Job& job, const AttemptKey& victim, std::string outcome, Decision& d) const {
     d.events.emplace_back(Audited{{q_.now,
                                    job.spec->uid,
@@ -279,64 +342,6 @@ class Check {
                                    "preempt",
                                    "job " + job_text(victim.job),
                                    std::move(outcome)}});
-  }
-
-  // The plan is a moment old, so a little less time may be left until the deadline.
-  std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
-    return limit_at(q_.state, job, start.time_limit, q_.now);
-  }
-
-  bool may_start(const Job& job) const {
-    return job.state == JobState::pending && job.hold == Hold::none && job.waiting_for.empty() &&
-           !job.dependency_failed && job.not_before <= q_.now &&
-           job.spec->begin.value_or(Time{}) <= q_.now && !deadline_is_lost(job, q_.now);
-  }
-
-  bool is_within_bounds(const Job& job, const Start& start) const {
-    const Partition* partition = q_.state.partitions.find(start.partition);
-    const auto& requested = job.spec->partitions;
-    if (!partition || !partition->up ||
-        std::find(requested.begin(), requested.end(), start.partition) == requested.end())
-      return false;
-    const std::size_t nodes = start.nodes.size();
-    if (nodes < least_nodes(job) || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
-      return false;
-    const auto most = bounds_of(q_.state.accounting, *job.spec, *partition).max_nodes;
-    if (most && nodes > *most) return false;
-    if (job.spec->node_counts &&
-        !job.spec->node_counts->contains(static_cast<std::uint32_t>(nodes)))
-      return false;
-    std::set<NodeId> distinct;
-    for (const NodeShare& share : start.nodes) distinct.insert(share.node);
-    if (distinct.size() != nodes) return false;
-    const std::optional<Seconds> limit = effective_time_limit(job, *partition);
-    return !limit || (start.time_limit && *start.time_limit <= *limit);
-  }
-
-  // Whether the partition may have so many CPUs of the node for its jobs.
-  bool within_cpu_share(const Start& start, const NodeShare& share) {
-    const auto most = q_.state.partitions.find(start.partition)->max_cpus_per_node;
-    if (!most) return true;
-    std::uint64_t used = share.cpus;
-    for (const PlanClaims::Share& other : claims_.on(share.node))
-      if (other.partition && *other.partition == start.partition) used += other.share->cpus;
-    for (const Charge& charge : q_.state.nodes.find(share.node)->charges) {
-      const Job* job = q_.state.jobs.find(charge.attempt.job);
-      if (job && job->allocation && job->allocation->partition == start.partition)
-        used += charge.cpus;
-    }
-    return used <= *most;
-  }
-
-  bool is_eligible(const Job& job, const Start& start) {
-    const Enforce enforce = q_.policy.accounting.enforce;
-    const Partition* partition = q_.state.partitions.find(start.partition);
-    if (!partition || ineligible(q_.state.accounting, enforce, *job.spec, start.partition))
-      return false;
-    if (!missing_qos(q_.state.accounting, enforce, *partition).empty()) return false;
-    if (!use_.active()) return true;
-    const TresByNode allocated_tres = amounts_of(q_.state.nodes, start.nodes, start.licenses);
-    return !use_.over(*job.spec, *partition, start.time_limit, &allocated_tres);
   }
 
   // Amounts for accounting beyond the shares. Fixed now: inventories and weights may change later.
@@ -351,101 +356,12 @@ class Check {
     return noted;
   }
 
-  bool respects_reservations(const Job& job, const Start& start) const {
-    const auto& requested = job.spec->reservations;
-    if (q_.state.reservations.size() == 0) return requested.empty();
-    AccessWindow window{q_.now, std::nullopt};
-    if (const auto limit = limit_of(job, start)) window.to = q_.now + *limit;
-    if (window.to && *window.to < q_.now + Seconds{1})
-      return false;  // its reservation is almost over
-    const bool flexible = any_flexible_reservation(q_.state, requested);
-    for (const std::string& name : requested) {
-      const Reservation* r = q_.state.reservations.find(name);
-      if (r && !may_use(*r, job.spec->uid, job.spec->account)) return false;
-    }
-    return std::all_of(start.nodes.begin(), start.nodes.end(), [&](const NodeShare& share) {
-      const Node* node = q_.state.nodes.find(share.node);
-      std::vector<const Reservation*> there;
-      q_.state.reservations.for_each([&](const std::string&, const Reservation& r) {
-        if (node && has_node(r, node->name)) there.push_back(&r);
-      });
-      return reservations_allow(there, requested, flexible, window);
-    });
-  }
-
-  // `gone`: victims. They and ending attempts do not count; a suspended one gives only its CPUs.
-  bool fits(const Job& job, const Start& start, const NodeShare& share,
-            const std::vector<PlanClaims::Share>& others, const AttemptSet* gone = nullptr) const {
-    const Node* node = q_.state.nodes.find(share.node);
-    if (!node || !takes_jobs(*node) || (node->guard.on_trial && !others.empty())) return false;
-    if (node->incarnation != share.incarnation || share.cpus == 0) return false;
-    if (is_kept_for_another(q_.state, share.node, start.key)) return false;
-    const auto& excluded = job.excluded;
-    if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
-    if (!q_.state.members.find({start.partition, node->name})) return false;
-
-    const JobSpec& spec = *job.spec;
-    const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
-      return (keeps || spec.exclusive_user) && user != spec.uid;
-    };
-    // A victim that is only suspended stays on the node, without its CPUs.
-    const auto stays = [&](const Charge& charge) {
-      return !gone ||
-             (!is_ending(charge) && (!gone->contains(charge.attempt) || will_be_suspended(charge)));
-    };
-    for (const Charge& charge : node->charges)
-      if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
-    for (const PlanClaims::Share& other : others)
-      if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
-
-    std::uint64_t cpus = share.cpus;
-    Bytes memory = share.memory;
-    DeviceUse devices;
-    bool clash = !devices.add(share) || repeats(share.cpu_ids);
-    const auto add = [&](const auto& other, bool cpus_released = false) {
-      if (!cpus_released) cpus += other.cpus;
-      memory += other.memory;
-      clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
-              (!cpus_released && intersect(share.cpu_ids, other.cpu_ids));
-    };
-    for (const Charge& charge : node->charges)
-      if (stays(charge)) add(charge, gone && gone->contains(charge.attempt));
-    for (const PlanClaims::Share& other : others) add(*other.share);
-    if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
-    if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
-    return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
-      const auto& has = node->inventory.gpus;
-      return std::any_of(has.begin(), has.end(),
-                         [&](const Gpu& gpu) { return gpu.index == index; });
-    });
-  }
-
-  bool will_be_suspended(const Charge& charge) const {
-    const Job* job = q_.state.jobs.find(charge.attempt.job);
-    return job && releases_only_cpus(q_.state, *job);
-  }
-
-  bool is_ending(const Charge& charge) const {
-    const Job* job = q_.state.jobs.find(charge.attempt.job);
-    return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
-  }
-
-  template <class T>
-  static bool intersect(const std::vector<T>& a, const std::vector<T>& b) {
-    return std::any_of(a.begin(), a.end(),
-                       [&](const T& x) { return std::find(b.begin(), b.end(), x) != b.end(); });
-  }
-  template <class T>
-  static bool repeats(std::vector<T> list) {
-    std::sort(list.begin(), list.end());
-    return std::adjacent_find(list.begin(), list.end()) != list.end();
-  }
-
   const DecisionContext& q_;
   PlanClaims claims_;
   LicensePool licenses_;
   AccrualLimits accrual_limits_;
   LimitUse use_;  // including what this plan took
+  StartChecks checks_;
   std::vector<std::pair<const ProposedClaim*, const JobSpec*>> preemption_claims_;  // by this plan
   std::deque<NodeShare> resumed_;         // CPUs of jobs that this plan resumes
   AttemptSet ended_;                      // victims of this plan

@@ -69,8 +69,8 @@ class RejectedGroups {
       if (start.key.task.is_none()) jobs_.insert(start.key);
       for (const NodeShare& share : start.nodes) nodes_.insert(share.node);
     }
-    if (group.claim)
-      for (const NodeShare& share : group.claim->claim.nodes) nodes_.insert(share.node);
+    for (const ProposedClaim& proposed : group.claims)
+      for (const NodeShare& share : proposed.claim.nodes) nodes_.insert(share.node);
     if (group.resume)
       for (const auto& [node, version] : group.nodes) nodes_.insert(node);
   }
@@ -78,20 +78,21 @@ class RejectedGroups {
     if (group.resume)
       return std::any_of(group.nodes.begin(), group.nodes.end(),
                          [&](const auto& node) { return nodes_.contains(node.first); });
-    if (group.claim) {
-      const auto& nodes = group.claim->claim.nodes;
-      return jobs_.contains(group.claim->key) ||
-             std::any_of(nodes.begin(), nodes.end(),
-                         [&](const NodeShare& share) { return nodes_.contains(share.node); });
-    }
-    return std::any_of(group.starts.begin(), group.starts.end(), [&](const Start& start) {
-      return jobs_.contains(start.key) ||
-             std::any_of(start.nodes.begin(), start.nodes.end(),
-                         [&](const NodeShare& share) { return nodes_.contains(share.node); });
-    });
+    return std::any_of(group.claims.begin(), group.claims.end(),
+                       [&](const ProposedClaim& proposed) {
+                         return touches(proposed.key, proposed.claim.nodes);
+                       }) ||
+           std::any_of(group.starts.begin(), group.starts.end(),
+                       [&](const Start& start) { return touches(start.key, start.nodes); });
   }
 
  private:
+  bool touches(const JobKey& key, const NodeShares& nodes) const {
+    return jobs_.contains(key) ||
+           std::any_of(nodes.begin(), nodes.end(),
+                       [&](const NodeShare& share) { return nodes_.contains(share.node); });
+  }
+
   std::set<JobKey> jobs_;
   std::set<NodeId> nodes_;
 };
