@@ -70,7 +70,9 @@ const cli::Manual& manual() {
             {"Jobs submitted with the same --gang=NAME by one user are a gang: they start at "
              "once, in one decision of the scheduler, or not at all, and while they wait they "
              "hold nothing. All members name the same size, --gang-min, --gang-timeout and "
-             "partition; each may ask for other nodes, GPUs and time. They wait (WaitingForGang) "
+             "partition; each may ask for other nodes, GPUs and time. Each task of a job array is "
+             "a member; an array without --gang-size is a gang of its own. In a partition with a "
+             "known network members are placed close together. They wait (WaitingForGang) "
              "until all members are submitted and none is held, waits for another job or for its "
              "begin time. The gang has the place of its highest-ranked member in the queue, and "
              "one planned start for all members.",
@@ -83,9 +85,10 @@ const cli::Manual& manual() {
              "(GangTimeout).",
              "Once started, members are jobs like any other: one that fails or is requeued, also "
              "for its node's fault before its script ran, leaves the others alone and runs again "
-             "by itself. The name is free again when all have ended. Job arrays, several "
-             "partitions, several kinds of GPUs, --exclusive=user and --time-min cannot be "
-             "combined with a gang. Members preempt no jobs."}},
+             "by itself. The name is free again when all have ended. A gang that may preempt "
+             "others does so only if all its members can start then, and the running members of "
+             "a gang are preempted together. Several partitions, an array's limit on running "
+             "tasks, --exclusive=user and --time-min cannot be combined with a gang."}},
            {"Returning first",
             {"With --requeue=expedite a job whose attempt fails waits again at once, before all "
              "other jobs of every partition, and the healthy nodes of the attempt are kept for "

@@ -164,8 +164,85 @@ def test_gang_waits_for_a_held_member(pool):
 def test_invalid_gang_options_are_refused(pool):
     assert "--gang-size says how many" in refused(pool, "--gang=x")
     assert "need --gang" in refused(pool, "--gang-size=2")
-    assert "an array cannot be a member" in refused(pool, "--gang=x", "--gang-size=2", "-a", "0-1")
+    assert "room for 2 members, and the array has 3 tasks" in refused(pool, "--gang=x", "--gang-size=2", "-a", "0-2")
+    assert "leave out %1" in refused(pool, "--gang=x", "-a", "0-2%1")
     assert "at least 3 members" in refused(pool, "--gang=x", "--gang-size=2", "--gang-min=3")
     assert "1 to 1000" in refused(pool, "--gang=x", "--gang-size=1001")
     tried = pool.run("asub", "--test-only", "--gang=x", "--gang-size=2", "--wrap", "true")
     assert "1 of 2 members of gang x is here" in " ".join((tried.stdout + tried.stderr).split())
+
+
+def test_array_is_a_gang_whose_tasks_start_together(pool):
+    """Each task waits for the others' files; a fifth job that belongs to the gang lets all of them start."""
+    stamps = pool.work / "stamps"
+    stamps.mkdir()
+    stamps.chmod(0o777)
+    array = pool.submit("--gang=team", "--gang-size=4", "-a", "0-2", "-c3", "meet.sh", str(stamps), "4")
+    until(lambda: "3 of 4 members of gang team are here" in in_words(pool, array))
+    assert list(stamps.iterdir()) == []
+    job = pool.submit("--gang=team", "--gang-size=4", "-c3", "meet.sh", str(stamps), "4")
+    tasks = [f"{array}_{i}" for i in range(3)]
+    until(lambda: states(pool, *tasks, job) == ["COMPLETED"] * 4, 60)
+    assert len(list(stamps.iterdir())) == 4
+    # Without a size the array is all of the gang. It does not start in part.
+    busy = sleeper(pool, "-c4", "-w", "n1")
+    until(lambda: states(pool, busy) == ["RUNNING"])
+    alone = sleeper(pool, "--gang=all", "-a", "0-3", "-c4")
+    until(lambda: field(pool, alone, "Reason") in ("Resources", "Priority"))
+    assert pool.run("aqueue", "-h", "-t", "R", "-j", alone, "-o", "%i").stdout == ""
+    pool.run("acancel", busy)
+    until(lambda: sorted(pool.run("aqueue", "-h", "-t", "R", "-j", alone, "-o", "%i").stdout.split()) ==
+          [f"{alone}_{i}" for i in range(4)])
+    # A cancelled task ends alone once all have started.
+    pool.run("acancel", f"{alone}_2")
+    until(lambda: states(pool, f"{alone}_2") == ["CANCELLED"])
+    assert states(pool, f"{alone}_1") == ["RUNNING"]
+
+
+@pytest.fixture(params=["controller stays", "controller restarts"])
+def tiers(request):
+    config = f1(gpus=True).replace("default: true", "default: true, preempt_mode: requeue")
+    config = config.replace("policy: {", "policy: {preemption: {min_age: 1, grace: 1}, ").rstrip()
+    config += '\n  - {name: high, nodes: "n[1-4]", tier: 5, default_memory_per_cpu: 500M}\n'
+    made = Cluster(config=config)
+    made.restarts = request.param == "controller restarts"
+    yield made
+    made.close()
+
+
+def restart_if_asked(cluster):
+    if not cluster.restarts:
+        return
+    controller = cluster.pid("aresctld")
+    os.kill(controller, signal.SIGKILL)
+    until(lambda: cluster.pid("aresctld") != controller)
+
+
+def test_gang_preempts_for_all_its_members_and_is_preempted_as_a_whole(tiers):
+    jobs = [sleeper(tiers, "-c4") for _ in range(4)]
+    until(lambda: states(tiers, *jobs) == ["RUNNING"] * 4)
+    first = sleeper(tiers, "-p", "high", "--gang=team", "--gang-size=2", "-c4")
+    assert states(tiers, *jobs) == ["RUNNING"] * 4  # an incomplete gang preempts nothing
+    gang = [first, sleeper(tiers, "-p", "high", "--gang=team", "--gang-size=2", "-c4")]
+    until(lambda: states(tiers, *jobs).count("RUNNING") == 2)
+    restart_if_asked(tiers)
+    until(lambda: states(tiers, *gang) == ["RUNNING"] * 2)
+    assert states(tiers, *jobs).count("RUNNING") == 2
+    tiers.run("acancel", *gang, *jobs)
+    until(lambda: tiers.run("aqueue", "-h", "-o", "%i").stdout == "")
+
+    low = tiers.submit("--gang=low", "-a", "0-3", "-c4", "--wrap", "sleep 600")
+    running = lambda: tiers.run("aqueue", "-h", "-t", "R", "-j", low, "-o", "%i").stdout.split()
+    until(lambda: len(running()) == 4)
+    one = sleeper(tiers, "-p", "high", "-c4", "-w", "n2")
+    until(lambda: states(tiers, one) == ["RUNNING"])
+    rows = tiers.run("aacct", "-n", "-P", "-D", "-j", low, "-o", "JobID,State").stdout.split()
+    assert sorted(row for row in rows if "PREEMPTED" in row) == [f"{low}_{i}|PREEMPTED" for i in range(4)]
+    tiers.run("acancel", low, one)
+
+
+def test_gang_members_take_alternative_gpus(tiers):
+    both = ["--gang=team", "--gang-size=2", "--gres=gpu:a100:4|gpu:h100:4"]
+    gang = [sleeper(tiers, *both) for _ in range(2)]
+    until(lambda: states(tiers, *gang) == ["RUNNING"] * 2)
+    assert len({field(tiers, job, "NodeList") for job in gang}) == 2
