@@ -84,7 +84,8 @@ TakesEffect node_effect(const std::string& field, const NodeEntry& before, const
   const auto less = [](auto was, auto is) {
     return is != decltype(is){} && (was == decltype(was){} || is < was);
   };
-  const bool known = field == "features" || (field == "cpus" && less(before.cpus, after.cpus)) ||
+  const bool known = field == "features" || field == "restricted_cores_per_gpu" ||
+                     (field == "cpus" && less(before.cpus, after.cpus)) ||
                      (field == "memory" && less(before.memory, after.memory));
   return known ? TakesEffect::at_once : TakesEffect::node_restart;
 }

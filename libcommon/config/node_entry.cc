@@ -1,5 +1,7 @@
 // Between lines of `nodes` in ares.yaml and the nodes that they describe. A line says what the
 // machine has; the inventory of the node is what jobs can have of it.
+#include <utility>
+
 #include "config/tables.h"
 
 namespace ares::config {
@@ -15,15 +17,18 @@ NodeEntry entry_of(const ConfiguredNode& node) {
           node.gpu_devices,
           node.gpu_discovery,
           node.reserved_cpus,
-          node.reserved_memory};
+          node.reserved_memory,
+          node.inventory.restricted_cores_per_gpu};
 }
 
 ConfiguredNode node_of(const NodeEntry& entry, const std::string& name) {
   const auto reserved = static_cast<std::uint32_t>(entry.reserved_cpus.count());
+  Inventory inventory{entry.cpus > 0 ? entry.cpus - reserved : 0,
+                      entry.memory.value() > 0 ? entry.memory - entry.reserved_memory : Bytes(),
+                      entry.gpus.gpus, entry.features};
+  inventory.restricted_cores_per_gpu = entry.restricted_cores_per_gpu;
   return {name,
-          {entry.cpus > 0 ? entry.cpus - reserved : 0,
-           entry.memory.value() > 0 ? entry.memory - entry.reserved_memory : Bytes(),
-           entry.gpus.gpus, entry.features},
+          std::move(inventory),
           entry.gpus.topology,
           entry.gpu_devices,
           entry.gpu_discovery,

@@ -369,6 +369,11 @@ std::vector<Field<NodeEntry>> node_fields() {
                        "See ares-node(7)."),
       field<NodeEntry>("reserved_memory", &NodeEntry::reserved_memory, unless_zero(memory_type()),
                        "Memory that is set aside for the system: no job gets it."),
+      field<NodeEntry>("restricted_cores_per_gpu", &NodeEntry::restricted_cores_per_gpu,
+                       unless_zero(count_type()),
+                       "Cores that the node keeps for jobs with GPUs: so many for each of its "
+                       "GPUs, of those near it. Other jobs do not get them, unless they take whole "
+                       "nodes. See ares-node(7). When not given: none."),
   };
 }
 

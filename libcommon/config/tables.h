@@ -27,6 +27,7 @@ struct NodeEntry {
   std::string gpu_discovery;
   IntervalSet reserved_cpus{};
   Bytes reserved_memory{};
+  std::uint32_t restricted_cores_per_gpu = 0;
 };
 
 // A line for that node alone, without its name.

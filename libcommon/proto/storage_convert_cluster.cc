@@ -23,6 +23,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   put_list(from.features, to.mutable_features());
   to.set_gpu_topology(std::string(from.gpu_topology.text()));
   to.set_cpu_layout(std::string(from.cpu_layout.text()));
+  to.set_restricted_cores_per_gpu(from.restricted_cores_per_gpu);
 }
 
 Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
@@ -33,6 +34,7 @@ Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
   to.features = get_list<std::string>(from.features());
   to.gpu_topology = GpuTopology(from.gpu_topology());
   to.cpu_layout = SharedText(from.cpu_layout());
+  to.restricted_cores_per_gpu = from.restricted_cores_per_gpu();
   return to;
 }
 

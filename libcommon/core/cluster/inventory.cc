@@ -24,6 +24,7 @@ Inventory in_force(const Inventory& configured, const Inventory& found) {
       return !wanted || wanted->type != gpu.type;
     });
   }
+  out.restricted_cores_per_gpu = configured.restricted_cores_per_gpu;
   out.features = configured.features;
   for (const std::string& feature : found.features) {
     if (std::find(out.features.begin(), out.features.end(), feature) == out.features.end()) {

@@ -36,6 +36,8 @@ struct Inventory {
   std::vector<std::string> features;
   GpuTopology gpu_topology{};  // as detected; never configured
   SharedText cpu_layout{};     // as detected, the text of a CpuLayout; empty = not known
+  // Cores for each GPU that jobs without GPUs do not get; as configured, never detected.
+  std::uint32_t restricted_cores_per_gpu = 0;
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -80,6 +80,15 @@ TEST(ConfigDiff, MailProgramChangesAtOnceAndNeedsAnAbsolutePath) {
             "ares.yaml:1: mail_program: \"mail\" is not the absolute path of a program");
 }
 
+TEST(ConfigDiff, CoresForJobsWithGpusChangeAtOnce) {
+  const auto with = [](const std::string& more) {
+    return read(nodes("  - {name: n1, cpus: 4, gpus: \"a100:2\"" + more + "}\n") +
+                "partitions:\n  - {name: main, nodes: n1}\n");
+  };
+  EXPECT_THAT(changes(with(""), with(", restricted_cores_per_gpu: 1")),
+              ElementsAre("node n1|restricted_cores_per_gpu||1"));
+}
+
 TEST(ConfigDiff, EqualChangesOfNodesShareARow) {
   const Config before = read(kNodes + kMain);
   EXPECT_THAT(changes(before, read(nodes("  - {name: \"n[1-2]\", cpus: 2, memory: 4000M}\n"

@@ -95,6 +95,21 @@ TEST(Config, WhatIsSetAsideForTheSystemIsNotHandedOut) {
   EXPECT_THAT(refusal(text(", reserved_cpus: 1-x")), testing::HasSubstr("reserved_cpus"));
 }
 
+TEST(Config, ReadsTheCoresThatANodeKeepsForJobsWithGpus) {
+  const auto with = [](const std::string& value) {
+    return "cluster: demo\nnodes: [{name: n1, cpus: 4, memory: 4G, gpus: \"a100:2\"" +
+           (value.empty() ? "" : ", restricted_cores_per_gpu: " + value) +
+           "}]\npartitions: [{name: main, nodes: n1}]\n";
+  };
+  const Config config = good(with("2"));
+  EXPECT_EQ(config.nodes[0].inventory.restricted_cores_per_gpu, 2u);
+  EXPECT_EQ(good(to_yaml(config)).nodes[0].inventory, config.nodes[0].inventory);
+  for (const char* value : {"", "0"})
+    EXPECT_EQ(to_yaml(good(with(value))).find("restricted_cores_per_gpu"), std::string::npos)
+        << "the text of a configuration without it stays as it was, and so does its hash";
+  EXPECT_THAT(refusal(with("-1")), testing::HasSubstr("restricted_cores_per_gpu"));
+}
+
 TEST(Config, ReadsNodesAndPartitions) {
   const Config config = good(kSmall);
   EXPECT_EQ(config.policy.cluster_name, "demo");
