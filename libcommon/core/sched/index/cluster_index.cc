@@ -22,6 +22,18 @@ std::set<std::string> types_of(const ClusterState& state) {
   return types;
 }
 
+bool any_restricts_cpus(const ClusterState& state) {
+  bool any = false;
+  state.nodes.for_each(
+      [&](NodeId, const Node& node) { any = any || topology::restricts_cpus(inventory_of(node)); });
+  return any;
+}
+
+std::int64_t unrestricted_total(const IndexedNode& node) {
+  const std::size_t kept = node.restricted ? node.restricted->all.count() : 0;
+  return std::max<std::int64_t>(node.total[kCpus] - static_cast<std::int64_t>(kept), 0);
+}
+
 const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
   const auto found = std::find_if(inventory.gpus.begin(), inventory.gpus.end(),
                                   [&](const Gpu& gpu) { return gpu.index == index; });
@@ -49,6 +61,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     : knows_networks_(networks != nullptr) {
   const auto types = types_of(state);
   gpu_types_.assign(types.begin(), types.end());
+  restricts_cpus_ = any_restricts_cpus(state);
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     if (partition.max_cpus_per_node)
       cpu_shares_.push_back(
@@ -88,6 +101,11 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
     entry.machine = machines_.of(inventory.gpu_topology);
   if (!entry.node || !inventory_of(*entry.node).cpu_layout.shares(inventory.cpu_layout))
     entry.layout = layouts_.of(inventory.cpu_layout);
+  if (!topology::restricts_cpus(inventory))
+    entry.restricted.reset();
+  else if (!entry.node || inventory_of(*entry.node) != inventory)
+    entry.restricted = topology::restricted_cpus(inventory, machines_, layouts_);
+  if (entry.restricted && !restricts_cpus_) return false;
   entry.node = &node;
   const bool takes = takes_jobs(node);
   entry.usable = takes && !kept_for;
@@ -103,6 +121,7 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   for (std::size_t i = 0; i < cpu_shares_.size(); ++i)
     if (cpu_shares_[i].nodes.contains(node.name))
       entry.total[gpu_end() + i] = std::min(cpu_shares_[i].most, inventory.cpus);
+  if (const auto column = unrestricted_column()) entry.total[*column] = unrestricted_total(entry);
   entry.free = entry.total;
   entry.gpus_used.clear();
   entry.shared.clear();
@@ -127,8 +146,15 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
       if (cpu < entry.cpus_used.size()) entry.cpus_used.set(cpu);
   }
   for (std::int64_t& amount : entry.free) amount = std::max<std::int64_t>(amount, 0);
+  count_unrestricted(entry);
   std::sort(entry.gpus_used.begin(), entry.gpus_used.end());
   return true;
+}
+
+void ClusterIndex::count_unrestricted(IndexedNode& node) const {
+  if (const auto column = unrestricted_column())
+    node.free[*column] = unrestricted_free(node, node.total[*column], node.cpus_used,
+                                           node.total[kCpus] - node.free[kCpus]);
 }
 
 void ClusterIndex::refresh_node(NodeIndex at) {
@@ -153,7 +179,7 @@ void ClusterIndex::refresh_node(NodeIndex at) {
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> allocated) {
-  bool possible = true, other_totals = false;
+  bool possible = true, other_totals = false, other_restrictions = false;
   gains_.trim(kMaxGains);
   changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
@@ -169,6 +195,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     // Plugins get more data about GPUs than the totals show.
     const bool other_gpus =
         plugin_classes_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
+    if (topology::restricts_cpus(inventory_of(*entry.node)) !=
+        topology::restricts_cpus(inventory_of(node)))
+      other_restrictions = true;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
     possible = possible && read(after, node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
@@ -202,6 +231,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                                  if (node && at) reread(nodes_[*at], *node);
                                });
   for (const NodeIndex at : allocated) reread(nodes_[at], *nodes_[at].node);
+  if (other_restrictions && any_restricts_cpus(after) != restricts_cpus_) return false;
   // A type that no node has any more must not have a column.
   if (other_totals)
     if (const auto types = types_of(after);

@@ -47,8 +47,8 @@ class ClusterIndex {
 
   // Applies the changes between the two states. `allocated` are the nodes that a pass marked; they
   // are read again whether or not the allocation was committed. Returns false if a new index is
-  // needed: the set of nodes or GPU types changed, or the first exclusive node appeared, or the
-  // last one disappeared. Precondition: the partitions and reservations are the same.
+  // needed: the set of nodes or GPU types changed, or the first node that is exclusive or keeps CPUs
+  // for jobs with GPUs appeared, or the last one disappeared. Precondition: the partitions and reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> allocated);
 
@@ -83,7 +83,7 @@ class ClusterIndex {
   const NodeChangeLog& changes() const { return changes_; }
 
   // Number of columns in Amounts.
-  std::size_t stride() const { return gpu_end() + cpu_shares_.size(); }
+  std::size_t stride() const { return cpu_shares_end() + (restricts_cpus_ ? 1 : 0); }
   // The column behind those of the GPUs.
   std::size_t gpu_end() const { return kFirstGpu + gpu_types_.size(); }
   // Column of the CPUs that jobs of the partition may have on each node; none: all of them.
@@ -91,6 +91,15 @@ class ClusterIndex {
   // The same for the partition in which the attempt of the charge runs.
   std::optional<std::size_t> cpu_share_column(const ClusterState& state,
                                               const Charge& charge) const;
+
+  // The column behind those of partitions' CPUs.
+  std::size_t cpu_shares_end() const { return gpu_end() + cpu_shares_.size(); }
+  // Column of the CPUs that are not kept for jobs with GPUs; none: no node keeps any.
+  std::optional<std::size_t> unrestricted_column() const {
+    return restricts_cpus_ ? std::optional(cpu_shares_end()) : std::nullopt;
+  }
+  // Sets that column of the node's free amounts, after its CPUs were marked.
+  void count_unrestricted(IndexedNode& node) const;
 
   // Column of the GPU type in Amounts; none for a type that no node has.
   std::optional<std::size_t> gpu_column(std::string_view type) const;
@@ -144,6 +153,7 @@ class ClusterIndex {
     std::unordered_set<std::string> nodes;
   };
   std::vector<CpuShare> cpu_shares_;  // ascending by partition
+  bool restricts_cpus_ = false;       // a node keeps CPUs for jobs with GPUs
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   ReservationIndex reservations_;

@@ -153,6 +153,9 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
   demand.gpu_end = index.gpu_end();
   demand.cpu_share = index.cpu_share_column(partition.name);
+  demand.unrestricted = index.unrestricted_column();
+  demand.only_unrestricted =
+      demand.unrestricted && !topology::may_use_restricted_cpus(spec, partition);
   demand.tasks_per_node = spec.tasks_per_node;
   demand.overcommit = spec.overcommit;
   demand.exclusive = spec.exclusive || partition.exclusive;

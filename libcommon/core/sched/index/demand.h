@@ -48,6 +48,11 @@ struct Demand {
   // Column of the CPUs that the partition's jobs may have on a node. The job's CPUs count there as
   // well. None: the partition does not limit them.
   std::optional<std::size_t> cpu_share;
+  // Column of the CPUs that are not kept for jobs with GPUs. The job's CPUs of these count there as
+  // well. None: no node keeps any.
+  std::optional<std::size_t> unrestricted;
+  // The job may have only those.
+  bool only_unrestricted = false;
   // The user and reservations that decide which nodes the job may share.
   AccessRequest access;
   // Ascending; empty: any number from min_nodes to max_nodes.
@@ -129,7 +134,10 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
 
 // The CPUs of a node with these free amounts that the job could get.
 inline std::int64_t cpus_for(const Demand& demand, std::span<const std::int64_t> free) {
-  return demand.cpu_share ? std::min(free[kCpus], free[*demand.cpu_share]) : free[kCpus];
+  std::int64_t cpus = free[kCpus];
+  if (demand.cpu_share) cpus = std::min(cpus, free[*demand.cpu_share]);
+  if (demand.only_unrestricted) cpus = std::min(cpus, free[*demand.unrestricted]);
+  return cpus;
 }
 
 // The time at which the limit on the job's switches stops to apply; none: it has no such limit, or

@@ -14,6 +14,24 @@ auto place_of(std::vector<SharedGpu>& shared, GpuIndex gpu) {
 
 }  // namespace
 
+std::int64_t unrestricted_free(const IndexedNode& node, std::int64_t total, const Bitset& used,
+                               std::int64_t charged) {
+  const std::int64_t free = std::max<std::int64_t>(node.total[kCpus] - charged, 0);
+  if (!node.restricted) return free;
+  if (charged != static_cast<std::int64_t>(used.count())) return 0;
+  Bitset others = node.restricted->others;
+  others.andnot(used);
+  return std::min({static_cast<std::int64_t>(others.count()), total, free});
+}
+
+std::int64_t unrestricted_of(const IndexedNode& node, std::uint32_t cpus,
+                             std::span<const std::uint32_t> ids) {
+  if (!node.restricted) return cpus;
+  const Bitset& others = node.restricted->others;
+  return std::count_if(ids.begin(), ids.end(),
+                       [&](std::uint32_t cpu) { return cpu < others.size() && others.test(cpu); });
+}
+
 bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part) {
   const auto place = place_of(node.shared, gpu);
   if (place != node.shared.end() && place->gpu == gpu) {

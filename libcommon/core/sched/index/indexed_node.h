@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/bitset.h"
 #include "core/sched/index/amounts.h"
 #include "core/sched/index/node_tenants.h"
 #include "core/topology/machine.h"
+#include "core/topology/restricted_cpus.h"
 #include "model/cluster/cpu_layout.h"
 #include "model/cluster/node.h"
 #include "model/job/job.h"
@@ -48,6 +51,8 @@ struct IndexedNode {
   const CpuLayout* layout = nullptr;
   // Numbers of the CPUs that jobs can get. Null: 0 and so on, as many as it has.
   const Bitset* numbers = nullptr;
+  // The CPUs that it keeps for jobs with GPUs. Null: none.
+  std::shared_ptr<const topology::RestrictedCpus> restricted{};
   // Changes whenever free amounts may have changed; never 0 in an index.
   std::uint32_t stamp = 0;
 };
@@ -57,6 +62,16 @@ struct IndexedNode {
 inline bool is_kept_for(const IndexedNode& node, const Job& job) {
   return node.kept_for && job.expedited && *node.kept_for == job.key;
 }
+
+// The CPUs of the node that a job without GPUs could get while others use the CPUs `used` and have
+// `charged` CPUs in all. None if some of these have no numbers: it is then not known which are free.
+// `total`: such CPUs of the empty node.
+std::int64_t unrestricted_free(const IndexedNode& node, std::int64_t total, const Bitset& used,
+                               std::int64_t charged);
+// How many of a job's CPUs on the node are not kept for jobs with GPUs. CPUs without numbers are not
+// counted on a node that keeps some.
+std::int64_t unrestricted_of(const IndexedNode& node, std::uint32_t cpus,
+                             std::span<const std::uint32_t> ids);
 
 // Adds one sharer of the device. Returns whether it is the first one.
 bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part);

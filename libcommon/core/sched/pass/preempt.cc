@@ -31,9 +31,9 @@ bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
   Amounts sum(index.stride(), 0);
   std::set<GpuIndex> shared;
   for (const Charge& charge : node.node->charges) {
-    const Amounts amounts = amounts_held(index, *node.node, charge, std::nullopt);
+    const Amounts amounts = amounts_held(index, node, charge, std::nullopt);
     const bool again = charge.gpu_part > 0 && !shared.insert(charge.gpus.front()).second;
-    for (std::size_t i = 0; i < (again ? kFirstGpu : sum.size()); ++i) sum[i] += amounts[i];
+    for (std::size_t i = 0; i < (again ? kFirstGpu : index.gpu_end()); ++i) sum[i] += amounts[i];
   }
   for (std::size_t i = 0; i < sum.size(); ++i)
     if (sum[i] > node.total[i]) return true;
@@ -108,8 +108,8 @@ class Search {
       NodeWithVictims victims_node;
       for (const Charge& charge : node.node->charges)
         if (const auto place = places.find(charge.attempt); place != places.end()) {
-          Amounts released = amounts_of(in_.index, *node.node, charge,
-                                        in_.index.cpu_share_column(in_.state, charge));
+          Amounts released =
+              amounts_of(in_.index, node, charge, in_.index.cpu_share_column(in_.state, charge));
           if (candidates_[place->second].only_suspended)
             released = cpus_only(std::move(released), in_.index);
           victims_node.shares.push_back(
@@ -277,8 +277,8 @@ class Search {
       if (!only_suspended && !removed.ended.contains(charge.attempt) &&
           !is_ending(in_.state, charge))
         continue;
-      Amounts amounts = amounts_held(in_.index, *node.node, charge,
-                                     in_.index.cpu_share_column(in_.state, charge));
+      Amounts amounts =
+          amounts_held(in_.index, node, charge, in_.index.cpu_share_column(in_.state, charge));
       if (only_suspended) amounts = cpus_only(std::move(amounts), in_.index);
       const bool all = !only_suspended && (charge.gpu_part == 0 ||
                                            unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
@@ -292,6 +292,7 @@ class Search {
       for (const std::uint32_t cpu : charge.cpu_ids)
         if (cpu < out.cpus_used.size()) out.cpus_used.reset(cpu);
     }
+    in_.index.count_unrestricted(out);
     return out;
   }
 
@@ -317,6 +318,9 @@ class Search {
         const auto gpus = std::accumulate(share.amounts.begin() + kFirstGpu,
                                           gpus_end(share.amounts, in_.index), std::int64_t{0});
         if (gpus != static_cast<std::int64_t>(shares.back().gpus.size())) return std::nullopt;
+        if (group_[i].demand.only_unrestricted && found->second.restricted &&
+            shares.back().cpu_ids.size() != shares.back().cpus)
+          return std::nullopt;
       }
     }
     out.placements = std::move(placements);
@@ -345,19 +349,21 @@ Amounts cpus_only(Amounts amounts, const ClusterIndex& index) {
   return amounts;
 }
 
-Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge,
+Amounts amounts_held(const ClusterIndex& index, const IndexedNode& node, const Charge& charge,
                      std::optional<std::size_t> cpu_share) {
   Amounts amounts(index.stride(), 0);
   amounts[kCpus] = charge.cpus;
   if (cpu_share) amounts[*cpu_share] = charge.cpus;
+  if (const auto column = index.unrestricted_column())
+    amounts[*column] = unrestricted_of(node, charge.cpus, charge.cpu_ids);
   amounts[kMemory] = charge.memory.value();
-  for (const Gpu& gpu : node.inventory.gpus)
+  for (const Gpu& gpu : node.node->inventory.gpus)
     if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
       if (const auto column = index.gpu_column(gpu.type)) ++amounts[*column];
   return amounts;
 }
 
-Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge,
+Amounts amounts_of(const ClusterIndex& index, const IndexedNode& node, const Charge& charge,
                    std::optional<std::size_t> cpu_share) {
   Amounts amounts = amounts_held(index, node, charge, cpu_share);
   if (charge.gpu_part > 0)

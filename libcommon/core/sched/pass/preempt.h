@@ -28,11 +28,11 @@ struct Victim {
 };
 
 // Amounts that a charge holds on its node. A shared GPU counts as a whole one.
-Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge,
+Amounts amounts_held(const ClusterIndex& index, const IndexedNode& node, const Charge& charge,
                      std::optional<std::size_t> cpu_share);
 // Amounts that are released when the attempt ends. A shared GPU does not count, because it becomes
 // free only with its last sharer.
-Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge,
+Amounts amounts_of(const ClusterIndex& index, const IndexedNode& node, const Charge& charge,
                    std::optional<std::size_t> cpu_share);
 
 // A shared GPU that becomes free if all of `sharers` are preempted, because all its other sharers

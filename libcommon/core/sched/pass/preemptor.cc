@@ -10,6 +10,7 @@
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugin_classes.h"
+#include "core/sched/place/unrestricted_cpus.h"
 #include "core/state/timers.h"
 
 namespace ares::core::sched {
@@ -18,29 +19,35 @@ namespace {
 // Searches in one pass; each may read every node a few times for each victim.
 constexpr std::uint32_t kMaxSearches = 16;
 
-Placement placement_of(const ClusterIndex& index, const Job& job) {
+Placement placement_of(const ClusterIndex& index, const Job& job, const Partition& partition) {
   const PreemptionClaim& claim = *job.preemption_claim;
+  const Demand demand = make_amounts(*job.spec, partition, index);
   const auto cpu_share = index.cpu_share_column(claim.partition);
   Placement placement;
   for (const NodeShare& share : claim.nodes) {
     const auto at = index.find(share.node);
     if (!at || (!index.nodes()[*at].usable && !is_kept_for(index.nodes()[*at], job))) return {};
-    const Node& node = *index.nodes()[*at].node;
+    const IndexedNode& node = index.nodes()[*at];
+    const auto& has_gpus = node.node->inventory.gpus;
     // The node may have registered again without the GPU.
     for (const GpuIndex gpu : share.gpus)
-      if (std::none_of(node.inventory.gpus.begin(), node.inventory.gpus.end(),
+      if (std::none_of(has_gpus.begin(), has_gpus.end(),
                        [&](const Gpu& has) { return has.index == gpu; }))
         return {};
     const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
     PlacedShare& placed =
         placement.emplace_back(*at, share.tasks, amounts_held(index, node, as_charge, cpu_share));
-    if (share.gpu_part == 0) continue;
+    if (share.gpu_part == 0) {
+      count_unrestricted(demand, node.free, node.total, placed);
+      continue;
+    }
     const auto gpus = placed.amounts.begin() + kFirstGpu;
     const auto end = placed.amounts.begin() + static_cast<std::ptrdiff_t>(index.gpu_end());
     const auto device = std::find(gpus, end, 1);
     if (device == end) return {};
     placed.part =
         PlacedPart{static_cast<std::size_t>(device - placed.amounts.begin()), share.gpu_part};
+    count_unrestricted(demand, node.free, node.total, placed);
   }
   return placement;
 }
@@ -62,7 +69,7 @@ std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts
     if (choice == asked.end() || !partition) return;
     const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
     if (admit(pass_.state, pass_.use, entry, starting, pass_.now).refused) return;
-    Placement placement = placement_of(pass_.index, *job);
+    Placement placement = placement_of(pass_.index, *job, *partition);
     if (placement.empty()) return;
     auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
     if (claim.time_limit) limit = std::min(limit.value_or(*claim.time_limit), *claim.time_limit);
@@ -393,8 +400,8 @@ void Preemptor::release(const std::vector<AttemptKey>& victims) {
     for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes) {
       const auto at = pass_.index.find(share.node);
       if (!at) continue;
-      const Node& node = *pass_.index.nodes()[*at].node;
-      for (const Charge& charge : node.charges)
+      const IndexedNode& node = pass_.index.nodes()[*at];
+      for (const Charge& charge : node.node->charges)
         if (charge.attempt == victim) {
           Amounts amounts = amounts_of(pass_.index, node, charge,
                                        pass_.index.cpu_share_column(pass_.state, charge));

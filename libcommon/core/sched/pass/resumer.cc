@@ -69,6 +69,7 @@ std::optional<Resumer::Resumed> Resumer::next() {
     if (cpu_share) node.free[*cpu_share] -= share.cpus;
     for (const std::uint32_t cpu : share.cpu_ids)
       if (cpu < node.cpus_used.size()) node.cpus_used.set(cpu);
+    pass_.index.count_unrestricted(node);
     out.group.nodes.emplace_back(node.node->id, node.node->version);
     pass_.index.update_free(*at);
   }
@@ -88,6 +89,8 @@ std::optional<Placement> Resumer::cpus_of(const Job& job) const {
     Amounts amounts(pass_.index.stride(), 0);
     amounts[kCpus] = share.cpus;
     if (cpu_share) amounts[*cpu_share] = share.cpus;
+    if (const auto column = pass_.index.unrestricted_column())
+      amounts[*column] = unrestricted_of(pass_.index.nodes()[*at], share.cpus, share.cpu_ids);
     placement.push_back({*at, share.tasks, std::move(amounts)});
   }
   if (placement.empty()) return std::nullopt;

@@ -70,10 +70,7 @@ void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& in
 
 // CPUs differ in their distance to the GPUs and in their cores.
 std::vector<std::uint32_t> best_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
-                                     std::int64_t count) {
-  Bitset free = node.numbers ? *node.numbers : Bitset(node.cpus_used.size(), true);
-  free.andnot(node.cpus_used);
-  const auto wanted = static_cast<std::size_t>(count);
+                                     const Bitset& free, std::size_t wanted) {
   if (!node.machine || gpus.empty()) return topology::lowest_cpus(free, wanted, node.layout);
   GpuSet near;
   for (const GpuIndex gpu : gpus)
@@ -82,13 +79,50 @@ std::vector<std::uint32_t> best_cpus(const IndexedNode& node, const std::vector<
                                node.layout);
 }
 
+// On a node that keeps CPUs for jobs with GPUs: `unrestricted` of those that are not kept, and kept ones,
+// those of the job's own GPUs first.
+std::vector<std::uint32_t> best_of_restricted(const IndexedNode& node,
+                                              const std::vector<GpuIndex>& gpus, std::size_t count,
+                                              std::size_t unrestricted) {
+  Bitset kept = node.restricted->all, others = node.restricted->others;
+  kept.andnot(node.cpus_used);
+  others.andnot(node.cpus_used);
+  std::size_t wanted = std::min(count - unrestricted, kept.count());
+  const std::size_t rest = std::min(count - wanted, others.count());
+  // A job without GPUs gets none of the kept ones.
+  if (unrestricted < count) wanted = std::min(count - rest, kept.count());
+  Bitset own(kept.size());
+  for (const topology::RestrictedCpus::OfGpu& one : node.restricted->of_gpus)
+    if (std::find(gpus.begin(), gpus.end(), one.gpu) != gpus.end()) own |= one.cpus;
+  own &= kept;
+  kept.andnot(own);
+  std::vector<std::uint32_t> ids = best_cpus(node, gpus, own, std::min(wanted, own.count()));
+  const auto add = [&](const Bitset& free, std::size_t more) {
+    const auto chosen = best_cpus(node, gpus, free, more);
+    ids.insert(ids.end(), chosen.begin(), chosen.end());
+  };
+  add(kept, wanted - ids.size());
+  add(others, rest);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
-                                     const std::vector<GpuIndex>& gpus) {
+                                     std::int64_t unrestricted, const std::vector<GpuIndex>& gpus) {
   const std::int64_t unnamed =
       (node.total[kCpus] - node.free[kCpus]) - static_cast<std::int64_t>(node.cpus_used.count());
   node.free[kCpus] -= count;
   if (unnamed != 0) return {};
-  std::vector<std::uint32_t> ids = best_cpus(node, gpus, count);
+  std::vector<std::uint32_t> ids;
+  if (node.restricted) {
+    ids = best_of_restricted(
+        node, gpus, static_cast<std::size_t>(count),
+        static_cast<std::size_t>(std::clamp<std::int64_t>(unrestricted, 0, count)));
+  } else {
+    Bitset free = node.numbers ? *node.numbers : Bitset(node.cpus_used.size(), true);
+    free.andnot(node.cpus_used);
+    ids = best_cpus(node, gpus, free, static_cast<std::size_t>(count));
+  }
   for (const std::uint32_t cpu : ids) node.cpus_used.set(cpu);
   return ids;
 }
@@ -133,13 +167,16 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
     chosen.gpu_part = share.part->thousandths;
     take_part(node, *share.part, index, chosen.gpus);
   }
-  for (std::size_t column = index.gpu_end(); column < share.amounts.size(); ++column)
+  for (std::size_t column = index.gpu_end(); column < index.cpu_shares_end(); ++column)
     node.free[column] -= share.amounts[column];
   for (std::size_t column = kFirstGpu; column < index.gpu_end() && !share.part; ++column)
     if (share.amounts[column] > 0)
       take_gpus(node, column, share.amounts[column], constraint, index, chosen.gpus);
   std::sort(chosen.gpus.begin(), chosen.gpus.end());
-  chosen.cpu_ids = take_cpus(node, share.amounts[kCpus], chosen.gpus);
+  const auto column = index.unrestricted_column();
+  chosen.cpu_ids =
+      take_cpus(node, share.amounts[kCpus], column ? share.amounts[*column] : 0, chosen.gpus);
+  index.count_unrestricted(node);
   return chosen;
 }
 

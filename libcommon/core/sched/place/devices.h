@@ -32,7 +32,8 @@ std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t colum
 // (shared_gpus.h), or on the best free one. Of each type the best free GPUs are taken
 // (topology/choose.h), and the CPUs nearest to them (topology/cpus.h), as whole cores where the layout
 // of the CPUs is known. Where the topology of the machine is not known, both are the lowest free
-// numbers.
+// numbers. Of CPUs that the node keeps for jobs with GPUs a share gets as many as its amounts say
+// (unrestricted_cpus.h), those of its own GPUs first.
 // Marks `node`: the devices become used and the amounts are no longer free. CPU ids are left out
 // (any CPUs will do) if charges without ids make it unknown which CPUs are free.
 // Precondition: the share was placed in the amounts that cap_gpus() leaves of the node's free

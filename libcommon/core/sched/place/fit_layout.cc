@@ -3,6 +3,7 @@
 
 #include "base/saturating.h"
 #include "core/sched/place/fit_nodes.h"
+#include "core/sched/place/unrestricted_cpus.h"
 
 namespace ares::core::sched {
 namespace {
@@ -76,16 +77,17 @@ Placement lay_out(const TypedDemand& typed, std::span<const Candidate> chosen) {
       share.part = PlacedPart{part_column(typed), typed.demand.gpu_part};
     placement.push_back(std::move(share));
   }
-  // The share contains all GPUs of the node.
-  if (typed.demand.exclusive) return placement;
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
-    if (typed.total[column] == 0) continue;
+    // The shares of an exclusive job contain all GPUs of the nodes.
+    if (typed.total[column] == 0 || typed.demand.exclusive) continue;
     std::vector<std::int64_t> free;
     for (const Candidate& c : chosen)
       free.push_back(c.offer->free[column] - typed.per_node[column]);
     const auto gpus = spread(typed.total[column], free);
     for (std::size_t i = 0; i < chosen.size(); ++i) placement[i].amounts[column] += gpus[i];
   }
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    count_unrestricted(typed.demand, chosen[i].offer->free, chosen[i].offer->total, placement[i]);
   return placement;
 }
 

@@ -27,6 +27,7 @@ enum class Obstacle : std::uint8_t {
   parts,
   links,
   cpus,
+  restricted,
   memory,
   busy,
   others,
@@ -34,21 +35,23 @@ enum class Obstacle : std::uint8_t {
   none
 };
 
-constexpr std::array<const char*, 15> kObstacleText = {"drained",
-                                                       "down",
-                                                       "not registered",
-                                                       "not responding",
-                                                       "kept for a job that returns first",
-                                                       "failed to launch it",
-                                                       "with too few free GPUs",
-                                                       "with too little free of every GPU",
-                                                       "with too few free GPUs so linked",
-                                                       "with too few free CPUs",
-                                                       "with too little free memory",
-                                                       "not empty",
-                                                       "not to be shared with others' jobs",
-                                                       "refused by plugins",
-                                                       "with room"};
+constexpr std::array<const char*, 16> kObstacleText = {
+    "drained",
+    "down",
+    "not registered",
+    "not responding",
+    "kept for a job that returns first",
+    "failed to launch it",
+    "with too few free GPUs",
+    "with too little free of every GPU",
+    "with too few free GPUs so linked",
+    "with too few free CPUs",
+    "with too few free CPUs that are not kept for jobs with GPUs",
+    "with too little free memory",
+    "not empty",
+    "not to be shared with others' jobs",
+    "refused by plugins",
+    "with room"};
 
 Obstacle state_obstacle(const Node& node) {
   if (node.admin == AdminState::drain || node.admin == AdminState::fail) return Obstacle::drained;
@@ -103,9 +106,12 @@ std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
 
 // What keeps one task from the node, apart from GPUs.
 Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
-  if (cpus_for(demand, node.free) < std::max(cpus_of_tasks(demand, 1, cpus_for(demand, node.total)),
-                                             std::int64_t{demand.min_cpus_per_node}))
-    return Obstacle::cpus;
+  const std::int64_t cpus = std::max(cpus_of_tasks(demand, 1, cpus_for(demand, node.total)),
+                                     std::int64_t{demand.min_cpus_per_node});
+  if (cpus_for(demand, node.free) < cpus)
+    return demand.only_unrestricted && node.restricted && node.free[kCpus] >= cpus
+               ? Obstacle::restricted
+               : Obstacle::cpus;
   switch (demand.memory_rule) {
     case MemoryRule::none: break;
     case MemoryRule::per_node:
@@ -221,6 +227,16 @@ std::string kept_text(const Job& job) {
          " kept for it";
 }
 
+// Of a job without GPUs on nodes that keep CPUs from it.
+std::string kept_cpus_text(const JobClass& job_class, const ClusterIndex& index) {
+  if (!job_class.demand.only_unrestricted) return {};
+  std::size_t cpus = 0;
+  for (const NodeIndex at : job_class.candidates.members)
+    if (const auto& kept = index.nodes()[at].restricted) cpus += kept->all.count();
+  if (cpus == 0) return {};
+  return ", which keep " + plural(cpus, "CPU") + " for jobs with GPUs";
+}
+
 // For example "3 nodes with too few free CPUs, 1 drained".
 std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
@@ -332,12 +348,16 @@ std::string explain_totals(const JobClass& job_class, ClusterIndex& index) {
   std::vector<Free> columns(index.gpu_end());
   for (const NodeIndex at : job_class.nodes().nodes)
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::int64_t free = index.nodes()[at].free[i];
+      const auto& row = index.nodes()[at].free;
+      const std::int64_t free = i == kCpus && job_class.demand.only_unrestricted
+                                    ? row[*job_class.demand.unrestricted]
+                                    : row[i];
       columns[i].in_all += free;
       columns[i].most = std::max(columns[i].most, free);
     }
   const Demand& demand = job_class.demand;
   std::string text = "free in all: " + free_text(columns[kCpus], "CPUs");
+  if (demand.only_unrestricted) text += ", without those kept for jobs with GPUs";
   const auto name = [&](std::size_t column) { return index.gpu_types()[column - kFirstGpu]; };
   std::vector<bool> told(columns.size(), !demand.wants_gpus() || demand.wants_any_gpu());
   for (const auto* list : {&demand.gpus_per_node, &demand.gpus_total, &demand.gpus_per_task})
@@ -410,7 +430,7 @@ PendingInfo explain_impossible(const JobClass& job_class, const ClusterIndex& in
     info.detail = "needs " + need_text(job_class) + ", which partition " +
                   job_class.partition->name + " never has (" +
                   plural(job_class.candidates.members.size(), "node") +
-                  " with the features asked for)";
+                  " with the features asked for" + kept_cpus_text(job_class, index) + ")";
   }
   return info;
 }

@@ -8,6 +8,7 @@
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/shortlist.h"
+#include "core/sched/place/unrestricted_cpus.h"
 #include "core/sched/time/candidate_start_times.h"
 
 namespace ares::core::sched {
@@ -30,6 +31,7 @@ NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterInde
       continue;
     }
     profile.min_free(at, from, to, row);
+    if (from <= profile.now()) cap_restricted(index, index.nodes()[at], row);
     shortlist.add(at, row, index.nodes()[at].total);
   }
   list = shortlist.best();
@@ -109,6 +111,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
     profile.min_free(at, from, to, row);
+    if (from <= profile.now()) cap_restricted(index, index.nodes()[at], row);
     cap_gpus(demand, index.nodes()[at], which, index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     offers.push_back({at, row, index.nodes()[at].total, is_required(set, at),

@@ -64,7 +64,7 @@ void add_cpu_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
                     const ClusterIndex& index, const ClusterState& state, NodeIndex at,
                     ExpectedReleases::NodeReleases& out) {
   const Amounts& total = index.nodes()[at].total;
-  for (std::size_t column = index.gpu_end(); column < index.stride(); ++column) {
+  for (std::size_t column = index.gpu_end(); column < index.cpu_shares_end(); ++column) {
     std::int64_t used = 0;
     const auto counts = [&](const Charge& charge) {
       return index.cpu_share_column(state, charge) == column;
@@ -80,6 +80,28 @@ void add_cpu_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
       out.amounts[i * index.stride() + column] = then - free;
       free = then;
     }
+  }
+}
+
+// Adds what each charge gives back of the CPUs that are not kept for jobs with GPUs, from the last one
+// to the first.
+void add_unrestricted(const std::vector<std::pair<Time, const Charge*>>& charges,
+                      const ClusterIndex& index, NodeIndex at,
+                      ExpectedReleases::NodeReleases& out) {
+  const auto column = index.unrestricted_column();
+  if (!column) return;
+  const IndexedNode& node = index.nodes()[at];
+  Bitset used(node.cpus_used.size());
+  std::int64_t charged = 0, after = node.total[*column];
+  for (std::size_t i = charges.size(); i-- > 0;) {
+    const Charge& charge = *charges[i].second;
+    charged += charge.cpus;
+    for (const std::uint32_t cpu : charge.cpu_ids)
+      if (cpu < used.size()) used.set(cpu);
+    const std::int64_t before =
+        std::min(unrestricted_free(node, node.total[*column], used, charged), after);
+    out.amounts[i * index.stride() + *column] = after - before;
+    after = before;
   }
 }
 
@@ -154,6 +176,7 @@ void ExpectedReleases::read(Entry& entry, NodeIndex at, const ClusterState& stat
       sum[column] += out.amounts[row + column];
   }
   add_cpu_shares(charges, index, state, at, out);
+  add_unrestricted(charges, index, at, out);
   // An over-committed node, which registered again with less, has less than the charges would
   // release. No releases are assumed for it.
   const Amounts& total = index.nodes()[at].total;
