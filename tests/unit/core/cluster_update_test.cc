@@ -52,6 +52,42 @@ TEST(UpdatePartition, LimitsTheCpusOfItsJobsOnANode) {
   EXPECT_FALSE(c.try_submit(wide).failed);
 }
 
+TEST(Reconfigure, NodesKeepCoresForJobsWithGpusFromThenOn) {
+  Cluster c(1);
+  ApplyConfig config = same_config(c);
+  config.hash = 8;
+  config.nodes.front().second.restricted_cores_per_gpu = 1;
+  c.run({config});
+  EXPECT_EQ(c.state().nodes.find(NodeId(1))->inventory.restricted_cores_per_gpu, 1u);
+
+  JobSpec wide = Cluster::spec();
+  wide.cpus_per_task = 3;
+  EXPECT_THAT(c.try_submit(wide).error.message, HasSubstr("has is 2 (RestrictedCoresPerGPU: "));
+  wide.cpus_per_task = 1;
+  wide.tasks = 3;
+  wide.min_nodes = wide.max_nodes = 1;
+  EXPECT_THAT(c.try_submit(wide).error.message,
+              HasSubstr("have room for 2 (RestrictedCoresPerGPU"));
+  wide.gpus_per_node = {{"a100", 1}};
+  EXPECT_FALSE(c.try_submit(wide).failed);
+
+  // CPUs 0 and 1 are kept. A plan is not taken that gives one of them, or leaves open which.
+  const JobKey job = c.submit();
+  PlanGroup group = c.group(job, {1});
+  const auto on = [&](std::vector<std::uint32_t> cpus) {
+    PlanGroup changed = group;
+    changed.starts.front().nodes.change_each([&](NodeShare& share) { share.cpu_ids = cpus; });
+    c.plan({changed});
+    return c.job(job).state;
+  };
+  EXPECT_EQ(on({}), JobState::pending);
+  EXPECT_EQ(on({1}), JobState::pending);
+  EXPECT_EQ(on({2}), JobState::configuring);
+  c.register_node(1);
+  EXPECT_EQ(c.state().nodes.find(NodeId(1))->inventory.restricted_cores_per_gpu, 1u)
+      << "what the node registers does not change it";
+}
+
 TEST(UpdatePartition, ChangesNamedFieldsOnly) {
   Cluster c;
   const Reply reply = c.user(kRoot, set({"max_time", "tier"}, [](Partition& p) {

@@ -11,6 +11,7 @@
 #include "core/job/decide/decision_context.h"
 #include "core/topology/cpu_layouts.h"
 #include "core/topology/machines.h"
+#include "core/topology/restricted_cpus.h"
 #include "model/job/binding_options.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_alternatives.h"
@@ -57,13 +58,14 @@ std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
 class Search {
  public:
   // `same`: a further test that each node must pass; an empty test always passes. `most_cpus`: that
-  // the job can get of a node.
+  // the job can get of a node. `all_cpus`: it may have those that nodes keep for jobs with GPUs.
   Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same,
-         bool whole_nodes, std::optional<std::uint32_t> most_cpus = std::nullopt)
+         bool whole_nodes, bool all_cpus, std::optional<std::uint32_t> most_cpus = std::nullopt)
       : spec_(spec),
         constraint_(constraint),
         same_(same),
         whole_nodes_(whole_nodes),
+        all_cpus_(all_cpus),
         cpu_limit_(most_cpus),
         threads_(used_threads_per_core(spec.binding)),
         excluded_(spec.excluded_nodes),
@@ -193,7 +195,7 @@ class Search {
     if (cpus_each_ > most_cpus_)
       return too_big(std::to_string(cpus_each_) + " CPUs on one node" + threads_text(),
                      std::to_string(most_cpus_), where) +
-             (cpu_limit_ ? " (MaxCPUsPerNode)" : "");
+             limit_text();
     if (memory_each_ > most_memory_)
       return too_big(format_memory(memory_each_) + " of memory on one node",
                      format_memory(most_memory_), where);
@@ -223,17 +225,30 @@ class Search {
     }
     return "needs " + std::to_string(spec_.tasks) + " tasks of " + std::to_string(cpus_per_task_) +
            " CPUs; " + std::to_string(spread()) + " nodes" + where + " have room for " +
-           std::to_string(tasks_);
+           std::to_string(tasks_) + (restricted_ ? limit_text() : "");
   }
 
  private:
   // Of a core only some hardware threads may count.
   std::uint64_t usable_cpus(const Inventory& inventory) {
-    const std::uint64_t cpus = cpu_limit_ ? std::min(inventory.cpus, *cpu_limit_) : inventory.cpus;
+    std::uint64_t cpus = inventory.cpus;
+    const auto kept =
+        all_cpus_ ? nullptr : topology::restricted_cpus(inventory, machines_, layouts_);
+    if (kept) cpus -= std::min<std::uint64_t>(cpus, kept->all.count());
+    restricted_ = restricted_ || kept;
+    if (cpu_limit_) cpus = std::min<std::uint64_t>(cpus, *cpu_limit_);
     const CpuLayout* layout = threads_ ? layouts_.of(inventory.cpu_layout) : nullptr;
     if (!layout || layout->threads_per_core() <= *threads_) return cpus;
     const std::uint64_t each = (layout->threads_per_core() + *threads_ - 1) / *threads_;
     return cpus / each;
+  }
+  // What limits the CPUs of a node besides its size.
+  std::string limit_text() const {
+    std::string text = cpu_limit_ ? "MaxCPUsPerNode" : "";
+    if (restricted_)
+      text += std::string(text.empty() ? "" : ", ") +
+              "RestrictedCoresPerGPU: the others are kept for jobs with GPUs";
+    return text.empty() ? text : " (" + text + ")";
   }
   std::string threads_text() const {
     if (!threads_) return {};
@@ -313,6 +328,7 @@ class Search {
   const Constraint& constraint_;
   const FeatureTest& same_;
   const bool whole_nodes_;  // with all GPUs
+  const bool all_cpus_;
   const std::optional<std::uint32_t> cpu_limit_;
   // Used hardware threads of each core; none = all.
   const std::optional<std::uint32_t> threads_;
@@ -327,6 +343,7 @@ class Search {
   Bytes most_memory_{};
   bool containers_ = false;  // a node runs jobs in containers
   bool unknown_ = false;
+  bool restricted_ = false;  // a node keeps CPUs from it
   std::map<std::string, std::uint32_t> most_gpus_;
   std::vector<std::uint64_t> task_counts_;
   std::map<std::string, std::pair<std::vector<std::uint64_t>, std::uint64_t>> gpu_counts_;
@@ -366,7 +383,7 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   for (const FeatureTest& same :
        constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
     Search search(spec, *constraint, same, spec.exclusive || partition.exclusive,
-                  partition.max_cpus_per_node);
+                  topology::may_use_restricted_cpus(spec, partition), partition.max_cpus_per_node);
     search.look_at(state, partition.nodes);
     const std::string why = search.why(partition.name);
     if (why.empty()) return {};
@@ -385,7 +402,7 @@ std::uint32_t nodes_for_gpus(const ClusterState& state, const JobSpec& spec) {
     if (!partition) continue;
     JobSpec wide = spec;
     wide.max_nodes = static_cast<std::uint32_t>(partition->nodes.size());
-    Search search(wide, *constraint, any, spec.exclusive || partition->exclusive);
+    Search search(wide, *constraint, any, spec.exclusive || partition->exclusive, true);
     for (const std::string& node_name : partition->nodes) {
       const NodeId* id = state.node_ids.find(node_name);
       if (const Node* node = id ? state.nodes.find(*id) : nullptr) search.offer(*node);
@@ -402,7 +419,8 @@ bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {
   const auto constraint = parse_constraints(spec.features);
   if (!constraint || spec.required_nodes.empty()) return false;
   const FeatureTest any;
-  Search search(spec, *constraint, any, spec.exclusive);
+  Search search(spec, *constraint, any, spec.exclusive,
+                topology::may_use_restricted_cpus(spec, {}));
   search.look_at(state, spec.required_nodes);
   return search.satisfied();
 }

@@ -104,7 +104,8 @@ class Check {
       return false;
     for (const NodeShare& share : start.nodes) {
       if (!checks_.fits(*job, start, share, claims_.on(share.node)) ||
-          !checks_.within_cpu_share(start, share))
+          !checks_.within_cpu_share(start, share) ||
+          !checks_.leaves_restricted(*job->spec, start, share))
         return false;
       claims_.claim_share(start.key, share, *job->spec, start.partition);
     }
@@ -183,7 +184,9 @@ class Check {
       return false;
     if (!may_preempt_victims(gone, *job, claim.partition)) return false;
     for (const NodeShare& share : claim.nodes)
-      if (!fits_after_preemption(*job, start, share, gone)) return false;
+      if (!fits_after_preemption(*job, start, share, gone) ||
+          !checks_.leaves_restricted(*job->spec, start, share))
+        return false;
     if (!claims_.claim_job(key) || !licenses_.allocate(*job->spec, claim.licenses)) return false;
     const TresByNode amounts = amounts_of(q_.state.nodes, claim.nodes, claim.licenses);
     use_.start(*job->spec, *q_.state.partitions.find(claim.partition), claim.time_limit, &amounts);

@@ -74,6 +74,19 @@ bool StartChecks::within_cpu_share(const Start& start, const NodeShare& share) {
   return used <= *most;
 }
 
+bool StartChecks::leaves_restricted(const JobSpec& spec, const Start& start,
+                                    const NodeShare& share) {
+  const Inventory& has = q_.state.nodes.find(share.node)->inventory;
+  if (!topology::restricts_cpus(has) ||
+      topology::may_use_restricted_cpus(spec, *q_.state.partitions.find(start.partition)))
+    return true;
+  const auto kept = topology::restricted_cpus(has, machines_, layouts_);
+  return !kept || (share.cpu_ids.size() == share.cpus &&
+                   std::all_of(share.cpu_ids.begin(), share.cpu_ids.end(), [&](auto cpu) {
+                     return cpu < kept->others.size() && kept->others.test(cpu);
+                   }));
+}
+
 bool StartChecks::is_eligible(const Job& job, const Start& start) {
   const Enforce enforce = q_.policy.accounting.enforce;
   const Partition* partition = q_.state.partitions.find(start.partition);

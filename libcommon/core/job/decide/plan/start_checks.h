@@ -10,6 +10,7 @@
 #include "core/accounts/limits/limit_use.h"
 #include "core/job/decide/decision_context.h"
 #include "core/job/decide/plan/plan_claims.h"
+#include "core/topology/restricted_cpus.h"
 
 namespace ares::core {
 
@@ -27,6 +28,8 @@ class StartChecks {
   bool is_within_bounds(const Job& job, const Start& start) const;
   // Whether the partition may have so many CPUs of the node for its jobs.
   bool within_cpu_share(const Start& start, const NodeShare& share);
+  // A job without GPUs gets none of the CPUs that a node keeps for jobs with GPUs.
+  bool leaves_restricted(const JobSpec& spec, const Start& start, const NodeShare& share);
   // By accounts and limits.
   bool is_eligible(const Job& job, const Start& start);
   bool respects_reservations(const Job& job, const Start& start) const;
@@ -42,6 +45,8 @@ class StartChecks {
   const DecisionContext& q_;
   PlanClaims& claims_;
   LimitUse& use_;
+  topology::Machines machines_;
+  topology::CpuLayouts layouts_;
 };
 
 }  // namespace ares::core
