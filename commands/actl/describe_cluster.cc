@@ -110,6 +110,11 @@ std::string describe(const api::Node& node, bool one_line) {
   lines.add("Gres", gres_text(node)).add("GresUsed", gres_used_text(node)).end_line();
   if (!node.cpu_layout().empty()) lines.add("CpuLayout", node.cpu_layout()).end_line();
   if (!node.gpu_topology().empty()) lines.add("GpuTopology", node.gpu_topology()).end_line();
+  if (node.restricted_cores_per_gpu() > 0)
+    lines
+        .add("RestrictedCoresPerGPU",
+             std::to_string(node.restricted_cores_per_gpu()) + "(" + node.restricted_cpus() + ")")
+        .end_line();
   lines.add("NodeAddr", or_null(node.address()))
       .add("NodeHostName", node.name())
       .add("Version", or_null(node.version()))

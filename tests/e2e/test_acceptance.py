@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from cluster import Cluster, until
+from cluster import ROOT, Cluster, until
 
 CONFIG = """
 cluster: cases
@@ -174,3 +174,71 @@ def test_ac056_a_partition_gets_only_its_cpus_of_a_node(cluster):
     cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=UNLIMITED")
     cluster.completed(cluster.wrap("true", "-p", "half", "-w", "n2", "-c4"))
     cluster.run("actl", "update", "partition=half", "MaxCPUsPerNode=2")
+
+
+KEEPS_CORES = """
+cluster: kept
+controller: {{operators: [root]}}
+policy: {{kill_wait: 2, heartbeat: 1, launch_backoff: 1}}
+nodes:
+  - {{name: n1, cpus: 12, memory: 4000M, gpus: {{topology: {matrix}}}, restricted_cores_per_gpu: 2}}
+partitions:
+  - {{name: main, nodes: n1, default: true}}
+"""
+TWO_SOCKETS = (
+    "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+    "GPU0\tX\tPIX\tSYS\tSYS\t0-5\t0\n"
+    "GPU1\tPIX\tX\tSYS\tSYS\t0-5\t0\n"
+    "GPU2\tSYS\tSYS\tX\tPIX\t6-11\t1\n"
+    "GPU3\tSYS\tSYS\tPIX\tX\t6-11\t1\n")
+
+
+@pytest.fixture
+def keeps_cores(tmp_path):
+    """A cluster of one node with two sockets of six cores, and two GPUs at each."""
+    (tmp_path / "matrix").write_text(TWO_SOCKETS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HWLOC_SYNTHETIC", "pack:2 core:6 pu:1")
+        made = Cluster(config=KEEPS_CORES.format(matrix=tmp_path / "matrix"))
+        yield made
+        made.close()
+
+
+def cpus_of(cluster, job):
+    """The CPUs of a running job, as its node was told."""
+    cluster.wait_state(job, "RUNNING")
+    record = until(lambda: next((cluster.dir / "spool/n1/jobs").glob(f"{job}.*/spec"), None))
+    return [int(line.split()[1]) for line in record.read_bytes().decode(errors="replace").splitlines() if line.startswith("cpu_id ")]
+
+
+def test_ac077_a_node_keeps_cores_for_jobs_with_gpus(keeps_cores):
+    cluster = keeps_cores
+    assert "RestrictedCoresPerGPU=2(0-3,6-9)" in cluster.show("node", "n1")
+    scontrol = ROOT / "contrib/slurm/bin/scontrol"
+    assert "RestrictedCoresPerGPU=2(0-3,6-9)" in cluster.run(scontrol, "show", "node", "n1").stdout
+    without = cluster.wrap("sleep 1000", "-N1", "-n4")
+    assert cpus_of(cluster, without) == [4, 5, 10, 11]
+    refused = cluster.run("asub", "-N1", "-n5", "--wrap", "true", check=False)
+    assert refused.returncode == 1 and "RestrictedCoresPerGPU" in refused.stderr and "room for 4" in refused.stderr, refused.stderr
+
+    waiting = cluster.wrap("true", "-n1")
+    cluster.wait_reason(waiting, "Resources")
+    assert "not kept for jobs with GPUs" in cluster.run("aqueue", "--why", waiting).stdout
+    gpu = cluster.wrap("sleep 1000", "-n2", "--gpus=1")
+    assert cpus_of(cluster, gpu) == [0, 1]
+    rest = cluster.wrap("sleep 1000", "-n6", "--gpus=3")
+    assert cpus_of(cluster, rest) == [2, 3, 6, 7, 8, 9]
+    cluster.cancel(without)
+    cluster.completed(waiting)
+
+    # A job with a GPU may have all; another configuration applies at once.
+    cluster.cancel(gpu, rest)
+    every = cluster.wrap("sleep 1000", "-n12", "--gpus=1")
+    assert cpus_of(cluster, every) == list(range(12))
+    cluster.cancel(every)
+    file = cluster.dir / "ares.yaml"
+    file.write_text(re.sub(r"restricted_cores_per_gpu: \d+", "restricted_cores_per_gpu: 1", file.read_text()))
+    assert "restricted_cores_per_gpu: 2 -> 1" in cluster.run("actl", "reconfigure").stdout
+    assert "RestrictedCoresPerGPU=1(0-1,6-7)" in cluster.show("node", "n1")
+    cluster.completed(cluster.wrap("true", "-N1", "-n8"))
+    assert cluster.run("asub", "-N1", "-n9", "--wrap", "true", check=False).returncode == 1

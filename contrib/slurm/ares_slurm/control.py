@@ -54,6 +54,7 @@ Gres={Gres}
 NodeAddr={NodeAddr} NodeHostName={NodeHostName} Version={Version}
 OS=Linux
 RealMemory={RealMemory} AllocMem={AllocMem} FreeMem=N/A Sockets={CPUTot} Boards=1
+{RestrictedCoresPerGPU:RestrictedCoresPerGPU=}
 State={State} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
 Partitions={Partitions}
 BootTime=None SlurmdStartTime={RegisterTime}

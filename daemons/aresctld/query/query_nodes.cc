@@ -10,6 +10,7 @@
 #include "aresctld/query/row_page.h"
 #include "base/hostlist.h"
 #include "core/topology/parsed_topology.h"
+#include "core/topology/restricted_cpus.h"
 #include "model/cluster/cpu_layout.h"
 #include "model/job/gpu_part.h"
 #include "proto/convert.h"
@@ -189,6 +190,10 @@ class NodeQuery {
       out.set_gpu_topology(topology_of(has.gpu_topology));
     if (shows(api::Node::kCpuLayoutFieldNumber) && !has.cpu_layout.empty())
       out.set_cpu_layout(layout_of(has.cpu_layout));
+    out.set_restricted_cores_per_gpu(has.restricted_cores_per_gpu);
+    if (shows(api::Node::kRestrictedCpusFieldNumber))
+      if (const auto kept = core::topology::restricted_cpus(has, machines_, cpu_layouts_))
+        out.set_restricted_cpus(format_bitset(kept->all));
     for (const Charge& charge : node.charges) {
       for (const GpuIndex index : charge.gpus) {
         out.add_gpus_allocated(index.value());
@@ -246,6 +251,8 @@ class NodeQuery {
   const std::set<std::string, std::less<>> states_;
   std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
   std::set<NodeId> promised_;
+  core::topology::Machines machines_;
+  core::topology::CpuLayouts cpu_layouts_;
   std::unordered_map<std::string, std::string> topologies_;  // summaries, keyed by the nodes' text
   std::unordered_map<std::string, std::string> layouts_;     // summaries, keyed by the nodes' text
 };
