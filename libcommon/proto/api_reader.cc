@@ -17,7 +17,7 @@ struct TextRule {
 constexpr TextRule kTextRules[] = {
     {TextKind::name, 255, "", false},       {TextKind::title, 1024, "", false},
     {TextKind::path, 4095, "", false},      {TextKind::prose, 4096, "\n\t", false},
-    {TextKind::argument, 131071, "", true},
+    {TextKind::argument, 131071, "", true}, {TextKind::none, 0, "", false},
 };
 
 // Limits far above real times, so that adding two times cannot overflow.

@@ -15,17 +15,9 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/job/text_kind.h"
 
 namespace ares::proto {
-
-// The kind of a text determines its maximum length and the characters allowed.
-enum class TextKind : std::uint8_t {
-  name,      // 255 bytes, no control characters: used in tables, file names and options
-  title,     // 1024 bytes, no control characters: job names
-  path,      // 4095 bytes, no control characters, which could manipulate terminals
-  prose,     // 4096 bytes, no control characters except newline and tab
-  argument,  // 131071 bytes, anything but NUL, as execve() takes it
-};
 
 class Reader {
  public:

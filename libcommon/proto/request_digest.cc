@@ -4,22 +4,17 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <sodium.h>
 
+#include "model/job/spec_table.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::proto {
 namespace {
 
-// Clears the fields listed in the header: those that the environment adds.
+// Clears what the user did not write.
 void strip_ambient(api::JobSpec& spec) {
-  spec.clear_environment();
-  spec.clear_submit_dir();
-  spec.clear_submit_host();
-  spec.clear_submit_zone();
-  spec.clear_umask();
-  spec.clear_limits();
-  spec.clear_uid();
-  spec.clear_gid();
-  spec.clear_user();
+#define ARES_SPEC_FIELD(member, api_name, storage_name, text, title, change, line) \
+  if constexpr (FieldChange::change == FieldChange::ambient) spec.clear_##api_name();
+#include "model/job/spec_fields.def"
 }
 
 std::string canonical(const google::protobuf::MessageLite& message) {

@@ -1,6 +1,9 @@
 #include "model/job/text_check.h"
 
+#include <utility>
+
 #include "base/printable.h"
+#include "model/job/spec_table.h"
 
 namespace ares {
 namespace {
@@ -28,40 +31,71 @@ Status check(std::string_view field, std::string_view text, std::size_t most) {
   return {};
 }
 
-struct Field {
-  std::string_view name;
-  std::string JobSpec::*member;
-  std::size_t most;
+// How a title reads in front of one text, where that differs from "its required nodes cannot be changed".
+constexpr std::pair<std::string_view, std::string_view> kOneOf[] = {
+    {"name", "job name"},
+    {"required nodes", "required node"},
+    {"excluded nodes", "excluded node"},
+    {"features", "feature"},
 };
-constexpr Field kFields[] = {
-    {"job name", &JobSpec::name, kMaxName},
-    {"user name", &JobSpec::user, kMaxName},
-    {"account", &JobSpec::account, kMaxName},
-    {"QOS", &JobSpec::qos, kMaxName},
-    {"wckey", &JobSpec::wckey, kMaxName},
-    {"comment", &JobSpec::comment, kMaxPath},
-    {"submission directory", &JobSpec::submit_dir, kMaxPath},
-    {"working directory", &JobSpec::work_dir, kMaxPath},
-    {"input file", &JobSpec::std_in, kMaxPath},
-    {"output file", &JobSpec::std_out, kMaxPath},
-    {"error file", &JobSpec::std_err, kMaxPath},
-    {"submission host", &JobSpec::submit_host, kMaxName},
-    {"time zone", &JobSpec::submit_zone, kMaxName},
-    {"script name", &JobSpec::command, kMaxPath},
-    {"command line", &JobSpec::submit_line, kMaxPath},
-    {"mail address", &JobSpec::mail_user, kMaxName},
-    {"preference", &JobSpec::prefer, kMaxName},
-};
+std::string_view one_of(std::string_view title) {
+  for (const auto& [all, one] : kOneOf)
+    if (all == title) return one;
+  return title;
+}
 
-struct List {
-  std::string_view name;
-  std::vector<std::string> JobSpec::*member;
-};
-constexpr List kLists[] = {
-    {"partition", &JobSpec::partitions},         {"required node", &JobSpec::required_nodes},
-    {"excluded node", &JobSpec::excluded_nodes}, {"feature", &JobSpec::features},
-    {"reservation", &JobSpec::reservations},
-};
+constexpr std::size_t most_bytes(TextKind kind) {
+  return kind == TextKind::path || kind == TextKind::prose ? kMaxPath : kMaxName;
+}
+
+// One overload for each type of field that has texts of its own; a request of containers and a binding were checked by those that
+// read them.
+template <class Other>
+Status check_field(const Other&, std::string_view, TextKind) {
+  return {};
+}
+
+Status check_field(const std::string& text, std::string_view title, TextKind kind) {
+  return check(one_of(title), text, most_bytes(kind));
+}
+
+Status check_argument(const std::string& argument, std::string_view title) {
+  if (argument.find('\0') == std::string::npos && is_utf8(argument)) return {};
+  return fail(ErrorCode::invalid_argument,
+              std::string(title) + " " + quote(argument) + " is not valid UTF-8 text");
+}
+
+Status check_field(const std::vector<std::string>& texts, std::string_view title, TextKind kind) {
+  const bool any = kind == TextKind::argument;
+  if (!any && texts.size() > kMaxList)
+    return fail(ErrorCode::invalid_argument, "too many of: " + std::string(one_of(title)));
+  for (const std::string& text : texts)
+    if (Status s = any ? check_argument(text, title) : check(one_of(title), text, kMaxName); !s)
+      return s;
+  return {};
+}
+
+Status check_field(const std::vector<GpuRequest>& gpus, std::string_view, TextKind) {
+  for (const GpuRequest& gpu : gpus)
+    if (Status s = check("GPU type", gpu.type, kMaxName); !s) return s;
+  return {};
+}
+
+Status check_field(const std::vector<GpuAlternative>& all, std::string_view title, TextKind kind) {
+  for (const GpuAlternative& one : all)
+    if (Status s = check_field(one.gpus, title, kind); !s) return s;
+  return {};
+}
+
+Status check_field(const std::vector<LicenseRequest>& licenses, std::string_view, TextKind) {
+  for (const LicenseRequest& license : licenses)
+    if (Status s = check("licence", license.name, kMaxName); !s) return s;
+  return {};
+}
+
+Status check_field(const std::optional<GangRequest>& gang, std::string_view title, TextKind) {
+  return gang ? check(title, gang->name, kMaxName) : Status{};
+}
 
 }  // namespace
 
@@ -71,37 +105,9 @@ Status check_plain(std::string_view field, std::string_view text) {
 
 Status check_text(const JobSpec& spec) {
   if (spec.name.empty()) return fail(ErrorCode::invalid_argument, "the job has no name");
-  for (const Field& f : kFields) {
-    if (Status s = check(f.name, spec.*f.member, f.most); !s) return s;
-  }
-  for (const List& l : kLists) {
-    if ((spec.*l.member).size() > kMaxList)
-      return fail(ErrorCode::invalid_argument, "too many of: " + std::string(l.name));
-    for (const std::string& text : spec.*l.member) {
-      if (Status s = check(l.name, text, kMaxName); !s) return s;
-    }
-  }
-  std::vector<const std::vector<GpuRequest>*> requests{&spec.gpus_per_node, &spec.gpus_total,
-                                                       &spec.gpus_per_task};
-  for (const GpuAlternative& alternative : spec.gpu_alternatives)
-    requests.push_back(&alternative.gpus);
-  for (const auto* gpus : requests) {
-    for (const GpuRequest& gpu : *gpus) {
-      if (Status s = check("GPU type", gpu.type, kMaxName); !s) return s;
-    }
-  }
-  if (spec.gang) {
-    if (Status s = check("gang", spec.gang->name, kMaxName); !s) return s;
-  }
-  for (const LicenseRequest& license : spec.licenses) {
-    if (Status s = check("licence", license.name, kMaxName); !s) return s;
-  }
-  for (const std::string& argument : spec.arguments) {
-    if (argument.find('\0') != std::string::npos || !is_utf8(argument)) {
-      return fail(ErrorCode::invalid_argument,
-                  "script argument " + quote(argument) + " is not valid UTF-8 text");
-    }
-  }
+#define ARES_SPEC_FIELD(member, api_name, storage_name, text, title, change, line) \
+  if (Status s = check_field(spec.member, title, TextKind::text); !s) return s;
+#include "model/job/spec_fields.def"
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Tests: api_reader
+// Tests: api_reader, convert_spec, spec_table, spec_walk, text_kind
 #include "proto/convert.h"
 
 #include <gtest/gtest.h>
