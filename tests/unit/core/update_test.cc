@@ -1,5 +1,8 @@
 // Tests: job_event_of, bulk_action, decide_update, privileges, select, spec_fields
 // Updates of submitted jobs: which fields, in which state, by which users, and the text of refusals.
+#include <sstream>
+
+#include "core/job/checks/spec_fields.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -76,6 +79,38 @@ TEST(UpdateSpec, UnchangeableFieldIsNamed) {
   EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
   EXPECT_NE(reply.error.message.find("\"uid\""), std::string::npos) << reply.error.message;
   EXPECT_EQ(c.job(key).spec->uid, kAlice);
+}
+
+// Clients of every release send these names.
+TEST(SpecFields, NamesThatRequestsMayChange) {
+  const auto expect = [](const char* names, const auto& check) {
+    std::istringstream words(names);
+    for (std::string name; words >> name;) {
+      SCOPED_TRACE(name);
+      check(find_spec_field(name));
+    }
+  };
+  const auto may_change = [](bool alive) {
+    return [alive](const SpecField* field) {
+      ASSERT_NE(field, nullptr);
+      EXPECT_EQ(field->alive, alive);
+      EXPECT_FALSE(field->title.empty());
+    };
+  };
+  expect("comment mail_types mail_user", may_change(true));
+  expect(
+      "name account qos wckey partitions min_nodes max_nodes node_counts tasks tasks_per_node "
+      "cpus_per_task memory_per_node memory_per_cpu gpus_per_node gpus_total gpus_per_task "
+      "gpu_alternatives alternatives_per memory_per_gpu cpus_per_gpu gpu_topology min_nvlink "
+      "licenses any_license exclusive_user exclusive required_nodes excluded_nodes features prefer "
+      "switches switches_wait segment reservations begin deadline time_min dependencies "
+      "any_dependency kill_on_invalid_dependency nice warning requeue work_dir std_in std_out "
+      "std_err",
+      may_change(false));
+  expect(
+      "uid gid user environment submit_dir submit_host submit_line script arguments array hold "
+      "priority time_limit gang container checkpoint spare_nodes overcommit warning_signal Comment",
+      [](const SpecField* field) { EXPECT_EQ(field, nullptr); });
 }
 
 TEST(UpdateSpec, OnlyOwnerAndOperatorsMayUpdate) {

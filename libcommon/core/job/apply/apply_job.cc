@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/job/apply/records.h"
+#include "core/job/checks/spec_fields.h"
 #include "core/job/gang.h"
 
 namespace ares::core {
@@ -27,16 +28,6 @@ void set_eligible(Job& job, Time at) {
 void set_hold(Job& job, Hold hold) {
   job.hold = hold;
   job.reason = job.dependency_failed ? Reason::dependency_never_satisfied : reason_of(hold);
-}
-
-// Whether two specifications are equal except for name, comment, nice value and mail.
-bool asks_alike(const JobSpec& a, JobSpec b) {
-  b.name = a.name;
-  b.comment = a.comment;
-  b.nice = a.nice;
-  b.mail_types = a.mail_types;
-  b.mail_user = a.mail_user;
-  return a == b;
 }
 
 }  // namespace

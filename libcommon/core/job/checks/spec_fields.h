@@ -1,4 +1,4 @@
-// The fields of a specification that may be changed after submission: one row each.
+// The fields of a specification that may be changed after submission, as model/job/spec_fields.def says.
 // Constant data; any thread. Internal to core/job.
 #pragma once
 
@@ -18,5 +18,8 @@ struct SpecField {
 
 // Null if the field does not exist or cannot be changed.
 const SpecField* find_spec_field(std::string_view name);
+
+// Whether two specifications are equal except for labels, such as name and comment: they ask for the same.
+bool asks_alike(const JobSpec& a, JobSpec b);
 
 }  // namespace ares::core
