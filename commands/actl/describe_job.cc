@@ -3,6 +3,7 @@
 #include <grp.h>
 
 #include <algorithm>
+#include <concepts>
 #include <map>
 #include <set>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "cli/values/gpu_values.h"
 #include "cli/values/spec_values.h"
 #include "model/job/gpu_part.h"
+#include "model/job/spec_table.h"
 
 namespace ares::actl {
 namespace {
@@ -83,6 +85,28 @@ void describe_silence(const api::Job& job, Lines& lines) {
       .end_line();
 }
 
+// Values as the lines of SpecLine show them; an empty one has no line.
+std::string line_text(const std::string& text) {
+  return text;
+}
+std::string line_text(std::same_as<bool> auto is_set) {
+  return is_set ? "YES" : "";
+}
+std::string line_text(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return joined(texts);
+}
+
+// The fields of the specification that have a line for themselves at this place. The lines that this file writes out have several
+// fields, are there even if nothing is set, or show what only the job's record has.
+template <SpecLine::Place place, class Spec>
+void add_lines(Lines& lines, const Spec& spec) {
+#define ARES_SPEC_FIELD(member, api_name, storage_name, text, title, change, line) \
+  if constexpr (spec_line::line.place == place)                                    \
+    if (const std::string value = line_text(spec.api_name()); !value.empty())      \
+      lines.add(std::string(spec_line::line.key), value).end_line();
+#include "model/job/spec_fields.def"
+}
+
 std::string in_folder(const std::string& folder, const std::string& name) {
   return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
 }
@@ -112,7 +136,7 @@ void add_files(Lines& lines, const api::Job& job) {
       spec.std_out().empty() ? std::string(default_output(array)) : spec.std_out();
   const std::string err = spec.std_err().empty() ? out : spec.std_err();
   lines.add("Command", or_null(spec.command())).end_line();
-  if (!spec.submit_line().empty()) lines.add("SubmitLine", spec.submit_line()).end_line();
+  add_lines<SpecLine::Place::files>(lines, spec);
   lines.add("WorkDir", spec.work_dir()).end_line();
   lines
       .add("StdIn", spec.std_in().empty()
@@ -121,8 +145,7 @@ void add_files(Lines& lines, const api::Job& job) {
       .end_line();
   lines.add("StdOut", in_folder(spec.work_dir(), expand_file_name(out, job))).end_line();
   lines.add("StdErr", in_folder(spec.work_dir(), expand_file_name(err, job))).end_line();
-  if (!spec.comment().empty()) lines.add("Comment", spec.comment()).end_line();
-  if (!spec.warning_signal().empty()) lines.add("Signal", spec.warning_signal()).end_line();
+  add_lines<SpecLine::Place::notes>(lines, spec);
   if (!spec.mail_types().empty() || !spec.mail_user().empty())
     lines.add("MailUser", spec.mail_user().empty() ? job.user() : spec.mail_user())
         .add("MailType", spec.mail_types().empty() ? "NONE" : spec.mail_types())
@@ -188,7 +211,7 @@ void add_resources(Lines& lines, const api::Job& job) {
       .count("NumTasks", std::max(spec.tasks(), 1u))
       .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
       .end_line();
-  if (spec.overcommit()) lines.add("Overcommit", "YES").end_line();
+  add_lines<SpecLine::Place::counts>(lines, spec);
   lines.add("ReqTRES", job.requested_tres()).end_line();
   lines.add("AllocTRES", or_null(job.tres())).end_line();
   lines.count("NtasksPerNode", spec.tasks_per_node())
@@ -213,8 +236,7 @@ void add_resources(Lines& lines, const api::Job& job) {
                             : spec.exclusive_user() ? "USER"
                                                     : "OK")
       .end_line();
-  if (!spec.reservations().empty())
-    lines.add("Reservation", joined(spec.reservations())).end_line();
+  add_lines<SpecLine::Place::nodes>(lines, spec);
   if (!job.gang().empty()) {
     lines.add("Gang", job.gang())
         .add("GangMembers",

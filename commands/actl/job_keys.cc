@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
+#include "model/job/spec_table.h"
 
 namespace ares::actl {
 namespace {
@@ -120,11 +121,21 @@ Status set_whole_nodes(Action& action, const std::string& value, Time) {
   return {};
 }
 
-}  // namespace
+// Rows for the texts that have a line for themselves in `show job` and may be changed at any time.
+template <class Spec>
+void add_texts(std::vector<Key<Action>>& rows) {
+#define ARES_SPEC_FIELD(member, api_name, storage_name, kind, title, change, line)  \
+  if constexpr (TextKind::kind != TextKind::none && !spec_line::line.key.empty() && \
+                FieldChange::change == FieldChange::label)                          \
+    rows.push_back({std::string(spec_line::line.key), "TEXT",                       \
+                    "Its " title "; of running jobs too.",                          \
+                    text(#api_name, &Spec::template set_##api_name<const std::string&>)});
+#include "model/job/spec_fields.def"
+}
 
-const Keys<api::JobAction>& job_keys() {
+Keys<Action> all_keys() {
   using Spec = api::JobSpec;
-  static const Keys<Action> keys = {
+  Keys<Action> keys = {
       "a job",
       {
           {"TimeLimit",
@@ -161,8 +172,6 @@ const Keys<api::JobAction>& job_keys() {
           {"ArrayTaskThrottle", "COUNT",
            "Tasks of a whole array that may run at once; 0 for any number.", set_throttle},
           {"JobName", "NAME", "Name.", text("name", &Spec::set_name<const std::string&>), {"name"}},
-          {"Comment", "TEXT", "A text kept with it; of running jobs too.",
-           text("comment", &Spec::set_comment<const std::string&>)},
           {"MailType", "LIST",
            "Events that send a mail to its user, as asub --mail-type takes them; of running jobs "
            "too.",
@@ -252,6 +261,14 @@ const Keys<api::JobAction>& job_keys() {
        "mcslabel",      "mincpusnode", "mintmpdisknode", "numcpus",         "reboot",
        "reqcores",      "reqsockets",  "reqthreads",     "resetaccruetime", "sitefactor",
        "systemcomment", "threadspec",  "userid"}};
+  add_texts<Spec>(keys.rows);
+  return keys;
+}
+
+}  // namespace
+
+const Keys<api::JobAction>& job_keys() {
+  static const Keys<Action> keys = all_keys();
   return keys;
 }
 

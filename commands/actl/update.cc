@@ -132,8 +132,8 @@ Result<int> send_node_update(Context& context, const api::UpdateNode& update) {
 }
 
 Error unknown_key(const std::string& name, const std::string& subject,
-                  std::span<const std::string> known, std::span<const std::string> unsupported) {
-  const bool later = std::find(unsupported.begin(), unsupported.end(), name) != unsupported.end();
+                  std::span<const std::string> known, std::span<const std::string> of_scontrol) {
+  const bool later = std::find(of_scontrol.begin(), of_scontrol.end(), name) != of_scontrol.end();
   return {ErrorCode::invalid_argument,
           later ? "updating " + excerpt(name) + " of " + subject + " is not supported yet"
                 : subject + " has no " + quote(name) + " that can be changed" +

@@ -30,7 +30,8 @@ template <class Target>
 struct Keys {
   std::string subject;  // "a job"
   std::vector<Key<Target>> rows;
-  std::vector<std::string> unsupported{};  // Names of scontrol that are not supported, lower case.
+  // Names of scontrol, lower case. Those that no row has are not supported.
+  std::vector<std::string> of_scontrol{};
 };
 
 // The parsed words after `create reservation` and `update reservation`. The words that name the
@@ -49,7 +50,7 @@ const Keys<ReservationWords>& reservation_keys();
 
 // The error for an unknown property, with the nearest known name.
 Error unknown_key(const std::string& name, const std::string& subject,
-                  std::span<const std::string> known, std::span<const std::string> unsupported);
+                  std::span<const std::string> known, std::span<const std::string> of_scontrol);
 
 // Parses the value into the target. Errors (invalid_argument) name the property.
 template <class Target>
@@ -64,7 +65,7 @@ Status apply_key(const Keys<Target>& keys, Target& target, const std::string& na
     if (done) return {};
     return fail(done.error().code, row.name + ": " + done.error().message);
   }
-  return fail(unknown_key(name, keys.subject, known, keys.unsupported));
+  return fail(unknown_key(name, keys.subject, known, keys.of_scontrol));
 }
 
 // Text for the manual page: "TimeLimit=LIMIT: Longest run."
