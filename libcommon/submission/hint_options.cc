@@ -32,7 +32,6 @@ constexpr Hint kHints[] = {
     {'S', "core-spec", "COUNT", "no cores are set aside for the system within a job", true},
     {0, "cpu-freq", "FREQUENCY", "the CPUs run as the machine has set them"},
     {0, "delay-boot", "MINUTES", "no node is booted for a job"},
-    {0, "extra", "TEXT", "the text is not kept; see --comment"},
     {0, "get-user-env", "[TIMEOUT]", "the job gets the environment of the caller; see --export"},
     {0, "gpu-freq", "FREQUENCY", "the GPUs run as the machine has set them"},
     {0, "gres-flags", "FLAGS",

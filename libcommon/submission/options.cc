@@ -89,6 +89,9 @@ class Rows {
         text(&api::JobSpec::set_name<const std::string&>));
     add(0, "comment", "TEXT", "A text kept with the job.",
         text(&api::JobSpec::set_comment<const std::string&>));
+    add(0, "extra", "TEXT",
+        "A second text kept with the job, for programs, such as JSON. It chooses no nodes.",
+        text(&api::JobSpec::set_extra<const std::string&>));
     add(0, "mail-type", "LIST",
         "Events that send a mail: BEGIN, END, FAIL (an end that is neither COMPLETED nor "
         "cancelled), REQUEUE (of a job that had started), INVALID_DEPEND (its dependency can never "

@@ -94,6 +94,21 @@ def test_show_prints_text_one_line_details_and_json(cluster):
     cluster.wait_end(job)
 
 
+def test_extra_text_is_kept_shown_and_changed(cluster):
+    first = '{"ticket": 17, "note": "a b"}'
+    job = cluster.wrap("sleep 1000", "--comment=read by people", f"--extra={first}")
+    cluster.wait_state(job, "RUNNING")
+    assert f"\n   Comment=read by people\n   Extra={first}\n" in cluster.show("job", job)
+    cluster.run("actl", "update", "job", job, "Extra=second")
+    assert "\n   Extra=second\n" in cluster.show("job", job)
+    [shown] = json.loads(cluster.run("aqueue", "--json", "-j", job).stdout)["jobs"]
+    assert shown["spec"]["extra"] == "second" and shown["spec"]["comment"] == "read by people"
+    cluster.run("actl", "update", "job", job, "extra=")
+    assert "Extra=" not in cluster.show("job", job)
+    cluster.cancel(job)
+    cluster.wait_end(job)
+
+
 def test_write_batch_script_is_for_the_owner_and_administrators(cluster, others):
     alice, bob = others
     script = "#!/bin/bash\n#ARES -J written\necho 'ü' \"$1\"\n"

@@ -249,6 +249,7 @@ struct JobSpec {
   std::string submit_line{};            // the command line of its submission, for accounting
   // Tasks for which a whole node has too few CPUs share all CPUs of the node.
   bool overcommit = false;
+  std::string extra{};  // a text for other programs, such as JSON; nothing here reads it
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -97,7 +97,7 @@ TEST(SpecFields, NamesThatRequestsMayChange) {
       EXPECT_FALSE(field->title.empty());
     };
   };
-  expect("comment mail_types mail_user", may_change(true));
+  expect("comment extra mail_types mail_user", may_change(true));
   expect(
       "name account qos wckey partitions min_nodes max_nodes node_counts tasks tasks_per_node "
       "cpus_per_task memory_per_node memory_per_cpu gpus_per_node gpus_total gpus_per_task "

@@ -162,6 +162,7 @@ class RandomWire {
     s.command = path();
     s.submit_line = word() + " \"" + word() + "\"";
     s.overcommit = flag();
+    s.extra = "{\"a\": \"" + word() + "\"}";
     if (flag()) s.container = container();
     s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
     s.mail_user = flag() ? "" : word();
