@@ -32,10 +32,11 @@ Result<int> allocate(Wanted& wanted, std::vector<std::string> words) {
       step_client::holding_environment(std::getenv("PATH") ? std::getenv("PATH") : ""));
   if (!request) return fail(request.error());
   submission::print_warnings("aalloc", wanted.job);
-  auto client =
-      cli::open_client("aalloc", wanted.job.common, cli::RetryPolicy::change, wanted.job.quiet);
-  if (!client) return fail(client.error());
-  auto allocation = step_client::Allocation::obtain(std::move(*client), std::move(*request),
+  const auto open = [&] {
+    return cli::open_client("aalloc", wanted.job.common, cli::RetryPolicy::change,
+                            wanted.job.quiet);
+  };
+  auto allocation = step_client::Allocation::obtain(open, std::move(*request),
                                                     {.program = "aalloc",
                                                      .quiet = wanted.job.quiet,
                                                      .announce = true,

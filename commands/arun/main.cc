@@ -51,13 +51,13 @@ Result<OwnJob> allocate(Wanted& wanted, const std::string& program) {
       submission::allocation_request(wanted.allocation, program, step_client::holding_script(true),
                                      step_client::holding_environment(path ? path : ""));
   if (!request) return fail(request.error());
-  Result<rpc::Client> client =
-      cli::open_client("arun", wanted.common, cli::RetryPolicy::change, wanted.quiet);
-  if (!client) return fail(client.error());
+  const auto open = [&] {
+    return cli::open_client("arun", wanted.common, cli::RetryPolicy::change, wanted.quiet);
+  };
   step_client::AllocationWishes wishes{.program = "arun", .quiet = wanted.quiet};
   if (wanted.request.immediate) wishes.immediate = Seconds(1);
   Result<step_client::Allocation> allocation =
-      step_client::Allocation::obtain(std::move(*client), std::move(*request), std::move(wishes));
+      step_client::Allocation::obtain(open, std::move(*request), std::move(wishes));
   if (!allocation) return fail(allocation.error());
   Result<os::Fd> host =
       step_client::reach(allocation->client(), allocation->job(), allocation->interrupt());

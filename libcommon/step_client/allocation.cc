@@ -111,18 +111,20 @@ void Allocation::say(const std::string& text) const {
   if (!wishes_.quiet) std::fprintf(stderr, "%s: %s\n", wishes_.program.c_str(), text.c_str());
 }
 
-Result<Allocation> Allocation::obtain(rpc::Client client, api::Request request,
-                                      AllocationWishes wishes) {
-  Allocation self(std::move(client), std::move(wishes));
+Result<Allocation> Allocation::obtain(const std::function<Result<rpc::Client>()>& open,
+                                      api::Request request, AllocationWishes wishes) {
   const BootTime begun = os::boot_now();
-  // Before the client has threads, which would take the signals otherwise.
   const sigset_t handled = ending_signals();
   sigset_t others = handled;
   for (const int signal : {SIGCHLD, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH})
     ::sigaddset(&others, signal);
   ::sigprocmask(SIG_BLOCK, &others, nullptr);
-  self.signals_.reset(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!self.signals_) return fail(os::errno_error("cannot receive signals"));
+  os::Fd signals(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals) return fail(os::errno_error("cannot receive signals"));
+  Result<rpc::Client> client = open();
+  if (!client) return fail(client.error());
+  Allocation self(std::move(*client), std::move(wishes));
+  self.signals_ = std::move(signals);
   if (Status submitted = self.submit(request); !submitted) return fail(submitted.error());
   if (Status started = self.wait_for_start(); !started) return fail(started.error());
   if (Status connected = self.connect(self.signals_.get()); !connected) {

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,10 +38,11 @@ std::string holding_environment(const std::string& path);
 
 class Allocation {
  public:
-  // Submits the job and waits until it has started. SIGINT, SIGTERM, SIGHUP and SIGQUIT cancel it while it
+  // Submits the job and waits until it has started. `open` makes the client, whose threads take no signal:
+  // it is called when all signals of interest are blocked. SIGINT, SIGTERM, SIGHUP and SIGQUIT cancel it while it
   // asks and waits; they stay blocked when this returns. failed_precondition: it was given up or ended first.
-  static Result<Allocation> obtain(rpc::Client client, api::Request submit,
-                                   AllocationWishes wishes);
+  static Result<Allocation> obtain(const std::function<Result<rpc::Client>()>& open,
+                                   api::Request submit, AllocationWishes wishes);
   Allocation(Allocation&&) = default;
   Allocation& operator=(Allocation&&) = default;
 

@@ -344,3 +344,28 @@ def test_signals_reach_the_command_while_the_allocation_is_looked_for(cluster, s
     assert process.returncode == 5
     os.kill(cluster.pid("aresctld"), signal.SIGCONT)
     cluster.wait_end(job)
+
+
+@pytest.fixture
+def by_tcp():
+    """A command line in front of which a program reaches a cluster as from another machine, and the cluster."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make namespaces")
+    made = Cluster("--isolate", config=CONFIG)
+    prefix = ["nsenter", f"--net=/proc/{made.pid('netns@hub')}/ns/net", "env", f"ARES_CONF={made.dir}/node.yaml"]
+    yield prefix, made
+    made.close()
+
+
+def test_signals_reach_the_commands_of_another_machine(by_tcp):
+    """A client by TCP has threads, which must not take the signals: the end of a command was lost, and TERM ended aalloc at once."""
+    prefix, cluster = by_tcp
+    for _ in range(3):
+        assert subprocess.run([*prefix, cluster.bin / "aalloc", "-n1", "true"], env=cluster.environment(), timeout=20).returncode == 0
+    for program in ("aalloc", "arun"):
+        process = subprocess.Popen([*prefix, cluster.bin / program, "-n1", "bash", "-c", "trap 'exit 9' TERM; echo runs; sleep 1000 & wait"],
+                                   env=cluster.environment(), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=cluster.work)
+        assert process.stdout.readline() == "runs\n"
+        process.terminate()
+        assert process.wait(20) == 9
+    until(lambda: not cluster.run("aqueue", "-h").stdout)
