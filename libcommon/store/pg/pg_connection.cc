@@ -25,7 +25,8 @@ constexpr ErrorClass kErrorClasses[] = {
     {"08", ErrorCode::unavailable, ""},
     {"25006", ErrorCode::unavailable, "the server is a read-only standby"},
     {"25P03", ErrorCode::unavailable, ""},
-    {"28", ErrorCode::failed_precondition, "check the user, its password and pg_hba.conf"},
+    {"28", ErrorCode::failed_precondition,
+     "check the user, its password and pg_hba.conf; see Database in ares-install(7)"},
     {"3D000", ErrorCode::failed_precondition, "create it with createdb"},
     {"40001", ErrorCode::unavailable, ""},  // on a replica: rows that it was reading were removed
     {"42501", ErrorCode::failed_precondition, "the database must belong to the user of ares.yaml"},
