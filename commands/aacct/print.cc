@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "cli/output/index_list.h"
 #include "cli/output/json.h"
+#include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/output/width.h"
 
@@ -72,10 +73,11 @@ class Aligned final : public Printer {
   Aligned(const Query& query, const std::vector<SelectedField>& chosen, unsigned terminal,
           Write write)
       : query_(query), chosen_(chosen), terminal_(terminal), write_(std::move(write)) {
-    for (const SelectedField& field : chosen) {
-      least_.push_back(static_cast<std::size_t>(field.width < 0 ? -field.width : field.width));
-      if (!field.fixed && !query.no_header)
-        least_.back() = std::max(least_.back(), field.field->name.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const int width = chosen[i].width;
+      least_.push_back(static_cast<std::size_t>(width < 0 ? -width : width));
+      contents_.push_back(header_width(i));
+      if (!chosen[i].fixed) least_.back() = std::max(least_.back(), contents_.back());
     }
     widths_ = least_;
   }
@@ -88,7 +90,8 @@ class Aligned final : public Printer {
         ends_.push_back(cells_.size());
         if (settled_ || chosen_[i].fixed) continue;
         const std::string_view cell = std::string_view(cells_).substr(begin);
-        widths_[i] = std::max(widths_[i], cli::display_width(cell));
+        contents_[i] = std::max(contents_[i], cli::display_width(cell));
+        widths_[i] = std::max(widths_[i], contents_[i]);
         if (chosen_[i].field->never_cut)
           least_[i] = std::max(least_[i], cli::display_width(cli::shortened_id(cell, 1)));
       }
@@ -103,8 +106,10 @@ class Aligned final : public Printer {
   }
 
  private:
-  // Shrinks columns until a line fits the terminal, those with the largest excess over their
-  // minimum width first. Of ids only lists of indices are shortened.
+  std::size_t header_width(std::size_t column) const {
+    return query_.no_header ? 0 : chosen_[column].field->name.size();
+  }
+
   void settle() {
     settled_ = true;
     if (terminal_ > 0) narrow();
@@ -118,22 +123,26 @@ class Aligned final : public Printer {
     write_(lines);
   }
 
+  // Shrinks columns until a line fits the terminal: of ids the lists of indices, then what columns are
+  // wider than all they hold, then the widest texts.
   void narrow() {
-    std::size_t total = widths_.size() - 1;
-    for (const std::size_t width : widths_) total += width;
-    while (total > terminal_) {
-      std::size_t most = 0, at = widths_.size();
-      for (std::size_t i = 0; i < widths_.size(); ++i) {
-        if (chosen_[i].fixed || widths_[i] <= least_[i]) continue;
-        if (widths_[i] - least_[i] > most) {
-          most = widths_[i] - least_[i];
-          at = i;
-        }
+    std::vector<cli::Shrinkable> ids, blanks, texts;
+    for (std::size_t i = 0; i < widths_.size(); ++i) {
+      if (chosen_[i].fixed) continue;
+      if (chosen_[i].field->never_cut) {
+        ids.push_back({i, least_[i]});
+        continue;
       }
-      if (at == widths_.size()) return;
-      --widths_[at];
-      --total;
+      blanks.push_back({i, contents_[i]});
+      texts.push_back({i, std::max(cli::kNarrowest, header_width(i))});
     }
+    std::stable_sort(texts.begin(), texts.end(), [&](const auto& a, const auto& b) {
+      return contents_[a.column] > contents_[b.column];
+    });
+    ids.insert(ids.end(), blanks.begin(), blanks.end());
+    ids.insert(ids.end(), texts.begin(), texts.end());
+    const std::size_t between = widths_.size() - 1;
+    cli::shrink(widths_, ids, terminal_ - std::min<std::size_t>(between, terminal_));
   }
 
   void flush() {
@@ -183,7 +192,9 @@ class Aligned final : public Printer {
   const std::vector<SelectedField>& chosen_;
   const unsigned terminal_;
   Write write_;
-  std::vector<std::size_t> least_, widths_;
+  std::vector<std::size_t> least_;     // Of columns that are not cut to fit the terminal.
+  std::vector<std::size_t> contents_;  // The widest text of each column.
+  std::vector<std::size_t> widths_;
   bool settled_ = false;
   std::string cells_;              // The texts of all cells, concatenated.
   std::vector<std::size_t> ends_;  // The end of each cell.
@@ -272,7 +283,8 @@ std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<Sele
   if (query.json) return std::make_unique<Json>(query, std::move(write));
   if (query.parsable || query.parsable2)
     return std::make_unique<Delimited>(query, chosen, std::move(write));
-  return std::make_unique<Aligned>(query, chosen, terminal, std::move(write));
+  return std::make_unique<Aligned>(query, chosen, query.own_format ? 0 : terminal,
+                                   std::move(write));
 }
 
 }  // namespace ares::aacct

@@ -157,7 +157,11 @@ cli::OptionTable options(Query& q, Time now) {
       {'o', "format", "FIELDS",
        "Fields to print, separated by commas, or all; NAME%WIDTH cuts to a width, a negative one "
        "aligns to the left.",
-       cli::set_text(q.format)},
+       [&q](const std::string& fields) -> Status {
+         q.format = fields;
+         q.own_format = true;
+         return {};
+       }},
       {'l',
        "long",
        "",
@@ -305,8 +309,8 @@ const cli::Manual& manual() {
            "old. 12.batch has what the job used on its first node without what its steps used "
            "there; its MaxRSS includes them, because the kernel counts the memory of a job as one.",
            "Columns are as wide as what they hold, and the numbers of jobs are never cut. On a "
-           "terminal lists of array indices and other texts are, with a + at the end of a text, "
-           "where the line would not fit.",
+           "terminal, unless -o names the fields, lists of array indices and other texts are, with "
+           "a + at the end of a text, where the line would not fit.",
            cli::describe_index_lists() + " -p, -P and --json always show all."},
       .sections = {{"Fields",
                     [] {

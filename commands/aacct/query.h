@@ -18,6 +18,7 @@ struct Query {
   cli::CommonOptions common;
   api::Accounting filter;
   std::string format = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
+  bool own_format = false;  // The user gave it: it is not fitted to the terminal.
   std::string delimiter = "|";
   Units units;
   bool all_users = false;

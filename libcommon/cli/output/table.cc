@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 #include "base/printable.h"
 #include "cli/output/index_list.h"
@@ -12,9 +13,8 @@
 namespace ares::cli {
 namespace {
 
-constexpr unsigned kLeastNamed = 20;   // Default width of a column of -O.
-constexpr std::size_t kNarrowest = 8;  // Columns do not shrink below this width.
-constexpr unsigned kWidest = 10'000;   // Larger widths are refused as mistakes.
+constexpr unsigned kLeastNamed = 20;  // Default width of a column of -O.
+constexpr unsigned kWidest = 10'000;  // Larger widths are refused as mistakes.
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -197,40 +197,45 @@ std::size_t Grid::least_width(std::size_t column) const {
   return least;
 }
 
-void Grid::narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked,
-                  unsigned terminal) const {
-  std::size_t total = 0;
-  for (const FormatItem& format_item : format_items_) total += display_width(format_item.literal);
-  for (const std::size_t width : widths) total += width;
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (columns_[i].shrink_order > 0) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return columns_[a].shrink_order < columns_[b].shrink_order;
-  });
-  for (const std::size_t i : order) {
-    if (total <= terminal) return;
-    const std::size_t least = least_width(i);
-    if (widths[i] <= least) continue;
-    const std::size_t given = std::min(total - terminal, widths[i] - least);
-    widths[i] -= given;
+void shrink(std::vector<std::size_t>& widths, std::span<const Shrinkable> order, std::size_t room) {
+  std::size_t total = std::accumulate(widths.begin(), widths.end(), std::size_t{0});
+  for (const Shrinkable& one : order) {
+    if (total <= room) return;
+    std::size_t& width = widths[one.column];
+    if (width <= one.least) continue;
+    const std::size_t given = std::min(total - room, width - one.least);
+    width -= given;
     total -= given;
-    marked[i] = true;
   }
+}
+
+void Grid::narrow(std::vector<std::size_t>& widths, unsigned terminal) const {
+  std::size_t between = 0;
+  for (const FormatItem& format_item : format_items_) between += display_width(format_item.literal);
+  const std::size_t room = terminal - std::min<std::size_t>(between, terminal);
+  if (std::accumulate(widths.begin(), widths.end(), std::size_t{0}) <= room) return;
+  std::vector<Shrinkable> order;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i].shrink_order > 0) order.push_back({i, least_width(i)});
+  std::stable_sort(order.begin(), order.end(), [&](const Shrinkable& a, const Shrinkable& b) {
+    return columns_[a.column].shrink_order < columns_[b.column].shrink_order;
+  });
+  shrink(widths, order, room);
 }
 
 std::string Grid::layout(bool with_header, std::optional<std::span<const std::uint32_t>> order,
                          unsigned terminal) const {
   std::vector<std::size_t> wide = widths(with_header);
-  std::vector<bool> marked(columns_.size(), false);
-  if (terminal > 0) narrow(wide, marked, terminal);
+  const std::vector<std::size_t> wanted = wide;
+  if (terminal > 0) narrow(wide, terminal);
 
   std::vector<Style> styles;
   for (std::size_t i = 0; i < format_items_.size(); ++i) {
     const FormatItem& format_item = format_items_[i];
     if (!format_item.has_column()) continue;
     const std::size_t column = styles.size();
-    styles.push_back({wide[column], format_item.right, columns_[column].never_cut, marked[column],
+    styles.push_back({wide[column], format_item.right, columns_[column].never_cut,
+                      wide[column] < wanted[column],
                       i + 1 == format_items_.size() && format_item.literal.empty()});
   }
   std::string out;

@@ -80,6 +80,18 @@ Result<std::vector<FormatItem>> parse_format(std::string_view format);
 // widest cell, at least 20.
 Result<std::vector<FormatItem>> parse_name_format(std::string_view format);
 
+// Columns do not shrink below this width, nor below that of their header.
+inline constexpr std::size_t kNarrowest = 8;
+
+// A column that may become narrower, down to `least`.
+struct Shrinkable {
+  std::size_t column = 0;
+  std::size_t least = 0;
+};
+
+// Takes from these columns, the first one first, until all widths together are at most `room`.
+void shrink(std::vector<std::size_t>& widths, std::span<const Shrinkable> order, std::size_t room);
+
 // The properties of a column that the layout needs.
 struct GridColumn {
   std::string header;
@@ -118,7 +130,7 @@ class Grid {
  private:
   std::string_view cell(std::size_t row, std::size_t column) const;
   std::vector<std::size_t> widths(bool with_header) const;
-  void narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked, unsigned terminal) const;
+  void narrow(std::vector<std::size_t>& widths, unsigned terminal) const;
   std::size_t least_width(std::size_t column) const;
 
   std::vector<FormatItem> format_items_;

@@ -169,11 +169,36 @@ TEST_F(Accounting, NarrowTerminalShortensAllColumnsButIds) {
   wide.set_name("a-name-that-is-quite-long");
   wide.set_account("of-a-long-account");
   EXPECT_EQ(print({wide}, {"-n"}, 90),
-            "123456789012345 a-name-that-is+       main of-a-long-accou+          4  COMPLETED     "
-            " 0:0\n");
+            "123456789012345 a-name-that-is-quite-long main of-a-long-account     4  COMPLETED     "
+            " 0:0\n")
+      << "blanks of columns go first";
+  EXPECT_EQ(print({wide}, {"-n"}, 80),
+            "123456789012345 a-name-that-is-quite-long main of-a-long-account 4 COMPLETED 0:0\n");
+  EXPECT_EQ(print({wide}, {"-n"}, 76),
+            "123456789012345 a-name-that-is-quite+ main of-a-long-account 4 COMPLETED 0:0\n");
   for (const std::string& line : cli::split(print({wide}, {}, 80), '\n'))
     EXPECT_LE(line.size(), 80u);
-  EXPECT_THAT(print({wide}, {}, 10), HasSubstr("123456789012345 a-name-th+"));
+  EXPECT_THAT(print({wide}, {}, 10), HasSubstr("123456789012345 a-name-+"));
+}
+
+TEST_F(Accounting, TasksOfLargeArraysFitATerminal) {
+  api::AccountingRow task = row(1234567);
+  task.mutable_key()->set_task(100'000);
+  task.set_name("a-name-that-is-quite-long");
+  task.set_state("CANCELLED");
+  task.set_cancelled_by(1001);
+  *task.add_steps() = step(-1, 0);
+  for (const std::string& line : cli::split(print({task, row(7)}, {}, 80), '\n'))
+    EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_THAT(print({task}, {}, 80), HasSubstr("1234567_100000.batch "));
+}
+
+TEST_F(Accounting, OnlyTheDefaultFieldsAreFittedToATerminal) {
+  api::AccountingRow wide = row(7);
+  wide.set_name(std::string(100, 'x'));
+  EXPECT_THAT(print({wide}, {"-o", "JobID,JobName,State"}, 80), HasSubstr(std::string(100, 'x')));
+  for (const std::string& line : cli::split(print({wide}, {}, 80), '\n'))
+    EXPECT_LE(line.size(), 80u) << line;
 }
 
 TEST_F(Accounting, GivenWidthCutsAndAligns) {
