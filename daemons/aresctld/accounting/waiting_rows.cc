@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/sched/queue/shown_priority.h"
+#include "model/job/requested.h"
 #include "proto/convert.h"
 #include "store/pg/catalogue.h"
 #include "store/pg/pg_params.h"
@@ -41,10 +42,6 @@ std::string join(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
   return text;
-}
-
-std::uint32_t requested_cpus(const JobSpec& spec) {
-  return std::max(spec.tasks * spec.cpus_per_task, spec.min_nodes);
 }
 
 // None = unlimited.

@@ -18,6 +18,7 @@
 #include "core/sched/queue/order.h"
 #include "core/state/indexes.h"
 #include "model/job/gpu_part.h"
+#include "model/job/requested.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -95,31 +96,11 @@ void put_list(const std::vector<std::string>& words, std::string* to) {
   }
 }
 
-std::uint64_t requested_cpus(const JobSpec& spec) {
-  return std::max<std::uint64_t>(std::uint64_t{spec.tasks} * spec.cpus_per_task, spec.min_nodes);
-}
-
-// `gpus`: thousandths.
-Bytes requested_memory(const JobSpec& spec, std::uint64_t gpus) {
-  if (spec.memory_per_node) return *spec.memory_per_node * spec.min_nodes;
-  if (spec.memory_per_cpu)
-    return *spec.memory_per_cpu * static_cast<std::int64_t>(requested_cpus(spec));
-  if (spec.memory_per_gpu)
-    return *spec.memory_per_gpu * static_cast<std::int64_t>((gpus + kWholeGpu - 1) / kWholeGpu);
-  return Bytes(0);
-}
-
 std::string requested_tres(const JobSpec& spec) {
   GpuCounts gpus;
-  const auto type = [](const GpuRequest& gpu) { return gpu.type.empty() ? "gpu" : gpu.type; };
-  for (const GpuRequest& gpu : spec.gpus_per_node)
-    gpus[type(gpu)] += thousandths_of(gpu) * spec.min_nodes;
-  for (const GpuRequest& gpu : spec.gpus_per_task)
-    gpus[type(gpu)] += thousandths_of(gpu) * spec.tasks;
-  for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += thousandths_of(gpu);
-  std::uint64_t all = 0;
-  for (const auto& [type_name, count] : gpus) all += count;
-  return tres_text(requested_cpus(spec), requested_memory(spec, all), spec.min_nodes, gpus);
+  for (const auto& [type, count] : requested_gpus_by_type(spec))
+    gpus[type.empty() ? "gpu" : type] = static_cast<std::int64_t>(count);
+  return tres_text(requested_cpus(spec), requested_memory(spec), requested_nodes(spec), gpus);
 }
 
 // Number of tasks of the array with a lower index.

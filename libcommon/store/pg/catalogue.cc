@@ -1,10 +1,12 @@
 #include "store/pg/catalogue.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/hostlist.h"
 #include "base/saturating.h"
 #include "model/job/gpu_part.h"
+#include "model/job/requested.h"
 
 namespace ares::store {
 namespace {
@@ -14,18 +16,6 @@ constexpr std::int64_t kMiB = 1 << 20;
 // Accounting uses whole mebibytes, rounded up.
 std::int64_t mebibytes(Bytes amount) {
   return amount.value() / kMiB + (amount.value() % kMiB > 0 ? 1 : 0);
-}
-
-void add_gpus(Catalogue::Amounts& amounts, const std::vector<GpuRequest>& requests,
-              std::int64_t nodes) {
-  for (const GpuRequest& request : requests) {
-    const std::int64_t count = capped_product(thousandths_of(request), nodes);
-    std::int64_t& all = amounts["gres/gpu"];
-    all = capped_sum(all, count);
-    if (request.type.empty()) continue;
-    std::int64_t& typed = amounts["gres/gpu:" + request.type];
-    typed = capped_sum(typed, count);
-  }
 }
 
 void drop_zeroes(Catalogue::Amounts& amounts) {
@@ -78,43 +68,18 @@ Catalogue::Amounts Catalogue::allocated(const Allocation& allocation) const {
   return amounts;
 }
 
-namespace {
-
-// Whole GPUs of the job; lists for each node, in total and for each task describe the same ones.
-std::int64_t gpus_of(const JobSpec& spec, std::int64_t nodes, std::int64_t tasks) {
-  const auto sum = [](const std::vector<GpuRequest>& requests) {
-    std::int64_t count = 0;
-    for (const GpuRequest& request : requests) count += request.count;
-    return count;
-  };
-  if (!spec.gpus_total.empty()) return sum(spec.gpus_total);
-  if (!spec.gpus_per_node.empty()) return capped_product(sum(spec.gpus_per_node), nodes);
-  return capped_product(sum(spec.gpus_per_task), tasks);
-}
-
-}  // namespace
-
 Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
+  const auto number = [](std::uint64_t count) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
+  };
   Amounts amounts;
-  const std::int64_t nodes = std::max<std::int64_t>(spec.min_nodes, 1);
-  const std::int64_t tasks =
-      spec.tasks_per_node
-          ? std::max<std::int64_t>(spec.tasks,
-                                   capped_product(nodes, std::int64_t{spec.tasks_per_node}))
-          : std::max<std::int64_t>(spec.tasks, 1);
-  const std::int64_t cpus =
-      std::max(nodes, capped_product(tasks, std::max<std::int64_t>(spec.cpus_per_task, 1)));
-  amounts["cpu"] = cpus;
-  amounts["billing"] = cpus;
-  amounts["node"] = nodes;
-  if (spec.memory_per_node)
-    amounts["mem"] = capped_product(mebibytes(*spec.memory_per_node), nodes);
-  if (spec.memory_per_cpu) amounts["mem"] = capped_product(mebibytes(*spec.memory_per_cpu), cpus);
-  if (spec.memory_per_gpu)
-    amounts["mem"] = capped_product(mebibytes(*spec.memory_per_gpu), gpus_of(spec, nodes, tasks));
-  add_gpus(amounts, spec.gpus_per_node, nodes);
-  add_gpus(amounts, spec.gpus_per_task, tasks);
-  add_gpus(amounts, spec.gpus_total, 1);
+  amounts["cpu"] = number(requested_cpus(spec));
+  amounts["billing"] = amounts["cpu"];
+  amounts["node"] = number(requested_nodes(spec));
+  amounts["mem"] = mebibytes(requested_memory(spec));
+  amounts["gres/gpu"] = number(requested_gpus(spec));
+  for (const auto& [type, count] : requested_gpus_by_type(spec))
+    if (!type.empty()) amounts["gres/gpu:" + type] = number(count);
   drop_zeroes(amounts);
   return amounts;
 }
