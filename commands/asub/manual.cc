@@ -21,16 +21,18 @@ const cli::Manual& manual() {
       .summary = "submit a batch script",
       .synopsis = {"[OPTIONS] SCRIPT [ARGUMENTS]", "[OPTIONS] --wrap=COMMAND", "[OPTIONS] < SCRIPT",
                    "[OPTIONS] --from=FILE"},
-      .description = {"asub hands a script to the controller and prints the number of the job that "
-                      "will run it. Once the number is "
-                      "printed the job is stored safely: no crash of any machine loses it.",
-                      "The script is sent as it is now; changing or deleting the file later does "
-                      "not matter. It must begin with #! "
-                      "and runs once, on the first node of the job, with the resources of the "
-                      "whole job. A script whose name holds "
-                      "no slash is looked for in the current folder and then in PATH.",
-                      "While the controller is away asub says so, tries again by itself, and "
-                      "submits once however often it tried."},
+      .description =
+          {"asub hands a script to the controller and prints the number of the job that "
+           "will run it. Once the number is "
+           "printed the job is stored safely: no crash of any machine loses it.",
+           "The script is sent as it is now; changing or deleting the file later does "
+           "not matter. It must begin with #! "
+           "and runs once, on the first node of the job, with the resources of the "
+           "whole job. A script whose name holds "
+           "no slash is looked for in the current folder and then in PATH. A shell script "
+           "with lines that begin with srun is submitted with a warning if PATH has no srun.",
+           "While the controller is away asub says so, tries again by itself, and "
+           "submits once however often it tried."},
       .sections =
           {{"Directives",
             {"Lines of the script that begin with #ARES carry options, as if they stood on "

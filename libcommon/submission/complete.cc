@@ -26,6 +26,22 @@ void fit_nodes_to_tasks(Submission& target) {
   spec.set_max_nodes(tasks);
 }
 
+// As Slurm, where a site's nodes have GPUs that it does not count.
+void drop_amounts_of_no_gpus(Submission& target) {
+  api::JobSpec& spec = target.spec;
+  const bool gpus = !spec.gpus_per_node().empty() || !spec.gpus_per_task().empty() ||
+                    !spec.gpus_total().empty() || !spec.gpu_alternatives().empty();
+  if (gpus) return;
+  const auto warn = [&](const char* option) {
+    target.warnings.push_back(std::string(option) +
+                              " has no effect: the job asks for no GPUs; add --gres=gpu:COUNT");
+  };
+  if (spec.cpus_per_gpu() > 0) warn("--cpus-per-gpu");
+  if (spec.has_memory_per_gpu()) warn("--mem-per-gpu");
+  spec.clear_cpus_per_gpu();
+  spec.clear_memory_per_gpu();
+}
+
 void check_mail(Submission& target) {
   const std::string& address = target.spec.mail_user();
   if (address.empty()) return;
@@ -50,6 +66,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
   }
   if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
   if (Status good = complete_tasks_per_gpu(target); !good) return good;
+  drop_amounts_of_no_gpus(target);
   fit_nodes_to_tasks(target);
   check_mail(target);
   if (spec.tasks() == 0 && spec.min_nodes() > 0 && spec.gpus_per_task().empty()) {

@@ -11,6 +11,11 @@
 namespace ares::submission {
 namespace {
 
+std::string search_path() {
+  const char* const path = std::getenv("PATH");
+  return path ? path : "";
+}
+
 Result<Script> find_script(const Submission& wanted, const std::vector<std::string>& operands,
                            const std::string& directory) {
   if (wanted.wrap) {
@@ -19,8 +24,7 @@ Result<Script> find_script(const Submission& wanted, const std::vector<std::stri
                   "--wrap stands for the script; " + quote(operands.front()) + " is too much");
     return wrap_command(*wanted.wrap);
   }
-  const char* path = std::getenv("PATH");
-  return read_script(operands.empty() ? "" : operands.front(), directory, path ? path : "");
+  return read_script(operands.empty() ? "" : operands.front(), directory, search_path());
 }
 
 }  // namespace
@@ -59,6 +63,8 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
   if (!from_environment) return fail(from_environment.error());
   all->insert(all->end(), from_environment->given.begin(), from_environment->given.end());
   wanted.warnings = std::move(from_environment->warnings);
+  if (std::string warning = warn_of_srun(*script, search_path()); !warning.empty())
+    wanted.warnings.push_back(std::move(warning));
   all->insert(all->end(), given.begin(), given.end());
   wanted.spec.Clear();
   if (Status applied = cli::apply_options(*all); !applied) return fail(applied.error());

@@ -65,6 +65,21 @@ std::string find_in_path(const std::string& operand, const std::string& director
   return here;
 }
 
+// "#!/bin/bash -l", "#!/usr/bin/env zsh".
+bool is_shell(const std::string& first_line) {
+  for (const std::string& word : cli::split(first_line, ' ')) {
+    const std::string_view name = std::string_view(word).substr(word.rfind('/') + 1);
+    if (name.empty() || name == "#!" || name == "env" || name.starts_with('-')) continue;
+    return name.ends_with("sh");
+  }
+  return false;
+}
+
+bool is_program(const std::string& path) {
+  struct stat info {};
+  return access(path.c_str(), X_OK) == 0 && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
 }  // namespace
 
 Result<Script> read_script(const std::string& operand, const std::string& directory,
@@ -118,6 +133,26 @@ Status check_script(const Script& script) {
           .empty())
     return refuse(":1: no interpreter after #!; write for instance #!/bin/sh");
   return {};
+}
+
+std::string warn_of_srun(const Script& script, const std::string& search_path) {
+  const std::vector<std::string> lines = cli::split(script.content, '\n');
+  if (lines.empty() || !is_shell(lines.front())) return {};
+  bool starts = false;
+  for (const std::string& line : lines) {
+    const std::string_view text = cli::trim(line);
+    const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+    if (word == "srun()" || text.starts_with("function srun") || text.starts_with("alias srun="))
+      return {};
+    starts = starts || word == "srun";
+  }
+  if (!starts) return {};
+  for (const std::string& folder : cli::split(search_path, ':'))
+    if (is_program((folder.empty() ? "." : folder) + "/srun")) return {};
+  return script.name +
+         " calls srun, which PATH does not have here; if the nodes have none either, write arun, "
+         "or have "
+         "contrib/slurm/install.sh run there";
 }
 
 }  // namespace ares::submission

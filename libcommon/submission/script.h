@@ -29,4 +29,8 @@ Script wrap_command(const std::string& command);
 // Returns invalid_argument unless the script is text that begins with #! and has Unix line ends.
 Status check_script(const Script& script);
 
+// A warning if a line of a shell script begins with srun, which neither the script defines nor `search_path`
+// has; else "".
+std::string warn_of_srun(const Script& script, const std::string& search_path);
+
 }  // namespace ares::submission

@@ -56,6 +56,24 @@ TEST_F(ScriptFile, WorkingDirectoryPrecedesPath) {
   EXPECT_EQ(other->path, path + "/other.sh");
 }
 
+TEST_F(ScriptFile, SrunThatIsNotThereIsWarnedOf) {
+  const auto warning = [&](const std::string& text) {
+    return warn_of_srun({text, "", "job.sh"}, folder_.string() + ":/nonexistent");
+  };
+  EXPECT_THAT(warning("#!/bin/bash\n#SBATCH -N2\n  srun -n 4 ./model\n"),
+              StartsWith("job.sh calls srun"));
+  EXPECT_THAT(warning("#!/bin/sh\nsrun\n"), HasSubstr("arun"));
+  EXPECT_EQ(warning("#!/bin/bash\n# srun ./model\necho srun\nsruns\n"), "");
+  EXPECT_NE(warning("#! /bin/bash -l\nsrun ./model\n"), "");
+  EXPECT_NE(warning("#!/usr/bin/env -S bash -e\nsrun ./model\n"), "");
+  EXPECT_EQ(warning("#!/usr/bin/python3\nsrun = 1\n"), "") << "another language";
+  EXPECT_EQ(warning("#!/bin/bash\nsrun() { \"$@\"; }\nsrun ./model\n"), "") << "its own function";
+  write("srun", "#!/bin/sh\n");
+  EXPECT_NE(warning("#!/bin/bash\nsrun ./model\n"), "") << "not a program";
+  chmod((folder_ / "srun").c_str(), 0755);
+  EXPECT_EQ(warning("#!/bin/bash\nsrun ./model\n"), "");
+}
+
 TEST_F(ScriptFile, BadScriptsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal("missing.sh"),
               HasSubstr("cannot read the batch script missing.sh: No such file"));

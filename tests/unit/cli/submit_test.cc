@@ -102,6 +102,16 @@ TEST(Submission, NodesWithoutATaskAreNotAskedFor) {
   EXPECT_THAT(submission({"-N1-4", "-n2"})->warnings, testing::IsEmpty());
 }
 
+TEST(Submission, AmountsForEachGpuHaveNoEffectWithoutGpus) {
+  auto made = submission({"--cpus-per-gpu=6", "--exclusive"});
+  EXPECT_THAT(made->warnings, testing::ElementsAre(HasSubstr("--cpus-per-gpu has no effect")));
+  EXPECT_EQ(made->spec.cpus_per_gpu(), 0u);
+  made = submission({"--mem-per-gpu=6G"});
+  EXPECT_THAT(made->warnings, testing::ElementsAre(HasSubstr("--mem-per-gpu has no effect")));
+  EXPECT_FALSE(made->spec.has_memory_per_gpu());
+  EXPECT_THAT(submission({"--cpus-per-gpu=6", "--gpus=2"})->warnings, testing::IsEmpty());
+}
+
 TEST(Submission, NoneStandsForTheNullDevice) {
   const api::JobSpec s = spec({"-o", "none", "-e", "None", "-i", "none"});
   EXPECT_EQ(s.std_out(), "/dev/null");
