@@ -204,6 +204,12 @@ std::string nodes_text(const api::Job& job) {
   return text;
 }
 
+// A job keeps one of its lists of GPUs.
+const char* gpus_key(const api::JobSpec& spec) {
+  if (!spec.gpus_per_task().empty()) return "TresPerTask";
+  return spec.gpus_total().empty() ? "TresPerNode" : "TresPerJob";
+}
+
 void add_resources(Lines& lines, const api::Job& job) {
   const api::JobSpec& spec = job.spec();
   lines.add("NumNodes", nodes_text(job))
@@ -216,8 +222,7 @@ void add_resources(Lines& lines, const api::Job& job) {
   lines.add("AllocTRES", or_null(job.tres())).end_line();
   lines.count("NtasksPerNode", spec.tasks_per_node())
       .add("MinMemory", requested_memory(spec))
-      .add(spec.gpus_per_task().empty() ? "TresPerNode" : "TresPerTask",
-           job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
+      .add(gpus_key(spec), job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
       .end_line();
   if (!spec.gpu_alternatives().empty())
     lines.add("GpuAlternatives", cli::format_gpu_list(spec, spec.alternatives_per(), ""))

@@ -43,6 +43,7 @@ StdErr={StdErr}
 StdIn={StdIn}
 StdOut={StdOut}
 Power=
+{TresPerJob:TresPerJob=}
 {TresPerNode:TresPerNode=}
 {TresPerTask:TresPerTask=}"""
 NODE = """\

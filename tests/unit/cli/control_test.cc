@@ -189,6 +189,20 @@ TEST(Describe, FileNamesAreExpandedAsFarAsKnown) {
   EXPECT_THAT(describe(job, kNow, false), HasSubstr("StdOut=/w/ares-12_4.out\n"));
 }
 
+TEST(Describe, GpusStandUnderWhatTheyCountFor) {
+  api::Job job;
+  job.mutable_key()->set_job(3);
+  job.add_gpus("a100:4");
+  job.mutable_spec()->add_gpus_total()->set_count(4);
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr(" TresPerJob=gres/gpu:a100:4\n"));
+  job.mutable_spec()->clear_gpus_total();
+  job.mutable_spec()->add_gpus_per_task()->set_count(4);
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr(" TresPerTask=gres/gpu:a100:4\n"));
+  job.mutable_spec()->clear_gpus_per_task();
+  job.mutable_spec()->add_gpus_per_node()->set_count(4);
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr(" TresPerNode=gres/gpu:a100:4\n"));
+}
+
 TEST(Describe, DetailsShowTheShareOfEachNode) {
   api::Job job;
   job.mutable_key()->set_job(3);
