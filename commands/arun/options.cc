@@ -16,6 +16,8 @@
 namespace ares::arun {
 namespace {
 
+constexpr const char* kContainersOfSteps =  // which pyxis gives them
+    "a step has no container of its own; start it as its program: arun apptainer exec IMAGE PROG";
 using cli::set_flag;
 using cli::set_text;
 
@@ -379,7 +381,9 @@ cli::OptionTable options(Wanted& w, Time now) {
       {0, "jobid", "JOB",
        "Run the step in this job, from wherever you are. Its user and operators may.",
        set_text(w.job)},
-      {0, "cpu-bind", "WAY",
+      {0,
+       "cpu-bind",
+       "WAY",
        "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
        "bound to its own CPUs, where the step has just as many as its tasks ask for. Other ways "
        "of Slurm's srun bind in this way, too, and are named in a warning.",
@@ -391,14 +395,18 @@ cli::OptionTable options(Wanted& w, Time now) {
          task.bind = bind->kind != CpuBindKind::none;
          w.other_binding = is_bound_otherwise(bind->kind) ? text : std::string();
          return {};
-       }},
+       },
+       {"cpu_bind"}},
       {0, "gpu-bind", "[verbose,]KIND",
        "Which GPUs of the step a task uses: see GPUS OF A STEP. Default: as the job was submitted.",
        set_text(w.resources.gpu_bind)},
-      {0, "mem-bind", "[verbose,][prefer,]KIND",
+      {0,
+       "mem-bind",
+       "[verbose,][prefer,]KIND",
        "NUMA nodes whose memory a task uses: see MEMORY OF A TASK. Default: as the job was "
        "submitted.",
-       set_text(w.resources.mem_bind)},
+       set_text(w.resources.mem_bind),
+       {"mem_bind"}},
       {0, "mpi", "TYPE",
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
@@ -408,6 +416,8 @@ cli::OptionTable options(Wanted& w, Time now) {
                        {0, "x11", false},    {0, "prolog"},
                        {0, "epilog"},        {0, "send-libs"},
                        {0, "bcast-exclude"}, {'E', "preserve-env", false}};
+  for (const char* option : {"container-image", "container-mounts", "container-workdir"})
+    table.unsupported.push_back({0, option, true, kContainersOfSteps});
   cli::add_common_options(table, w.common);
   add_allocation_options(table, w, now);
   return table;

@@ -208,3 +208,12 @@ def test_tasks_for_each_gpu_see_their_gpu(cluster):
         """, "--gpus=2", "--ntasks-per-gpu=2", "-N1")
     assert lines[0] == "4 0,1"
     assert sorted(lines[1:]) == ["task 0 0", "task 1 0", "task 2 1", "task 3 1"]
+
+
+def test_spellings_of_srun_are_taken_and_containers_of_pyxis_refused_by_name(cluster):
+    _, lines = said(cluster, """
+        arun --cpu_bind=none --mem_bind=none -n1 echo bound; echo code $?
+        arun --container-image=/images/a.sqsh --container-mounts=/data:/data true; echo code $?
+        """)
+    assert lines[:2] == ["bound", "code 0"] and lines[-1] == "code 1"
+    assert any("--container-image is not supported: a step has no container of its own" in line for line in lines)
