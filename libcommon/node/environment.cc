@@ -80,6 +80,14 @@ Value devices_if_any(const Facts& f) {
   return f.launch.share.gpus.empty() ? Value() : indices(f);
 }
 
+Value asked_gpus(const std::vector<GpuRequest>& requests) {
+  std::vector<std::string> words;
+  for (const GpuRequest& request : requests)
+    words.push_back((request.type.empty() ? "" : request.type + ":") +
+                    format_thousandths(thousandths_of(request)));
+  return text(joined(words));
+}
+
 Value node_list(const Facts& f) {
   return f.launch.layout->list;
 }
@@ -186,10 +194,16 @@ constexpr Row kRows[] = {
     {{"ARES_GANG_SIZE", "members it was submitted to have; with --gang-min fewer may have started",
       "members of a gang"},
      [](const Facts& f) { return f.job.gang ? number(f.job.gang->size) : Value(); }},
+    {{"ARES_GPUS", "GPUs asked for in total, as 4 or a100:4", "with --gpus"},
+     [](const Facts& f) { return asked_gpus(f.job.gpus_total); }},
     {{"ARES_GPUS_ON_NODE", "number of GPUs of the job on this node", kGpus},
      [](const Facts& f) {
        return f.launch.share.gpus.empty() ? Value() : number(f.launch.share.gpus.size());
      }},
+    {{"ARES_GPUS_PER_NODE", "GPUs asked for on each node", "with --gpus-per-node or --gres"},
+     [](const Facts& f) { return asked_gpus(f.job.gpus_per_node); }},
+    {{"ARES_GPUS_PER_TASK", "GPUs asked for for each task", "with --gpus-per-task"},
+     [](const Facts& f) { return asked_gpus(f.job.gpus_per_task); }},
     {{"ARES_GPU_BIND", "as --gpu-bind says", kIfGiven},
      [](const Facts& f) { return text(f.job.binding.gpu_bind); }},
     {{"ARES_GPU_FRACTION",

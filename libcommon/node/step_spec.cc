@@ -1,7 +1,10 @@
 #include "node/step_spec.h"
 
+#include <charconv>
+
 #include "base/interval_set.h"
 #include "model/cluster/cpu_layout.h"
+#include "model/job/gpu_part.h"
 #include "node/checkpoint_fields.h"
 #include "node/text_fields.h"
 
@@ -112,6 +115,30 @@ ContainerRequest get_container(FieldReader& in) {
   return request;
 }
 
+// TYPE:THOUSANDTHS for each request.
+void put_gpus(FieldWriter& out, const char* key, const std::vector<GpuRequest>& requests) {
+  for (const GpuRequest& request : requests)
+    out.put(key, request.type + ":" + std::to_string(thousandths_of(request)));
+}
+
+std::vector<GpuRequest> get_gpus(FieldReader& in, const char* key) {
+  std::vector<GpuRequest> requests;
+  for (const std::string& text : in.all(key)) {
+    const std::size_t colon = text.rfind(':');
+    std::uint32_t thousandths = 0;
+    const char* const end = text.data() + text.size();
+    if (colon == std::string::npos ||
+        std::from_chars(text.data() + colon + 1, end, thousandths).ptr != end) {
+      in.wrong(key, "is not TYPE:THOUSANDTHS");
+      continue;
+    }
+    requests.push_back({.type = text.substr(0, colon),
+                        .count = thousandths / kWholeGpu,
+                        .part = thousandths % kWholeGpu});
+  }
+  return requests;
+}
+
 // Only the fields that a supervisor reads: the job's demands, dependencies and priority stay in the
 // controller.
 void put_job(FieldWriter& out, const JobSpec& job) {
@@ -128,6 +155,9 @@ void put_job(FieldWriter& out, const JobSpec& job) {
   put_optional(out, "memory_per_node", job.memory_per_node);
   put_optional(out, "memory_per_cpu", job.memory_per_cpu);
   put_optional(out, "memory_per_gpu", job.memory_per_gpu);
+  put_gpus(out, "gpus_per_node", job.gpus_per_node);
+  put_gpus(out, "gpus_per_task", job.gpus_per_task);
+  put_gpus(out, "gpus_total", job.gpus_total);
   put_texts(out, "reservation", job.reservations);
   put_texts(out, "argument", job.arguments);
   out.put("submit_dir", job.submit_dir)
@@ -170,6 +200,9 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
     job->memory_per_node = Bytes(*n);
   if (auto n = in.optional_number<std::int64_t>("memory_per_cpu")) job->memory_per_cpu = Bytes(*n);
   if (auto n = in.optional_number<std::int64_t>("memory_per_gpu")) job->memory_per_gpu = Bytes(*n);
+  job->gpus_per_node = get_gpus(in, "gpus_per_node");
+  job->gpus_per_task = get_gpus(in, "gpus_per_task");
+  job->gpus_total = get_gpus(in, "gpus_total");
   job->reservations = in.all("reservation");
   job->arguments = in.all("argument");
   job->submit_dir = in.text_or_empty("submit_dir");

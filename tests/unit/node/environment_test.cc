@@ -206,6 +206,22 @@ TEST(JobEnvironment, MemoryOfGpusIsNamedAsItWasAskedFor) {
   EXPECT_EQ(value(spec, "SLURM_MEM_PER_GPU"), "300");
 }
 
+TEST(JobEnvironment, GpusAreNamedAsTheyWereAskedFor) {
+  StepSpec spec = example();
+  JobSpec job = *spec.launch.spec;
+  job.gpus_per_node.clear();
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  for (const char* name : {"ARES_GPUS", "ARES_GPUS_PER_NODE", "ARES_GPUS_PER_TASK"})
+    EXPECT_FALSE(value(spec, name)) << name;
+  job.gpus_per_node = {{.type = "a100", .count = 4}, {.type = "", .count = 1}};
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "ARES_GPUS_PER_NODE"), "a100:4,1");
+  EXPECT_EQ(value(spec, "SLURM_GPUS_PER_NODE"), "a100:4,1");
+  job.gpus_total = {{.type = "", .count = 6}};
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "SLURM_GPUS"), "6");
+}
+
 TEST(JobEnvironment, SitesCanLeaveSlurmsNamesOut) {
   StepSpec spec = example();
   EXPECT_EQ(value(spec, "SLURM_JOB_ID"), "12");

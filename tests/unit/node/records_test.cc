@@ -172,6 +172,8 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   job->limits = {{7, 1024}, {4, 0}};
   job->memory_per_cpu = Bytes::mib(500);
   job->memory_per_gpu = Bytes::mib(600);
+  job->gpus_per_node = {{.type = "a100", .count = 2}, {.type = "", .part = 500}};
+  job->gpus_total = {{.type = "odd:name", .count = 4}};
   job->checkpoint = CheckpointRequest{"/s", 3};
   job->container = ContainerRequest{.image = "i:1",
                                     .mounts = {{"/a", "/b", true}, {"/c", "/c", false}},
@@ -214,6 +216,8 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->launch.spec->name, job->name);
   EXPECT_EQ(read->launch.spec->arguments, job->arguments);
   EXPECT_EQ(read->launch.spec->limits, job->limits);
+  EXPECT_EQ(read->launch.spec->gpus_per_node, job->gpus_per_node);
+  EXPECT_EQ(read->launch.spec->gpus_total, job->gpus_total);
   EXPECT_EQ(read->launch.share.gpus, spec.launch.share.gpus);
   EXPECT_EQ(read->launch.share.gpu_part, 250u);
   EXPECT_EQ(read->launch.attempt, kTask);
