@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/cluster/reservation_access.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
 #include "core/sched/place/placed_limits.h"
@@ -200,10 +199,7 @@ bool Planner::Pass::preempt_for(Queued& queued, StartGroup& group) {
   std::vector<PendingPtr> reasons;
   for (PendingInfo& info : preemption->reasons)
     reasons.push_back(std::make_shared<const PendingInfo>(std::move(info)));
-  if (group.gang)
-    gangs_.at(job.gang).preempts = true;
-  else
-    claim_reasons_[job.key] = reasons.front();
+  if (!group.gang) claim_reasons_[job.key] = reasons.front();
   if (!queued.is_static && job.spec->partitions.size() > 1)
     choices_[job.key] = reasons.front();
   else
@@ -247,7 +243,13 @@ void Planner::Pass::consider_gang(Queued& queued) {
 bool Planner::Pass::admit_gang(Queued& queued, GangTurn& turn) {
   GangAdmissionStatus admission = sched::admit_gang(state_, use_, *queued.entry.job, now_);
   if (admission.wake) plan_.wake_by(*admission.wake);
+  const bool limited = !admission.refused.empty() && waits_for_limits(admission);
   turn.gang = std::move(admission.gang);
+  for (auto& [key, info] : admission.refused)
+    turn.reasons[key] = std::make_shared<const PendingInfo>(std::move(info));
+  const bool admitted = admission.refused.empty();
+  if (!admitted) set_reason(queued, turn.reasons.at(queued.entry.job->key));
+  if (!admitted && !limited) return false;
   turn.members = members_of(turn.gang, state_);
   for (Member& member : turn.members) {
     const auto relaxed_at = relaxed_from(member.job());
@@ -256,13 +258,8 @@ bool Planner::Pass::admit_gang(Queued& queued, GangTurn& turn) {
     member.job_class = &memory_.job_classes.of(member.entry, index_, relaxed);
     member.limit = limit_at(state_, member.job(), member.partition(), now_);
   }
-  if (admission.refused.empty()) return true;
-  if (waits_for_limits(admission))
-    starter_.set_aside_headroom({turn.members, queued.rank, &turn.gang}, std::nullopt);
-  for (auto& [key, info] : admission.refused)
-    turn.reasons[key] = std::make_shared<const PendingInfo>(std::move(info));
-  set_reason(queued, turn.reasons.at(queued.entry.job->key));
-  return false;
+  if (limited) starter_.set_aside_headroom({turn.members, queued.rank, &turn.gang}, std::nullopt);
+  return admitted;
 }
 
 void Planner::Pass::consider_with_checks(Queued& queued) {
@@ -300,7 +297,9 @@ bool Planner::Pass::may_start(Queued& queued) {
 void Planner::Pass::keep_limits(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   const Job& job = *entry.job;
-  if (!licenses_.choose(*job.spec) || work_.exhausted() ||
+  // The cheap checks come first.
+  if (!use_.may_set_aside({{job.spec.get(), entry.partition, limit_now(queued)}}) ||
+      !licenses_.choose(*job.spec) || work_.exhausted() ||
       all_refusals(state_, use_, entry, array_starts_, now_).size() > 1)
     return;
   const auto relaxed_at = relaxed_from(job);

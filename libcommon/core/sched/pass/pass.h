@@ -99,7 +99,6 @@ class Planner::Pass {
     std::vector<sched::Member> members;
     std::map<JobKey, sched::PendingPtr> reasons;  // empty: it starts
     std::vector<sched::Queued*> seen;             // members that the pass has reached
-    bool preempts = false;
   };
 
   // The next entry to consider; null at the end.
