@@ -188,8 +188,8 @@ bool Planner::Pass::plan_start(StartGroup& group, std::span<PendingPtr> reasons,
   planned_starts_.record_planned_start(leader.entry.partition, found->at,
                                        leader.spec().reservations);
   for (std::size_t i = 0; i < group.members.size(); ++i) {
-    const Member& member = group.members[i];
-    EarliestStart start{found->at, member.placement};
+    Member& member = group.members[i];
+    EarliestStart start{found->at, std::move(member.placement)};
     expand_planned_start(classes[i]->demand, member.limit, index_, profile_, start);
     profile_.add_planned_start(start.placement, start.at, member.limit);
     if (observer_) observer_->on_planned_start(member.entry, start);
