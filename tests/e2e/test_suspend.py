@@ -134,10 +134,10 @@ def test_time_limit_does_not_advance_during_suspension(cluster, tmp_path):
 
 
 def test_cancelled_suspended_job_handles_sigterm(cluster, tmp_path):
-    told = tmp_path / "told"
-    script = cluster.script(f"#!/bin/bash\ntrap 'echo told > {told}; exit 0' TERM\nwhile :; do sleep 0.1; done\n", name="trap.sh")
+    told, ready = tmp_path / "told", tmp_path / "ready"
+    script = cluster.script(f"#!/bin/bash\ntrap 'echo told > {told}; exit 0' TERM\n: > {ready}\nwhile :; do sleep 0.1; done\n", name="trap.sh")
     job = cluster.submit("-c4", "-t10", script)
-    cluster.wait_state(job, "RUNNING")
+    until(ready.exists)
     actl(cluster, "suspend", job)
     until(lambda: state_in_queue(cluster, job) == "S")
     cluster.cancel(job)
