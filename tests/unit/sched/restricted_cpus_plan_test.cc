@@ -170,10 +170,10 @@ TEST_F(RestrictedCpusPlan, PreemptorsGetTheOthersOnly) {
   const Plan plan = cluster.plan();
   std::size_t claims = 0;
   for (const PlanGroup& group : plan.groups) {
-    if (!group.claim) continue;
+    if (group.claims.empty()) continue;
     ++claims;
-    EXPECT_EQ(group.claim->key, fits);
-    EXPECT_EQ(group.claim->claim.nodes.front().cpu_ids, (Ids{4, 5, 10, 11}));
+    EXPECT_EQ(group.claims.front().key, fits);
+    EXPECT_EQ(group.claims.front().claim.nodes.front().cpu_ids, (Ids{4, 5, 10, 11}));
   }
   EXPECT_EQ(claims, 1u);
   EXPECT_EQ(pending_of(plan, large)->reason, Reason::bad_constraints);
