@@ -111,8 +111,24 @@ TEST(UpdateKeys, NamesAreUnique) {
     EXPECT_TRUE(seen.insert(cli::lower(row.name)).second) << row.name;
     for (const std::string& alias : row.aliases) EXPECT_TRUE(seen.insert(alias).second) << alias;
   }
-  for (const std::string& later : job_keys().unsupported)
-    EXPECT_FALSE(seen.contains(later)) << later;
+}
+
+TEST(UpdateKeys, NamesOfScontrolAreAcceptedOrRefusedByName) {
+  std::set<std::string> rows, seen;
+  for (const auto& row : job_keys().rows) {
+    rows.insert(cli::lower(row.name));
+    rows.insert(row.aliases.begin(), row.aliases.end());
+  }
+  for (const std::string& name : job_keys().of_scontrol) {
+    EXPECT_TRUE(seen.insert(name).second) << name;
+    if (rows.contains(name)) continue;
+    api::JobAction action;
+    const Status refused = apply_key(job_keys(), action, name, "x", kNow);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_THAT(refused.error().message, HasSubstr(name));
+  }
+  api::JobAction action;
+  EXPECT_TRUE(apply_key(job_keys(), action, "extra", "x", kNow));
 }
 
 TEST(Assignments, ReasonWithoutQuotesContinues) {
