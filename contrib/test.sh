@@ -34,10 +34,11 @@ status=0
 
 # check PRESET [TARGET]: configures, builds, tests. Goes on after failed tests, so that one run shows them all.
 check() {
-  echo "== $1"
+  echo "== $1 ($(date +%H:%M))"
   # Quiet unless it fails: what a reader wants to find then is the compiler's message.
   cmake --preset "$1" >"$log/out" 2>&1 || { cat "$log/out"; exit 1; }
   cmake --build --preset "$1" -j 2 ${2:+--target "$2"} >"$log/out" 2>&1 || { grep -v '^\[' "$log/out"; exit 1; }
+  echo "built ($(date +%H:%M))"
   rm -f "build/$1/Testing/Temporary/LastTestsFailed.log"
   if ctest --preset "$1" -j "${jobs:-2}" >"$log/out" 2>&1; then
     sed -n '/tests passed/,$p' "$log/out"

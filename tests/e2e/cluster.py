@@ -15,6 +15,8 @@ import subprocess
 import tempfile
 import time
 
+import database_template
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("ARES_BIN_DIR") or ROOT / "build/release/bin")
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE",
@@ -65,9 +67,10 @@ def stop_process(pid):
 
 class Cluster:
     bin = BIN  # where its programs are
+    outside = None  # a folder of its data that is not below `top`
 
-    def __init__(self, *options, config=None, owner=None, within=None):
-        """`owner`: the user who runs it, if not the caller. `within`: the folder of its folder."""
+    def __init__(self, *options, config=None, owner=None, within=None, own_database=False):
+        """`owner`: the user who runs it, if not the caller. `within`: the folder of its folder. `own_database`: it runs initdb itself."""
         self.owner = owner if owner != pwd.getpwuid(os.geteuid()).pw_name else None
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="ares-e2e-", dir=within))
         self.top.chmod(0o755)
@@ -84,6 +87,8 @@ class Cluster:
             file.write_text(config)
             self.options += ["--config", str(file)]
         try:
+            if not own_database and not self.owner and self.bin == BIN:
+                self.outside = database_template.give_to(self.dir, lambda *words: Cluster(*words, own_database=True), within is None)
             self.up()
         except BaseException:
             self.close()
@@ -109,6 +114,8 @@ class Cluster:
     def close(self):
         if (self.dir / "settings").exists():
             self.acluster("down", check=False)
+        if self.outside:
+            shutil.rmtree(self.outside, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.top)
 

@@ -26,7 +26,7 @@ def control_groups(cluster):
 
 
 def test_down_leaves_no_process_and_up_keeps_the_data(fresh):
-    cluster = fresh("--nodes=1", "--cpus=2")
+    cluster = fresh("--nodes=1", "--cpus=2", own_database=True)
     job = cluster.wrap("true")
     cluster.completed(job)
     cluster.wait_state(cluster.wrap("sleep 1000"), "RUNNING")
@@ -69,7 +69,7 @@ def test_without_supervision_daemons_are_not_restarted(fresh):
 
 
 def test_the_role_that_reads_the_views_of_accounting_exists(fresh):
-    cluster = fresh("--nodes", "1")
+    cluster = fresh("--nodes", "1", own_database=True)
     cluster.completed(cluster.wrap("true", "-o", "/dev/null"))
     words = cluster.database()
     assert cluster.postgres("psql", "-XAtq", *words[:4], "-U", "postgres", *words[6:], "-c",

@@ -204,19 +204,19 @@ echo script went on
 
 
 def test_the_warning_reaches_what_the_script_started(site):
-    job = site.cluster.submit("--signal=USR1@58", "-t1", site.cluster.script(WARNED))
+    job = site.cluster.submit("--signal=USR1@54", "-t1", site.cluster.script(WARNED))
     site.cluster.completed(job)
     ready, warned, last = site.cluster.output(job).splitlines()
     assert ready == "ready" and last == "script went on"
     words = warned.split()
     deadline, why, now = int(words[2].strip("[',")), words[3], int(words[4])
     assert why == "'TIMEOUT']"
-    assert 55 <= deadline - now <= 61, "58 s to the limit, 2 s to KILL"
-    assert "Signal=USR1@58" in site.cluster.show("job", job)
+    assert 51 <= deadline - now <= 57, "54 s to the limit, 2 s to KILL"
+    assert "Signal=USR1@54" in site.cluster.show("job", job)
 
 
 def test_the_warning_to_the_script_alone(site):
-    job = site.cluster.submit("--signal=B:USR1@58", "-t1", site.cluster.script("""#!/bin/bash
+    job = site.cluster.submit("--signal=B:USR1@54", "-t1", site.cluster.script("""#!/bin/bash
 trap 'echo caught; exit 9' USR1
 echo ready
 while :; do sleep 0.05; done

@@ -33,7 +33,7 @@ partitions:
 """
 
 # What a command may answer of a job that is not in the state that the command needs.
-ABOUT_STATE = re.compile(r"has (already )?ended|is not pending|is already|Job/step already completing|is running|not be (held|requeued)|is not held|no longer pending")
+ABOUT_STATE = re.compile(r"has (already )?ended|is not pending|is already|Job/step already completing|is running|is ending|not be (held|requeued)|is not held|no longer pending")
 
 
 class Restarts(threading.Thread):
