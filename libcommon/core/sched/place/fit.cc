@@ -1,8 +1,10 @@
 #include "core/sched/place/fit.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "base/saturating.h"
 #include "core/sched/place/fit_nodes.h"
 
 namespace ares::core::sched {
@@ -149,6 +151,37 @@ SingleNodeFit::SingleNodeFit(const Demand& demand, std::size_t stride)
   if (demand.any_gpus_per_node == 0) types_.emplace_back(demand, std::nullopt);
   for (std::size_t c = kFirstGpu; c < demand.gpu_end && demand.any_gpus_per_node > 0; ++c)
     types_.emplace_back(demand, c);
+  by_free_amounts_ = demand.strategy == PlacementStrategy::binpack && demand.gpu_part == 0 &&
+                     !demand.preferred && !demand.plugin_class && !demand.overcommit &&
+                     !demand.exclusive && !demand.cpu_share && !demand.only_unrestricted &&
+                     rule_of(demand) != MemoryRule::whole;
+  if (!types_.empty())
+    for (const std::int64_t gpus : types_.front().per_node) asked_gpus_ += gpus;
+}
+
+bool SingleNodeFit::fits(const NodeOffer& offer) const {
+  return !demand_.unknown_gpu_type && demand_.min_nodes <= 1 &&
+         std::any_of(types_.begin(), types_.end(), [&](const TypedDemand& typed) {
+           return task_capacity(demand_, typed.per_node, offer) >= demand_.tasks;
+         });
+}
+
+bool SingleNodeFit::is_no_better(std::span<const std::int64_t> free) const {
+  if (!by_free_amounts_ || !best_) return false;
+  std::int64_t spare = -asked_gpus_;
+  for (std::size_t c = kFirstGpu; c < demand_.gpu_end; ++c) spare += free[c];
+  if (spare != best_spare_) return spare > best_spare_;
+  // Of equal scores the first one counts.
+  return more_.met_by(free) || (as_many_.met_by(free) && free[kCpus] >= best_->free[kCpus]);
+}
+
+SingleNodeFit::Needs SingleNodeFit::needs_of(std::int64_t tasks) const {
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  if (demand_.tasks_per_node > 0 && tasks > std::int64_t{demand_.tasks_per_node})
+    return {kNever, kNever};
+  const std::int64_t cpus = capped_product(tasks, std::int64_t{demand_.cpus_per_task});
+  return {std::max(cpus, std::int64_t{demand_.min_cpus_per_node}),
+          least_memory(demand_, tasks, cpus)};
 }
 
 void SingleNodeFit::add(const NodeOffer& offer) {
@@ -164,6 +197,9 @@ void SingleNodeFit::add(const NodeOffer& offer) {
     const Score here = score(demand_, {&offer, tasks, spare, take_, column});
     if (best_ && score_ <= here) continue;
     best_ = offer;
+    best_spare_ = spare;
+    as_many_ = needs_of(tasks);
+    more_ = needs_of(tasks + 1);
     best_type_ = type;
     best_tasks_ = tasks;
     score_ = here;

@@ -27,14 +27,34 @@ class SingleNodeFit {
  public:
   static bool suits(const Demand& demand);
   SingleNodeFit(const Demand& demand, std::size_t stride);
+  bool fits(const NodeOffer& offer) const;
+  // Offers come in ascending order of nodes.
   void add(const NodeOffer& offer);
+  // Whether a node with these free amounts is surely not better than those before, so that it need
+  // not be added.
+  bool is_no_better(std::span<const std::int64_t> free) const;
   std::optional<Placement> placement() const;
 
  private:
   const Demand& demand_;
   std::vector<TypedDemand> types_;  // GPU types that the demand may get
   Amounts take_;                    // scratch row
+  // Whether a score is the GPUs left idle, then the tasks, then the CPUs, and the tasks depend on
+  // nothing but free amounts.
+  bool by_free_amounts_ = false;
+  std::int64_t asked_gpus_ = 0;
+  // CPUs and memory with which a node takes so many tasks.
+  struct Needs {
+    std::int64_t cpus = 0, memory = 0;
+    bool met_by(std::span<const std::int64_t> free) const {
+      return free[kCpus] >= cpus && free[kMemory] >= memory;
+    }
+  };
+  Needs needs_of(std::int64_t tasks) const;
+
   std::optional<NodeOffer> best_;
+  std::int64_t best_spare_ = 0;  // GPUs that it leaves idle
+  Needs as_many_, more_;         // tasks than it takes
   std::size_t best_type_ = 0;
   std::int64_t best_tasks_ = 0;
   Score score_;

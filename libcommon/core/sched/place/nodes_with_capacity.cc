@@ -2,24 +2,11 @@
 
 #include <algorithm>
 
-#include "base/saturating.h"
 #include "core/sched/place/fit.h"
 #include "core/sched/place/shared_gpus.h"
 
 namespace ares::core::sched {
 namespace {
-
-std::int64_t least_memory(const Demand& demand, std::int64_t tasks, std::int64_t cpus) {
-  const std::int64_t memory = demand.memory.value();
-  switch (demand.memory_rule) {
-    case MemoryRule::none:
-    case MemoryRule::whole: return 0;
-    case MemoryRule::per_node: return memory;
-    case MemoryRule::per_cpu: return capped_product(memory, cpus);
-    case MemoryRule::per_task: return capped_product(memory, tasks);
-  }
-  return 0;
-}
 
 // One node takes all tasks; each of several nodes takes at least one.
 std::int64_t tasks_of_first(const Demand& demand) {

@@ -105,15 +105,15 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
     return basis == CapacityBasis::totals ? node.total : node.free;
   };
-  std::int64_t cpus = 0;
-  for (const NodeIndex at : set.nodes) cpus += free_of(index.nodes()[at])[kCpus];
-  if (cpus < fewest_cpus(demand)) return std::nullopt;
   const bool joins = demand.gpu_part > 0 && basis == CapacityBasis::free_now;
   const bool rests = looks_at_take(demand.strategy) && basis == CapacityBasis::free_now;
   JoinRows join_rows(joins ? set.nodes.size() : 0);
   if (set.required.empty() && SingleNodeFit::suits(demand)) {
     SingleNodeFit one(demand, index.stride());
     for (const NodeIndex at : set.nodes) {
+      if (!joins && basis == CapacityBasis::free_now &&
+          one.is_no_better(index.capacity_buckets().free(at)))
+        continue;
       const IndexedNode& node = index.nodes()[at];
       if (!admits(node)) continue;
       NodeOffer offer{at, free_of(node), node.total, false, plugin_score_of(demand, at, which)};
@@ -125,6 +125,9 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     if (joins && placement) name_devices(index, *placement, kAnyDevice);
     return placement;
   }
+  std::int64_t cpus = 0;
+  for (const NodeIndex at : set.nodes) cpus += free_of(index.nodes()[at])[kCpus];
+  if (cpus < fewest_cpus(demand)) return std::nullopt;
   const bool capped = !demand.gpu_constraint.none();
   // Rows of nodes whose GPUs cannot all be had together.
   std::vector<Amounts> rows;
@@ -151,6 +154,13 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
 }
 
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (set.required.empty() && !demand.plugin_class && SingleNodeFit::suits(demand)) {
+    SingleNodeFit one(demand, index.stride());
+    return std::any_of(set.nodes.begin(), set.nodes.end(), [&](NodeIndex at) {
+      const Amounts& total = index.nodes()[at].total;
+      return one.fits({at, total, total, false});
+    });
+  }
   if (demand.wants_any_gpu() || !demand.gpus_total.empty() || demand.tags || demand.limited() ||
       demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty() ||
       demand.plugin_class)

@@ -4,12 +4,26 @@
 #include <limits>
 #include <numeric>
 
+#include "base/saturating.h"
+
 namespace ares::core::sched {
 
 MemoryRule rule_of(const Demand& demand) {
   const bool amount =
       demand.memory_rule != MemoryRule::none && demand.memory_rule != MemoryRule::whole;
   return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
+}
+
+std::int64_t least_memory(const Demand& demand, std::int64_t tasks, std::int64_t cpus) {
+  const std::int64_t memory = demand.memory.value();
+  switch (rule_of(demand)) {
+    case MemoryRule::none:
+    case MemoryRule::whole: return 0;
+    case MemoryRule::per_node: return memory;
+    case MemoryRule::per_cpu: return capped_product(memory, cpus);
+    case MemoryRule::per_task: return capped_product(memory, tasks);
+  }
+  return 0;
 }
 
 TypedDemand::TypedDemand(const Demand& of, std::optional<std::size_t> any_column) : demand(of) {

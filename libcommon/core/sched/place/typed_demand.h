@@ -37,4 +37,7 @@ std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> 
 // or return memory.
 MemoryRule rule_of(const Demand& demand);
 
+// Memory without which a node takes no `tasks` tasks with `cpus` CPUs. 0 if they get all of it.
+std::int64_t least_memory(const Demand& demand, std::int64_t tasks, std::int64_t cpus);
+
 }  // namespace ares::core::sched

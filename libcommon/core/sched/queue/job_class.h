@@ -24,6 +24,20 @@ struct JobClass {
   // the queue often reads nothing else.
   std::uint64_t skip_in_pass = 0;
 
+  // What is read of every class on the way to a job's own; together because memory is slow.
+  const Partition* partition = nullptr;
+  // Its jobs have waited long enough that the limit on switches no longer applies.
+  bool relaxed = false;
+
+ private:
+  friend class JobClasses;
+  // Generation of the index for which the candidates were computed.
+  std::uint64_t generation_ = 0;
+  // The pass for which the results below are valid.
+  std::uint64_t pass_ = 0;
+  JobClass* same_hash_ = nullptr;  // another class of the same hash
+
+ public:
   // Results of the current pass. Free amounts only shrink within a pass, so a negative result stays
   // valid.
 
@@ -43,9 +57,6 @@ struct JobClass {
   // only that one. Results are recorded there; the demand and candidates of this class are those of
   // the first alternative.
   std::vector<JobClass*> alternatives;
-  const Partition* partition = nullptr;
-  // Its jobs have waited long enough that the limit on switches no longer applies.
-  bool relaxed = false;
   Demand demand;
   Candidates candidates;
 
@@ -77,7 +88,6 @@ struct JobClass {
   bool always_refused() const { return always_refused_; }
 
  private:
-  friend class JobClasses;
   const NodeList& list() const { return use_fallback_ ? candidates.fallback : candidates.usable; }
 
   bool use_fallback_ = false;
@@ -93,10 +103,6 @@ struct JobClass {
   // The last planned start, and the time limit of its job.
   std::optional<Time> planned_at_;
   std::optional<Seconds> planned_limit_;
-  // Generation of the index for which the candidates were computed.
-  std::uint64_t generation_ = 0;
-  // The pass for which the results above are valid.
-  std::uint64_t pass_ = 0;
 };
 
 }  // namespace ares::core::sched

@@ -1,6 +1,7 @@
 #include "core/sched/queue/job_classes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/reason_text.h"
@@ -50,8 +51,8 @@ JobClass& JobClasses::of(const QueueEntry& entry, ClusterIndex& index, bool rela
       job_class_hash(*entry.job, by_user) ^ std::hash<const void*>{}(entry.partition) ^
       (relaxed ? 1 : 0) ^
       (plugin_classes ? plugin_classes->class_hash(*entry.job, *entry.partition) : 0);
-  std::vector<JobClass*>& same_hash = by_hash_[hash];
-  for (JobClass* job_class : same_hash)
+  JobClass*& same_hash = by_hash_[hash];
+  for (JobClass* job_class = same_hash; job_class; job_class = job_class->same_hash_)
     if (job_class->partition == entry.partition && job_class->relaxed == relaxed &&
         same_job_class(job_class->example, *entry.job, by_user) &&
         index.lifts_max_nodes(*job_class->example.spec) ==
@@ -70,7 +71,7 @@ JobClass& JobClasses::of(const QueueEntry& entry, ClusterIndex& index, bool rela
   job_class.example.time_limit = entry.job->time_limit;
   job_class.partition = entry.partition;
   job_class.relaxed = relaxed;
-  same_hash.push_back(&job_class);
+  job_class.same_hash_ = std::exchange(same_hash, &job_class);
   add_alternatives(job_class, entry, index);
   return refresh(job_class, index);
 }

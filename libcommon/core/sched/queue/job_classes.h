@@ -52,7 +52,7 @@ class JobClasses {
   std::deque<JobClass> job_classes_;
   std::map<FilterKey, Candidates> candidates_;
   std::uint64_t generation_ = 0;  // of the index for which these were computed
-  std::unordered_map<std::size_t, std::vector<JobClass*>> by_hash_;
+  std::unordered_map<std::size_t, JobClass*> by_hash_;  // the last one made of each hash
   std::uint64_t pass_ = 0;
 };
 

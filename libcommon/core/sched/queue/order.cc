@@ -47,6 +47,7 @@ void Queue::fill(const ClusterState& state, const Ranking& ranking) {
   entries_.clear();
   waiting_.clear();
   holes_ = 0;
+  entering_.reserve(state.pending.size());
   state.pending.for_each([&](const JobKey& key, Lsn) { enter(state, key, ranking); });
   settle(ranking);
 }
@@ -120,9 +121,15 @@ void Queue::settle(const Ranking& ranking) {
 }
 
 void Queue::merge() {
-  std::sort(entering_.begin(), entering_.end(), before);
+  if (!std::is_sorted(entering_.begin(), entering_.end(), before))
+    std::sort(entering_.begin(), entering_.end(), before);
+  if (entries_.empty()) {
+    entries_.swap(entering_);
+    waiting_.resize(entries_.size());
+    return;
+  }
   const auto middle = static_cast<std::ptrdiff_t>(entries_.size());
-  const bool behind = entries_.empty() || before(entries_.back(), entering_.front());
+  const bool behind = before(entries_.back(), entering_.front());
   std::move(entering_.begin(), entering_.end(), std::back_inserter(entries_));
   entering_.clear();
   waiting_.resize(entries_.size());
