@@ -202,6 +202,22 @@ function(ares_define_where_used name path)
   endforeach()
 endfunction()
 
+# Registers the program of tests as a few tests of many cases each: with AddressSanitizer it takes longer to start, and to look for leaks
+# at its end, than most cases take. Programs of more sources begin earlier.
+function(ares_test_in_parts name labels)
+  list(LENGTH ARGN sources)
+  set(parts 1)
+  if(sources GREATER 3)
+    set(parts 3)
+  endif()
+  foreach(part RANGE 1 ${parts})
+    math(EXPR shard "${part} - 1")
+    add_test(NAME ${name}.part${part} COMMAND test_${name})
+    set_tests_properties(${name}.part${part} PROPERTIES
+      LABELS "${labels}" TIMEOUT 900 COST ${sources} ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+endfunction()
+
 function(ares_tests name)
   cmake_parse_arguments(arg "RUNS_PROGRAMS" "DIR" "DEPENDS;LINKS;LABELS" ${ARGN})
   if(NOT arg_DIR)
@@ -237,6 +253,10 @@ function(ares_tests name)
   endif()
   if(arg_LABELS MATCHES "(^|;)unit(;|$)" AND NOT ARES_UNIT_TESTS STREQUAL "all" AND NOT name IN_LIST ARES_UNIT_TESTS)
     set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
+  if(ARES_SANITIZE MATCHES "address")
+    ares_test_in_parts(${name} "${arg_LABELS}" ${sources})
     return()
   endif()
   gtest_discover_tests(test_${name}

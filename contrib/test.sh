@@ -47,6 +47,14 @@ check() {
     if [ "$1" = "$optimised" ]; then again; else status=1; fi
   fi
   cat "$log/out" >>"$log/all"
+  cases "$1" >>"$log/all"
+}
+
+# cases PRESET: how many more cases than tests have run, and how many of them were skipped, where a test is a part of a program's cases.
+cases() {
+  awk '/^\[==========\] Running [0-9]+ tests? / { more += $3 - 1; counts = $3 > 1 }
+    /^\[  SKIPPED \] [0-9]+ tests?, listed/ && counts { skipped += $4 }
+    END { printf "%d more cases, %d skipped\n", more, skipped }' "build/$1/Testing/Temporary/LastTest.log"
 }
 
 # Runs the failed tests of the optimised build alone. Each must pass for the run to pass.
@@ -82,6 +90,7 @@ if [ -e "$log/passed_alone" ]; then
 fi
 awk -v alone="$alone" '/\*\*\*Skipped/ { skipped++ }
   /tests passed, .* tests failed out of/ { failed += $4; total += $NF }
+  / more cases, .* skipped$/ { total += $1; skipped += $4 }
   END {
     failed -= alone
     printf "%d passed, %d failed", total - failed - skipped, failed
