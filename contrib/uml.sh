@@ -68,11 +68,12 @@ halt -f || echo o >/proc/sysrq-trigger
 INIT
 chmod +x "$work/init"
 
+# Only for the guest's memory: the guest hides what lies below /dev, such as the folder of a second run.
+room=${TMPDIR:-/tmp}
 if [ -z "${TMPDIR-}" ] && [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -ge $((memory * 1024)) ] 2>/dev/null; then
-  TMPDIR=/dev/shm
+  room=/dev/shm
 fi
-export TMPDIR="${TMPDIR:-/tmp}"
-timeout -k 5 "$limit" linux.uml "mem=${memory}M" root=/dev/root rootfstype=hostfs rootflags=/ ro init="$work/init" cgroup_no_v1=all \
+TMPDIR=$room timeout -k 5 "$limit" linux.uml "mem=${memory}M" root=/dev/root rootfstype=hostfs rootflags=/ ro init="$work/init" cgroup_no_v1=all \
   con0=fd:0,fd:1 con=null quiet panic=-1 </dev/null >"$work/console" 2>&1 || true
 
 result=0
