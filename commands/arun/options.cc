@@ -182,7 +182,14 @@ Status choose_mpi(Wanted& wanted) {
     mpi = steps::Mpi::pmi1;
   else if (wanted.mpi.starts_with("pmix"))  // pmix_v4 of Slurm, too
     mpi = steps::Mpi::pmix;
-  else
+  else if (wanted.mpi == "pmi2") {
+    // Slurm's server of that name understands both.
+    std::fputs(
+        "arun: warning: --mpi=pmi2: programs find PMI-1; one whose library knows PMI-2 alone needs "
+        "--mpi=pmix\n",
+        stderr);
+    mpi = steps::Mpi::pmi1;
+  } else
     return fail(
         ErrorCode::invalid_argument,
         "--mpi=" + wanted.mpi + ": it is pmi1 (MPICH and its relatives), pmix (Open MPI) or none");
@@ -409,7 +416,7 @@ cli::OptionTable options(Wanted& w, Time now) {
        {"mem_bind"}},
       {0, "mpi", "TYPE",
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
-       "pmix, which Open MPI uses and libpmix.so.2 provides; or none.",
+       "pmix, which Open MPI uses and libpmix.so.2 provides; or none. pmi2 is pmi1 with a warning.",
        set_text(w.mpi)}};
   table.unsupported = {{'p', "partition"},   {'A', "account"},
                        {0, "qos"},           {0, "het-group"},

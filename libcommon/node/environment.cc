@@ -88,6 +88,19 @@ Value asked_gpus(const std::vector<GpuRequest>& requests) {
   return text(joined(words));
 }
 
+Value asked_licenses(const Facts& f) {
+  std::string list;
+  for (const LicenseRequest& license : f.job.licenses)
+    list += (list.empty()        ? ""
+             : f.job.any_license ? "|"
+                                 : ",") +
+            license.name + ":" + std::to_string(license.count);
+  return text(list);
+}
+
+Value node_name(const Facts& f) {
+  return text(f.launch.node_name);
+}
 Value node_list(const Facts& f) {
   return f.launch.layout->list;
 }
@@ -234,6 +247,9 @@ constexpr Row kRows[] = {
     {{"ARES_JOB_GPU_TYPES", "their types, in the same order", kGpus},
      [](const Facts& f) { return text(joined(f.launch.gpu_types)); }},
     {{"ARES_JOB_ID", "number of the job; every array task has its own", ""}, own_id},
+    {{"ARES_JOB_LICENSES", "licences asked for, as matlab:2,ansys:1; with | one of them is enough",
+      "if it asked"},
+     asked_licenses},
     {{"ARES_JOB_NAME", "name of the job", ""}, [](const Facts& f) { return Value(f.job.name); }},
     {{"ARES_JOB_NODELIST", "nodes of the job, as n[1-4]", ""}, node_list},
     {{"ARES_JOB_NUM_NODES", "number of nodes", ""}, node_count},
@@ -289,8 +305,10 @@ constexpr Row kRows[] = {
        const std::uint32_t threads = f.job.binding.threads_per_core;
        return threads == 0 ? Value() : number(threads);
      }},
-    {{"ARESD_NODENAME", "name of this node", ""},
-     [](const Facts& f) { return text(f.launch.node_name); }},
+    {{"ARES_TOPOLOGY_ADDR", "same as ARESD_NODENAME", ""}, node_name},
+    {{"ARES_TOPOLOGY_ADDR_PATTERN", "node: what ARES_TOPOLOGY_ADDR names", ""},
+     [](const Facts&) { return Value("node"); }},
+    {{"ARESD_NODENAME", "name of this node", ""}, node_name},
     {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID: the order in which the node numbers its GPUs", kGpus},
      device_order},
     {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use, as indices or UUIDs; empty without any",
@@ -320,6 +338,7 @@ constexpr Row kRows[] = {
      true},
     {{"PRTE_MCA_plm_ssh_agent", "the same for Open MPI 5", "unless submitted"}, remote_shell, true},
     {{"ROCR_VISIBLE_DEVICES", "the same for ROCm", "on nodes that have GPUs"}, devices},
+    {{"TMPDIR", "/tmp", "unless submitted"}, [](const Facts&) { return Value("/tmp"); }, true},
 };
 
 // Those that Slurm does not know; the others are also set with its prefix, so that scripts and programs

@@ -301,7 +301,9 @@ class Rows {
         "Cancel the job once its dependency can never be met, instead of leaving it pending.",
         spec(set_kill_on_invalid_dependency));
     add('a', "array", "TASKS",
-        "A job array: 0-15, 1,3,5-9, 0-15:4; %N after it: run at most N at once.", spec(set_array));
+        "A job array: 0-15, 1,3,5-9, 0-15:4; %N after it: run at most N at once. It takes one job "
+        "number more than it has tasks: each task has a number of its own besides JOB_INDEX.",
+        spec(set_array));
     add(0, "gang", "NAME",
         "Start together with the other jobs of the user that name this gang: all at once or none. "
         "See GANGS.",

@@ -127,19 +127,24 @@ def test_file_that_cannot_be_opened_is_named(cluster):
 
 def test_what_a_step_cannot_do_is_refused_by_name(cluster):
     lines = said(cluster, """
-        for words in --cpu-bind=nosuch --gpu-bind=nosuch --gres=gpu:1 --gpus=0.5 --mpi=pmi2 --distribution=plane=2; do
+        for words in --cpu-bind=nosuch --gpu-bind=nosuch --gres=gpu:1 --gpus=0.5 --mpi=nosuch --distribution=plane=2; do
           arun $words -n1 true && echo ran
         done
         true
         """, "-n1")
     assert "ran" not in lines
-    for option in ("--cpu-bind", "--gpu-bind", "1 GPU", "--gpus=0.5", "--mpi=pmi2", "--distribution"):
+    for option in ("--cpu-bind", "--gpu-bind", "1 GPU", "--gpus=0.5", "--mpi=nosuch", "--distribution"):
         assert any(line.startswith("arun: ") and option in line for line in lines), (option, lines)
 
 
 def test_other_ways_to_bind_are_named_in_a_warning(cluster):
     lines = said(cluster, "arun --cpu-bind=map_cpu:0 -n1 echo one; arun --cpu-bind=q -n1 echo two; arun -Q --cpu-bind=sockets -n1 echo three", "-n1")
     assert lines == ["arun: warning: --cpu-bind=map_cpu:0: each task is bound to its own CPUs", "one", "two", "three"]
+
+
+def test_pmi2_finds_pmi1(cluster):
+    lines = said(cluster, "arun --mpi=pmi2 -n1 sh -c 'echo ${PMI_RANK-none} of ${PMI_SIZE-none}'", "-n1")
+    assert len(lines) == 2 and lines[0].startswith("arun: warning: --mpi=pmi2: ") and lines[1] == "0 of 1", lines
 
 
 def test_labels_and_whole_lines(cluster):

@@ -108,6 +108,21 @@ TEST(JobEnvironment, SaysThatStepsMayHaveMoreTasksThanCpus) {
   EXPECT_EQ(value(spec, "SLURM_OVERCOMMIT"), "1");
 }
 
+TEST(JobEnvironment, NamesLicencesAndWhatSlurmSetsOnEachNode) {
+  StepSpec spec = example();
+  EXPECT_EQ(value(spec, "SLURM_JOB_LICENSES"), std::nullopt);
+  JobSpec job = *spec.launch.spec;
+  job.licenses = {{"matlab", 2}, {"ansys", 1}};
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "SLURM_JOB_LICENSES"), "matlab:2,ansys:1");
+  job.any_license = true;
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  EXPECT_EQ(value(spec, "ARES_JOB_LICENSES"), "matlab:2|ansys:1");
+  EXPECT_EQ(value(spec, "SLURM_TOPOLOGY_ADDR"), "n1.example.org");
+  EXPECT_EQ(value(spec, "SLURM_TOPOLOGY_ADDR_PATTERN"), "node");
+  EXPECT_EQ(value(spec, "TMPDIR"), "/tmp") << "scripts change to it";
+}
+
 TEST(JobEnvironment, KeepsSubmittedVariablesExceptThoseOfAnOuterJob) {
   const std::string submitted =
       "HOME=/elsewhere\0TMPDIR=/fast\0TWICE=1\0TWICE=2\0=odd\0noequals\0"
