@@ -122,8 +122,6 @@ TEST(Launch, FaultOfANodeExcludesItWithoutCostForTheJob) {
   c.plan({c.group(key, {2})});
   EXPECT_EQ(c.job(key).state, JobState::pending) << "it backs off";
   c.now += c.policy->launch_backoff;
-  c.plan({c.group(key, {1})});
-  EXPECT_EQ(c.job(key).state, JobState::pending) << "not on the node that failed";
   c.allocate(key, {2});
 }
 
@@ -166,6 +164,18 @@ TEST(Launch, NodesThatNeverGetReadyAreExcluded) {
   c.progress(1, key, AttemptPhase::never_ran);
   EXPECT_EQ(c.job(key).state, JobState::pending);
   EXPECT_EQ(c.job(key).excluded, std::vector<NodeId>{c.id_of(1)});
+}
+
+// The planner avoids the node where it can: it may be the only one on which the job fits.
+TEST(Launch, TheNodeOnWhichALaunchFailedMayBeUsedAgain) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.tick(c.policy->prepare_timeout);
+  c.progress(1, key, AttemptPhase::never_ran);
+  ASSERT_EQ(c.job(key).excluded, std::vector<NodeId>{c.id_of(1)});
+  c.tick(std::chrono::hours(1));
+  EXPECT_EQ(c.plan({c.group(key, {1})}).text, "1 of 1 groups taken");
 }
 
 TEST(Launch, StartBarrierEndsAnAttemptThatDoesNotRunOnAllNodes) {

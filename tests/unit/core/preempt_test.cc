@@ -4,6 +4,7 @@
 
 #include "core/cluster/preemptible.h"
 #include "core/job/effects/effects.h"
+#include "core/job/gang.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -224,6 +225,29 @@ TEST_F(PreemptTest, ClaimsOfAGangAreTakenTogetherOrNotAtAll) {
   EXPECT_EQ(c.job(b).ending->preempted->by, second) << "the job that gets its node";
   EXPECT_EQ(c.state().evictions.size(), 2u);
   EXPECT_EQ(c.happened<EndingBegan>(), 2u);
+}
+
+// The array's record no longer waits once all its tasks have records of their own.
+TEST_F(PreemptTest, LostMembersAreCountedWhenAllTasksOfTheGangHaveClaims) {
+  std::vector<JobKey> victims;
+  for (int node = 1; node <= 3; ++node) victims.push_back(low(node));
+  JobSpec spec = array_of(3);
+  spec.gang = GangRequest{"train", 4, 2, std::nullopt};
+  const JobKey array = high(spec);
+  JobSpec alone = Cluster::spec();
+  alone.gang = spec.gang;
+  c.cancel(high(alone));
+  ASSERT_EQ(c.job(array).gang_lost, 1u);
+  PlanGroup all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    PlanGroup one = eviction(array, victims, {static_cast<int>(i) + 1});
+    one.claims.front().key = {array.job, TaskIndex{i}};
+    if (all.jobs.empty()) all.jobs = one.jobs;
+    all.claims.push_back(one.claims.front());
+  }
+  ASSERT_TRUE(taken(all));
+  EXPECT_EQ(gang_progress_text(gang_of(c.state(), c.job(task(array, 0)))),
+            "3 of 3 members of gang train are here (1 lost)");
 }
 
 TEST_F(PreemptTest, RunningMembersOfAGangAreNotPreemptedAlone) {

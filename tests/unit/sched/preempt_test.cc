@@ -348,5 +348,47 @@ TEST_F(Preemption, NoJobIsPreemptedIfALicenceIsMissing) {
   EXPECT_EQ(pending_info(cluster.submit(free)).reason, Reason::licenses) << "kept as well";
 }
 
+// The engine refuses claims of throttled arrays, because another task may take the place.
+TEST(Preempt, ARequeuedTaskOfAThrottledArrayDoesNotPreempt) {
+  TestCluster cluster;
+  cluster.add_node("n1", 4);
+  add_tiers(cluster);
+  run(cluster, {"n1"}, 4);
+  JobSpec spec = high_spec(4);
+  spec.array.emplace().insert(0, 2);
+  spec.array_throttle = 2;
+  Job array = cluster.job(spec);
+  array.array->waiting.clear();
+  cluster.put(array);
+  Job task = cluster.job(high_spec(4));
+  task.key = {array.key.job, TaskIndex{1}};
+  cluster.put(task);
+  EXPECT_FALSE(claim_of(cluster.plan(), task.key));
+}
+
+// Its other partition has room for all tasks.
+TEST(Preempt, AnArrayOfWhichNoTaskWaitsAnyMoreDoesNotPreempt) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2"}) cluster.add_node(name, 4);
+  add_tiers(cluster);
+  for (const auto& [partition, node] :
+       {std::pair("high", "n1"), std::pair("main", "n1"), std::pair("spare", "n2")}) {
+    Partition changed = *cluster.state.partitions.find("main");
+    if (const Partition* found = cluster.state.partitions.find(partition)) changed = *found;
+    changed.name = partition;
+    changed.is_default = changed.name == "main";
+    changed.nodes = {node};
+    cluster.put(changed);
+  }
+  run(cluster, {"n1"}, 4);
+  JobSpec spec = high_spec(2);
+  spec.partitions = {"high", "spare"};
+  spec.array.emplace().insert(0, 1);
+  const JobKey key = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  EXPECT_TRUE(start_of(plan, {key.job, TaskIndex{1}}));
+  for (const PlanGroup& group : plan.groups) EXPECT_TRUE(group.claims.empty());
+}
+
 }  // namespace
 }  // namespace ares::core::sched

@@ -65,8 +65,13 @@ void apply_job(ClusterState& state, const TaskSplit& e, Stamp s) {
   task.own_id = JobId{e.key.job.value() + 1 + e.rank};
   task.array_rank = e.rank;
   task.array.reset();
-  task.gang_lost = 0;  // counted in the array's record
-  change_job(state, array_key, s.lsn, [&](Job& j) { j.array->waiting.erase(e.key.task.value); });
+  // They are counted in the array's record as long as that waits.
+  const bool last = array->array->waiting.count() == 1;
+  task.gang_lost = last ? array->gang_lost : 0;
+  change_job(state, array_key, s.lsn, [&](Job& j) {
+    j.array->waiting.erase(e.key.task.value);
+    if (last) j.gang_lost = 0;
+  });
   put_job(state, std::move(task), s.lsn);
 }
 

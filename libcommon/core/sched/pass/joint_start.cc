@@ -10,11 +10,15 @@ namespace {
 // this number.
 constexpr std::size_t kTimesTried = 200;
 
+// A search may cost one in so many units of what is left to the pass, so that one gang does not keep
+// the jobs behind it from being considered.
+constexpr std::uint64_t kShareOfBudget = 8;
+
 class Search {
  public:
   Search(const StartGroup& group, const std::vector<JobClass*>& classes, const ClusterIndex& index,
-         const Profile& profile, SearchBudget& work)
-      : group_(group), classes_(classes), index_(index), profile_(profile), work_(work) {
+         const Profile& profile, std::uint64_t units)
+      : group_(group), classes_(classes), index_(index), profile_(profile), units_(units) {
     for (const GangOrder order : gang_orders(group))
       if (order != GangOrder::close) orders_.push_back(demands_in_order(group, order, index));
   }
@@ -38,13 +42,28 @@ class Search {
       falls = falls || has_planned_start(job_class.nodes(), profile_) ||
               affected_by_reservations(job_class.demand, job_class.nodes(), index_);
     }
-    if (auto placements = fit_at(at)) return JointStart{at, *std::move(placements)};
+    // What has not started now, by the devices that are free, does not start now.
+    if (at > profile_.now())
+      if (auto placements = fit_at(at)) return JointStart{at, *std::move(placements)};
     return search_after(at, falls);
   }
+
+  std::uint64_t spent() const { return spent_ + units_ - work_.left(); }
 
  private:
   std::optional<JointStart> search_after(Time at, bool falls) {
     const std::vector<Time> times = changes_after(at);
+    auto found = first_of(times, falls);
+    if (found || !work_.exhausted() || times.empty() || units_ == 0) return found;
+    // The earliest one was too expensive to find. The latest keeps others from delaying it for ever.
+    spent_ += units_;
+    work_ = SearchBudget(units_);
+    if (auto placements = fit_at(times.back()))
+      if (!work_.exhausted()) return JointStart{times.back(), *std::move(placements)};
+    return std::nullopt;
+  }
+
+  std::optional<JointStart> first_of(const std::vector<Time>& times, bool falls) {
     std::optional<JointStart> found;
     const auto fits = [&](std::size_t i) {
       if (work_.exhausted()) return false;
@@ -116,7 +135,9 @@ class Search {
   const std::vector<JobClass*>& classes_;
   const ClusterIndex& index_;
   const Profile& profile_;
-  SearchBudget& work_;
+  const std::uint64_t units_;  // of work that one of two searches may cost
+  SearchBudget work_{units_};
+  std::uint64_t spent_ = 0;                  // by the first one, once it has ended
   std::vector<std::vector<Demand>> orders_;  // to try one after the other
 };
 
@@ -126,7 +147,10 @@ std::optional<JointStart> find_joint_start(const StartGroup& group,
                                            const std::vector<JobClass*>& classes,
                                            const ClusterIndex& index, const Profile& profile,
                                            SearchBudget& work, Time from) {
-  return Search(group, classes, index, profile, work).run(from);
+  Search search(group, classes, index, profile, work.left() / kShareOfBudget);
+  auto found = search.run(from);
+  work.spend(search.spent());
+  return found;
 }
 
 }  // namespace ares::core::sched

@@ -190,7 +190,7 @@ bool Planner::Pass::preempt_for(Queued& queued, StartGroup& group) {
     return false;
   if (job.array && !group.gang) {
     const auto next = next_task_.find(job.key);
-    if (next == next_task_.end()) return false;
+    if (next == next_task_.end() || next->second == job.array->waiting.end()) return false;
     group.members.front().task = TaskIndex{*next->second};
   }
   auto preemption = preemptor_.preempt(group);

@@ -1,6 +1,7 @@
 #include "core/sched/pass/preempt.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -178,9 +179,12 @@ class Search {
       const bool last = &member == &group_.back();
       auto placement = place(member, last ? std::move(rows) : rows, removed);
       if (!placement) return std::nullopt;
-      for (const PlacedShare& share : *placement)
-        for (std::size_t c = 0; c < stride && !last; ++c)
-          rows[position_of(share.node) * stride + c] -= share.amounts[c];
+      for (const PlacedShare& share : *placement) {
+        if (last) break;
+        const auto row = std::span(rows).subspan(position_of(share.node) * stride, stride);
+        const bool takes_one = in_.index.nodes()[share.node].node->guard.on_trial;
+        for (std::size_t c = 0; c < stride; ++c) row[c] = takes_one ? 0 : row[c] - share.amounts[c];
+      }
       placements.push_back(*std::move(placement));
     }
     return placements;
@@ -296,6 +300,16 @@ class Search {
     return out;
   }
 
+  // Whether the GPUs that are left beside earlier members have the links that the demand needs.
+  bool has_linked_gpus(const Demand& demand, const IndexedNode& node,
+                       const PlacedShare& share) const {
+    if (demand.gpu_constraint.none()) return true;
+    Amounts left = node.free;
+    cap_gpus(demand, node, GpusOf::free_now, in_.index, left);
+    return std::equal(left.begin() + kFirstGpu, gpus_end(left, in_.index),
+                      share.amounts.begin() + kFirstGpu, std::greater_equal<>{});
+  }
+
   // None if devices that were counted as free soon are not free yet and are not released by the
   // victims.
   std::optional<PreemptionPlan> result(const std::vector<bool>& chosen,
@@ -313,6 +327,7 @@ class Search {
       for (const PlacedShare& share : placements[i]) {
         const auto [found, added] = nodes.try_emplace(share.node);
         if (added) found->second = without(in_.index.nodes()[share.node], removed);
+        if (!has_linked_gpus(group_[i].demand, found->second, share)) return std::nullopt;
         shares.push_back(
             choose_devices(found->second, share, group_[i].demand.gpu_constraint, in_.index));
         const auto gpus = std::accumulate(share.amounts.begin() + kFirstGpu,

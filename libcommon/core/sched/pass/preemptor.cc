@@ -239,6 +239,7 @@ Preemptor::Candidates Preemptor::candidates(const StartGroup& group) {
 }
 
 std::optional<PreemptionPlan> Preemptor::search(const StartGroup& group) {
+  if (searches_ == kMaxSearches) return std::nullopt;
   Candidates candidates = this->candidates(group);
   if (candidates.victims.empty()) return std::nullopt;
   // A group that starts by then anyway needs no victims.
@@ -260,7 +261,6 @@ std::optional<PreemptionPlan> Preemptor::search(const StartGroup& group) {
     soon = found->at;
   }
   if (soon && *soon <= pass_.now + candidates.shortest) return std::nullopt;
-  if (searches_ == kMaxSearches) return std::nullopt;
   ++searches_;
   return find_victims(
       {pass_.state, pass_.index, pass_.profile, pass_.work, pass_.now + candidates.longest},
@@ -278,9 +278,9 @@ bool Preemptor::may_preempt_now(const StartGroup& group) {
 // plugins may refuse the changed nodes, if the throttle of its array may delay its next task, or if
 // GPUs of another alternative may become free before.
 bool Preemptor::is_predictable(const Member& member) const {
-  const Job& job = member.job();
+  const Job* array = pass_.state.jobs.find({member.job().key.job, {}});
   return !member.job_class->demand.plugin_class && member.job_class->alternatives.empty() &&
-         !(job.array && job.array->throttle > 0) &&
+         !(array && array->array && array->array->throttle > 0) &&
          !(pass_.index.plugin_classes() &&
            pass_.index.plugin_classes()->permits(member.partition()));
 }
@@ -312,18 +312,18 @@ const EvictionsLeft& Preemptor::evictions_left_for(UserId user) {
 std::optional<Preemptor::Preemption> Preemptor::preempt(StartGroup& group) {
   const Member& leader = group.members.front();
   if (!may_preempt_now(group) || pass_.work.exhausted()) return std::nullopt;
-  const auto same_class =
-      std::tuple(static_cast<const JobClass*>(leader.job_class), leader.spec().qos, leader.limit);
+  Request request;
+  for (const Member& member : group.members)
+    request.emplace_back(member.job_class, member.spec().qos, member.limit);
   const auto same_job = std::pair(&leader.spec(), leader.limit);
-  if ((group.alone() && failed_.contains(same_class)) || over_limit_.contains(same_job))
-    return std::nullopt;
+  if (failed_.contains(request) || over_limit_.contains(same_job)) return std::nullopt;
   const UserId user = leader.spec().uid;
   const EvictionsLeft& left = evictions_left_for(user);
   if (left.more_at) wake_by(*left.more_at);
   const std::uint32_t used = evictions_used_[user];
   if (left.count <= used || !choose_licenses(group)) return std::nullopt;
   auto plan = search(group);
-  if (!plan && group.alone()) failed_.insert(same_class);
+  if (!plan) failed_.insert(std::move(request));
   const std::size_t counted = pass_.use.mark();
   if (plan && !within_limits(group, *plan)) {
     over_limit_.insert(same_job);

@@ -103,8 +103,9 @@ class Preemptor {
   std::map<std::pair<const Partition*, std::string>, bool> can_preempt_qos_;
   std::optional<std::vector<Running>> running_;
   std::set<AttemptKey> ended_;  // preempted in this pass
-  // No victims were found in this pass for jobs of that class, QOS and time limit.
-  std::set<std::tuple<const JobClass*, std::string, std::optional<Seconds>>> failed_;
+  // Class, QOS and time limit of each member.
+  using Request = std::vector<std::tuple<const JobClass*, std::string, std::optional<Seconds>>>;
+  std::set<Request> failed_;  // for which no victims were found in this pass
   // Jobs that a limit refused although victims were found.
   std::set<std::pair<const JobSpec*, std::optional<Seconds>>> over_limit_;
   std::map<UserId, EvictionsLeft> evictions_left_;  // used for look-ups only, never iterated

@@ -39,6 +39,7 @@ struct StartGroup {
   Rank rank{};                 // of the entry that is considered
   const Gang* gang = nullptr;  // null: a job alone
 
+  // Whether nothing else has to be placed beside it. A gang of one member is alone, too.
   bool alone() const { return members.size() == 1; }
   // For example "job 12" or "gang train".
   std::string text() const;

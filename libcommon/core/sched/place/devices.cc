@@ -177,6 +177,8 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
   chosen.cpu_ids =
       take_cpus(node, share.amounts[kCpus], column ? share.amounts[*column] : 0, chosen.gpus);
   index.count_unrestricted(node);
+  // It takes one job at a time.
+  if (node.node->guard.on_trial) std::fill(node.free.begin(), node.free.end(), 0);
   return chosen;
 }
 

@@ -21,6 +21,7 @@ class SearchBudget {
   explicit SearchBudget(std::uint64_t units) : left_(units) {}
   static SearchBudget unbounded() { return SearchBudget(~std::uint64_t{0}); }
   bool exhausted() const { return left_ == 0; }
+  std::uint64_t left() const { return left_; }
   void spend(std::uint64_t units) { left_ = units > left_ ? 0 : left_ - units; }
 
  private:

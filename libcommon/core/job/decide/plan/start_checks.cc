@@ -126,8 +126,6 @@ bool StartChecks::fits(const Job& job, const Start& start, const NodeShare& shar
   if (!node || !takes_jobs(*node) || (node->guard.on_trial && !others.empty())) return false;
   if (node->incarnation != share.incarnation || share.cpus == 0) return false;
   if (is_kept_for_another(q_.state, share.node, start.key)) return false;
-  const auto& excluded = job.excluded;
-  if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
   if (!q_.state.members.find({start.partition, node->name})) return false;
 
   const JobSpec& spec = *job.spec;
