@@ -17,7 +17,7 @@ using Apply = std::function<Status(const std::string&)>;
 constexpr const char* kDefault = "%#.i %#.P %#.j %#.u %#.t %#.M %#.D %#R";
 constexpr const char* kLong = "%#.i %#.P %#.j %#.u %#.T %#.M %#.l %#.D %#R";
 constexpr const char* kStates = "%#.i %T";
-constexpr const char* kOrder = "P,t,-p";
+constexpr const char* kOrder = "P,t,-p,y";  // of equal priority the lower nice value starts first
 constexpr const char* kStart = "%#.i %#.P %#.j %#.u %#.t %#.S %#.D %#Y %#R";
 
 Status set_states(TextList* list, const std::string& value) {

@@ -113,6 +113,17 @@ def test_formats_field_names_and_sort_orders(cluster, jobs):
     assert 'did you mean "Name"' in cluster.run("aqueue", "-O", "nmae", check=False).stderr
 
 
+def test_jobs_of_equal_priority_are_listed_in_the_order_of_nice(cluster, jobs):
+    blocker = jobs("-N4", "--exclusive", command="sleep 1000")
+    cluster.wait_state(blocker, "RUNNING")
+    worse = jobs("-N4", "--exclusive", "--nice=1000")
+    best, better = jobs("-N4", "--exclusive", "--nice=-5", command="sleep 1000"), jobs("-N4", "--exclusive")
+    assert lines(cluster, "-t", "PD", "-o", "%i") == [best, better, worse]
+    cluster.cancel(blocker)
+    cluster.wait_state(best, "RUNNING")
+    assert lines(cluster, "-o", "%i %t") == [f"{better} PD", f"{worse} PD", f"{best} R"]
+
+
 def test_arrays_fold_and_unfold(cluster, jobs):
     job = jobs("-H", "--array=0-4%2")
     assert lines(cluster, "-o", "%i %K") == [f"{job}_[0-4%2] [0-4%2]"]
