@@ -276,17 +276,22 @@ const std::vector<Command>& commands() {
        "Read the controller's ares.yaml again and print what that changes. It is checked first and "
        "applied whole or not at all; SIGHUP to aresctld does the same. With --dry-run only print "
        "it, also for another FILE.",
-       reconfigure},
+       reconfigure,
+       Names::none,
+       true},
       {{"write", "batch_script"},
        "ID [FILE|-]",
        "Write the script of a job to a file (ares-ID.sh), or to standard output.",
        write_script,
-       Names::jobs},
+       Names::jobs,
+       true},
       {{"submit-hook", "test"},
        "FILE [--] [OPTION]... SCRIPT",
        "Say what the submit hook in FILE would do if asub were called with these options and this "
        "script: what it refuses, changes and says. Nothing is submitted. ares-submit-hook(7).",
-       test_submit_hook},
+       test_submit_hook,
+       Names::none,
+       true},
       {{"output"},
        "ID [rank=N] [attempt=N]",
        "Print what a job has printed on a node of Kubernetes, where no file gets it; with --follow "
@@ -313,7 +318,9 @@ const std::vector<Command>& commands() {
        "FILE|-",
        "Show how a machine's GPUs are linked, from the output of nvidia-smi topo -m, and with "
        "--allocate which of them a request would get: see TOPOLOGY OF A MACHINE.",
-       show_topology},
+       show_topology,
+       Names::none,
+       true},
       {{"ping"}, "", "Whether the controller answers, and the state of the cluster.", ping},
       {{"doctor"},
        "",
@@ -327,7 +334,9 @@ const std::vector<Command>& commands() {
       {{"check"},
        "[FILE]",
        "Check a configuration without using it; the same as --check.",
-       check_config},
+       check_config,
+       Names::none,
+       true},
   };
   return all;
 }
@@ -383,6 +392,8 @@ Result<int> dispatch(Context& context, const Words& given) {
     if (begins_with(words, command.words) && (!best || command.words.size() > best->words.size()))
       best = &command;
   if (!best) return fail(unknown(words));
+  if (!best->takes_file)
+    if (Status text = cli::refuse_invalid_utf8(words); !text) return fail(text.error());
   const auto after = static_cast<std::ptrdiff_t>(best->words.size());
   return best->run(context, Words(words.begin() + after, words.end()));
 }

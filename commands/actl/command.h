@@ -60,6 +60,7 @@ struct Command {
   std::string help;
   std::function<Result<int>(Context&, const Words&)> run;
   Names names = Names::none;
+  bool takes_file = false;  // An operand is the name of a file, which may be of any bytes.
 };
 
 const std::vector<Command>& commands();

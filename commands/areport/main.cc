@@ -59,6 +59,7 @@ Result<int> run(const cli::Words& words) {
   const cli::OptionTable table = options(query);
   return cli::run_line(
       manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
+        if (Status text = cli::refuse_invalid_utf8(operands); !text) return fail(text.error());
         if (Status read = read_words(operands, now, query); !read) return fail(read.error());
         if (Status filled = complete(query, now); !filled) return fail(filled.error());
         // An unknown field is reported before any request is sent.

@@ -1,6 +1,7 @@
 # Tests: ingress
 """Invalid input is refused with a clear message, and no job is submitted."""
 
+import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -114,6 +115,19 @@ def test_special_characters_in_job_names_have_no_effect(cluster, name):
     job = cluster.wrap("true", "-J", name, "-o", "strange.out")
     cluster.completed(job)
     assert cluster.account(job, "JobName") == name
+
+
+def test_operands_that_are_not_utf8_are_refused_by_their_text(cluster):
+    name = "caf\udce9"  # the byte E9
+    job = cluster.wrap("true", "-H")
+    for command in (("actl", "update", f"job={job}", f"jobname={name}"), ("actl", "update", f"job={job}", f"comment={name}"),
+                    ("actl", "hold", f"name={name}"), ("actl", "drain", "n1", f"reason={name}"), ("actl", "show", "partition", name),
+                    ("actl", "delete", f"reservation={name}"), ("actl", "notify", job, name), ("areport", "user", "top", f"users={name}")):
+        done = cluster.run(*command, check=False)
+        assert done.returncode == 1 and re.fullmatch(rf'{command[0]}: ".*caf\?" is not valid UTF-8\n', done.stderr), done
+    cluster.run("actl", "write", "batch_script", job, name, errors="surrogateescape")
+    assert "true" in (cluster.work / name).read_text(), "names of files may be of any bytes"
+    cluster.cancel(job)
 
 
 def test_same_request_id_submits_one_job(cluster):

@@ -68,6 +68,12 @@ Status refuse_operands(const Words& operands, const std::string& hint) {
                                                " " + excerpt(operands.front()));
 }
 
+Status refuse_invalid_utf8(const Words& operands) {
+  for (const std::string& operand : operands)
+    if (!is_utf8(operand)) return invalid(quote(operand) + " is not valid UTF-8");
+  return {};
+}
+
 int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&)) {
   const auto code = run(words_of(argc, argv));
   return code ? *code : print_error(program, code.error());

@@ -43,6 +43,10 @@ Result<int> run_line(const Manual& manual, const OptionTable& table, const Commo
 // For a command without operands. `hint` names the option to use instead: "to name jobs use -j".
 Status refuse_operands(const Words& operands, const std::string& hint);
 
+// Refuses an operand that is not UTF-8. For operands that are sent or compared as text; names of
+// files may be of any bytes.
+Status refuse_invalid_utf8(const Words& operands);
+
 // Implements main(): returns the exit status of `run` and prints its error.
 int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&));
 
