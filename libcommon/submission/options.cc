@@ -149,8 +149,9 @@ class Rows {
     add('G', "gpus", "TYPE:COUNT",
         "GPUs over all nodes; the type may be left out. Then all are of one type, unless the nodes "
         "of the partition have too few of each: then "
-        "each node gives GPUs of the type that it has. Several types are separated by commas. On "
-        "one node a part of one GPU as of --gres: 0.5. "
+        "each node gives GPUs of the type that it has. Several types are separated by commas; "
+        "without -N the job gets as many nodes as they need. On one node a part of one GPU as of "
+        "--gres: 0.5. "
         "Alternatives as of --gres: h100:4|a100:8@1.5.",
         spec(set_gpus_total));
     add(0, "gpus-per-node", "TYPE:COUNT",

@@ -7,6 +7,7 @@
 
 #include "base/saturating.h"
 #include "core/job/checks/container_checks.h"
+#include "core/job/checks/gpu_cover.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
 #include "core/topology/cpu_layouts.h"
@@ -147,37 +148,31 @@ class Search {
     }
     if (spec_.tasks_per_node > 0) tasks = std::min<std::uint64_t>(tasks, spec_.tasks_per_node);
     add(task_counts_, tasks_, tasks);
+    GpuCounts useful;
     for (const GpuRequest& want : spec_.gpus_total) {
+      const std::uint64_t there = gpus_of(has, want.type);
       auto& [counts, sum] = gpu_counts_[want.type];
-      add(counts, sum, gpus_of(has, want.type));
+      add(counts, sum, there);
+      useful.push_back(std::min<std::uint64_t>(there, devices_of(want)));
     }
+    ++nodes_by_gpus_[useful];
   }
 
-  // The fewest nodes that have the GPUs requested in total, of those offered; 0: they do not.
-  std::uint32_t nodes_for_gpus() const {
-    std::uint32_t nodes = 0;
-    for (const GpuRequest& want : spec_.gpus_total) {
-      const auto found = gpu_counts_.find(want.type);
-      if (found == gpu_counts_.end()) return 0;
-      std::vector<std::uint64_t> counts = found->second.first;
-      std::sort(counts.begin(), counts.end(), std::greater<>{});
-      std::uint64_t sum = 0;
-      std::uint32_t used = 0;
-      for (std::size_t i = 0; i < counts.size() && sum < devices_of(want); ++i, ++used)
-        sum += counts[i];
-      if (sum < devices_of(want)) return 0;
-      nodes = std::max(nodes, used);
-    }
-    return nodes;
+  // The fewest nodes that have the GPUs requested in total, of those offered; none: all do not.
+  std::optional<std::uint64_t> nodes_for_gpus() const {
+    GpuCounts wanted;
+    for (const GpuRequest& want : spec_.gpus_total) wanted.push_back(devices_of(want));
+    return fewest_nodes(nodes_by_gpus_, wanted);
   }
 
-  // Stops as soon as the request is satisfied, mostly after a few nodes.
+  // Stops as soon as the request is satisfied, mostly after a few nodes. For several types of GPUs
+  // in total it looks at all nodes, because which of them go together is found out once.
   void look_at(const ClusterState& state, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const NodeId* id = state.node_ids.find(name);
       const Node* node = id ? state.nodes.find(*id) : nullptr;
       if (node) offer(*node);
-      if (satisfied()) return;
+      if (spec_.gpus_total.size() <= 1 && satisfied()) return;
     }
   }
 
@@ -223,6 +218,10 @@ class Search {
         return "needs " + gpu_text(want) + "; " + std::to_string(spread()) + " nodes" + where +
                " have " + std::to_string(there);
     }
+    if (!gpus_enough())
+      return "needs " + gpus_text(spec_.gpus_total) + "; the fewest nodes" + where +
+             " that have them together are " + std::to_string(nodes_for_gpus().value_or(0)) +
+             ", and the job has at most " + std::to_string(bound()) + " (-N)";
     return "needs " + std::to_string(spec_.tasks) + " tasks of " + std::to_string(cpus_per_task_) +
            " CPUs; " + std::to_string(spread()) + " nodes" + where + " have room for " +
            std::to_string(tasks_) + (restricted_ ? limit_text() : "");
@@ -284,6 +283,12 @@ class Search {
     return text;
   }
 
+  std::string gpus_text(const std::vector<GpuRequest>& list) const {
+    std::string text;
+    for (const GpuRequest& want : list) text += (text.empty() ? "" : " and ") + gpu_text(want);
+    return text;
+  }
+
   std::string features_text() const {
     FeatureTest both{FeatureTest::Kind::all, {}, constraint_.every.parts};
     if (!same_.text().empty()) both.parts.push_back(same_);
@@ -316,12 +321,16 @@ class Search {
     heap.pop_back();
   }
 
+  // The sums of each type decide unless there are several, which the same nodes must have.
   bool gpus_enough() const {
-    return std::all_of(
-        spec_.gpus_total.begin(), spec_.gpus_total.end(), [&](const GpuRequest& want) {
+    const bool each =
+        std::all_of(spec_.gpus_total.begin(), spec_.gpus_total.end(), [&](const GpuRequest& want) {
           const auto found = gpu_counts_.find(want.type);
           return found != gpu_counts_.end() && found->second.second >= devices_of(want);
         });
+    if (!each || spec_.gpus_total.size() <= 1) return each;
+    const auto nodes = nodes_for_gpus();
+    return nodes && *nodes <= bound();
   }
 
   const JobSpec& spec_;
@@ -347,6 +356,7 @@ class Search {
   std::map<std::string, std::uint32_t> most_gpus_;
   std::vector<std::uint64_t> task_counts_;
   std::map<std::string, std::pair<std::vector<std::uint64_t>, std::uint64_t>> gpu_counts_;
+  NodesByGpus nodes_by_gpus_;  // no node with more GPUs than wanted
 };
 
 }  // namespace
@@ -407,7 +417,7 @@ std::uint32_t nodes_for_gpus(const ClusterState& state, const JobSpec& spec) {
       const NodeId* id = state.node_ids.find(node_name);
       if (const Node* node = id ? state.nodes.find(*id) : nullptr) search.offer(*node);
     }
-    const std::uint32_t nodes = search.nodes_for_gpus();
+    const auto nodes = static_cast<std::uint32_t>(search.nodes_for_gpus().value_or(0));
     if (nodes > 0 && (fewest == 0 || nodes < fewest)) fewest = nodes;
   }
   return fewest;
