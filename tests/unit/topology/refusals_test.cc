@@ -77,6 +77,15 @@ const std::vector<Bad>& bad_texts() {
        "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
        "GPU0\t X \tNV2\t0-7\t0\nGPU1\tNV2\t X \t8-151\n",
        "line 3, column 14: ", "no other line has one above 7"},
+      {"processors and node of all run together",
+       "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+       "GPU0\t X \tNV18\t0-55,112-1670\t\tN/A\n"
+       "GPU1\tNV18\t X \t56-111,168-2231\t\tN/A\n",
+       "line 3, column 15: ", "GPU1 and GPU0 are said to have some near CPUs in common"},
+      {"few processors and node of all run together",
+       "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+       "GPU0\t X \tNV2\t0-70\nGPU1\tNV2\t X \t8-151\n",
+       "line 3, column 14: ", "two cells have run together"},
       {"an unknown column", "\tGPU0\tCPU Affinity\tHeat\nGPU0\t X \t0-3\t7\n",
        "line 1, column 20: ", "\"Heat\" is no column that is known"},
       {"two machines", kHeader + kFirst + "GPU1\tNV2\t X \t4-7\n\n" + kHeader,

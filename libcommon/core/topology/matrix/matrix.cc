@@ -16,6 +16,19 @@ constexpr std::uint32_t kManyCpus = 1023;
 
 constexpr std::string_view kGiveOutput = "give the output of nvidia-smi topo -m";
 
+// CPUs of the first set that are not in the second one.
+std::uint64_t count_without(IntervalSet set, const IntervalSet& other) {
+  for (const IntervalSet::Interval& interval : other.intervals())
+    set.erase(interval.first, interval.last);
+  return set.count();
+}
+
+// Whether both have CPUs that the other lacks, and others that are the same.
+bool overlap_partly(const IntervalSet& a, const IntervalSet& b) {
+  const std::uint64_t only_a = count_without(a, b);
+  return only_a > 0 && only_a < a.count() && count_without(b, a) > 0;
+}
+
 class MatrixParser {
  public:
   explicit MatrixParser(std::string_view text) : lines_(text) {}
@@ -28,6 +41,7 @@ class MatrixParser {
     if (Status done = check_missing(); !done) return fail(done.error());
     if (Status done = check_symmetry(); !done) return fail(done.error());
     if (Status done = check_cpus(); !done) return fail(done.error());
+    if (Status done = check_overlaps(); !done) return fail(done.error());
     return matrix();
   }
 
@@ -166,6 +180,27 @@ class MatrixParser {
                      me + " is said to be near CPU " + std::to_string(row->cpus.back()) +
                          ", but no other line has one above " + std::to_string(others) +
                          ": two cells have run together; give the output unchanged");
+    }
+    return {};
+  }
+
+  // If all rows have lost that tab, none tells what CPUs there are. But GPUs are near the same CPUs,
+  // near different ones, or one near more than the other. Lists with a wrong end overlap otherwise.
+  Status check_overlaps() const {
+    const bool names_nodes =
+        std::any_of(header_.affinities.begin(), header_.affinities.end(),
+                    [](const auto& column) { return column.kind == Affinity::numa; });
+    if (!names_nodes) return {};
+    const Row* before = nullptr;
+    for (const std::optional<Row>& row : rows_) {
+      if (!row || row->cpus.empty() || !row->numa.empty()) continue;
+      if (before && overlap_partly(before->cpus, row->cpus))
+        return fail_at({row->line, row->cpus_column},
+                       header_.devices[row->device].name + " and " +
+                           header_.devices[before->device].name +
+                           " are said to have some near CPUs in common and others not: two cells "
+                           "have run together; give the output unchanged");
+      before = &*row;
     }
     return {};
   }
