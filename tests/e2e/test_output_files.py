@@ -31,8 +31,8 @@ def test_too_long_file_name_fails_only_its_job(cluster, case):
 def test_a_script_that_could_not_be_started_is_a_launch_failure(cluster):
     job = cluster.wrap("true", "-o", "nodir/x")
     assert cluster.wait_end(job) == {job: "FAILED"}
-    assert cluster.account(job, "State,Reason") == "FAILED|JobLaunchFailure"
-    assert "Reason=JobLaunchFailure" in cluster.show("job", job).split()
+    assert cluster.account(job, "State,Reason,ExitCode") == "FAILED|JobLaunchFailure|0:53"
+    assert {"Reason=JobLaunchFailure", "ExitCode=0:53"} <= set(cluster.show("job", job).split())
     other = cluster.wrap("exit 1")
     assert cluster.wait_end(other) == {other: "FAILED"}
     assert cluster.account(other, "Reason") == "NonZeroExitCode"

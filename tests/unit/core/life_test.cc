@@ -113,7 +113,8 @@ TEST(Life, AScriptThatCouldNotBeStartedIsALaunchFailure) {
   EXPECT_EQ(c.job(key).state, JobState::failed);
   EXPECT_EQ(c.job(key).reason, Reason::launch_failure);
   EXPECT_EQ(c.row(key, 1)->reason, Reason::launch_failure);
-  EXPECT_EQ(c.row(key, 1)->exit.code, 1);
+  EXPECT_EQ(c.row(key, 1)->exit.code, 0);
+  EXPECT_EQ(c.row(key, 1)->exit.signal, 53) << "0:53, as in Slurm";
 }
 
 TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {

@@ -45,6 +45,10 @@ Time end_of(const DecisionContext& q, const Job& job, const AttemptReport& r) {
   return r.ended_at ? std::clamp(*r.ended_at + behind, started, q.now) : q.now;
 }
 
+// What a node reports for a job whose user it cannot become or whose output file it cannot open, and
+// what Slurm shows for such jobs: ExitCode 0:53.
+constexpr std::int32_t kSetupFailed = 1, kSetupFailedSignal = 53;
+
 // The end of the script, at that time.
 BatchFinished script_ended(const DecisionContext& q, const Job& job, const AttemptReport& r) {
   const Time at = end_of(q, job, r);
@@ -54,7 +58,12 @@ BatchFinished script_ended(const DecisionContext& q, const Job& job, const Attem
   if (never_ran) ending.reason = Reason::launch_failure;
   ending.requeue = ending.state == JobState::failed && !never_ran &&
                    returns_after_failed_script(q.policy, job, at);
-  return {r.attempt, r.exit, at, ending, r.detail};
+  ExitStatus exit = r.exit;
+  if (never_ran && exit.code == kSetupFailed) {
+    exit.code = 0;
+    exit.signal = kSetupFailedSignal;
+  }
+  return {r.attempt, exit, at, ending, r.detail};
 }
 
 // How its batch script ended: a signal may be its own fault, or that of what ended the job.
