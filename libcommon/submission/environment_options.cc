@@ -12,14 +12,17 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kPrefixes = {"SBATCH_", "ASUB_"};  // ascending precedence
 
+// The second one has the time of --switches=COUNT@TIME.
+constexpr std::string_view kSwitches = "REQ_SWITCH", kSwitchesTime = "WAIT4SWITCH";
+
 // Variables of sbatch that are not named after their option (sbatch(1), INPUT ENVIRONMENT VARIABLES).
 struct SlurmName {
   std::string_view variable;
   std::string_view option;
 };
 constexpr SlurmName kSlurmNames[] = {
-    {"ARRAY_INX", "array"},     {"MEM_PER_NODE", "mem"}, {"NUM_NODES", "nodes"},
-    {"REQ_SWITCH", "switches"}, {"TIMELIMIT", "time"},
+    {"ARRAY_INX", "array"}, {"CPU_FREQ_REQ", "cpu-freq"}, {"MEM_PER_NODE", "mem"},
+    {"NUM_NODES", "nodes"}, {kSwitches, "switches"},      {"TIMELIMIT", "time"},
 };
 
 // They set up the command itself, or have no effect in Slurm either.
@@ -48,6 +51,22 @@ const cli::Option* find(const cli::OptionTable& table, const std::string& name) 
 bool means_no(const std::string& value) {
   const std::string word = cli::lower(value);
   return word.empty() || word == "0" || word == "no" || word == "false";
+}
+
+const std::string* variable_of(const std::vector<std::string>& variables, const std::string& name) {
+  const auto found = std::find_if(variables.begin(), variables.end(), [&](const std::string& one) {
+    return one.starts_with(name + "=");
+  });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+// The time of SBATCH_WAIT4SWITCH belongs to the number of SBATCH_REQ_SWITCH.
+void add_switches_time(const std::vector<std::string>& variables, std::string_view prefix,
+                       std::string& switches) {
+  const std::string name = std::string(prefix) + std::string(kSwitchesTime);
+  const std::string* time = variable_of(variables, name);
+  if (time && switches.find('@') == std::string::npos)
+    switches += "@" + time->substr(name.size() + 1);
 }
 
 Status add(const cli::OptionTable& table, std::string_view prefix, const std::string& variable,
@@ -90,8 +109,13 @@ Result<EnvironmentOptions> options_from_variables(const cli::OptionTable& table,
     for (const std::string& one : variables) {
       const std::size_t equals = one.find('=');
       if (!one.starts_with(prefix) || equals == std::string::npos) continue;
-      if (Status added = add(table, prefix, one.substr(0, equals), one.substr(equals + 1), out);
-          !added)
+      const std::string name = one.substr(0, equals);
+      std::string value = one.substr(equals + 1);
+      if (name.substr(prefix.size()) == kSwitches) add_switches_time(variables, prefix, value);
+      if (name.substr(prefix.size()) == kSwitchesTime &&
+          variable_of(variables, std::string(prefix) + std::string(kSwitches)))
+        continue;
+      if (Status added = add(table, prefix, name, std::move(value), out); !added)
         return fail(added.error());
     }
   return out;

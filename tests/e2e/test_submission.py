@@ -3,6 +3,7 @@
 
 import os
 import pwd
+import re
 
 import pytest
 
@@ -159,6 +160,23 @@ def test_job_environment_has_the_essential_variables(cluster):
                 "ARES_NODEID": "0", "ARES_TASKS_PER_NODE": "2(x2)", "ARES_JOB_CPUS_PER_NODE": "2(x2)"}
     assert {k: env.get(k) for k in expected} == expected
     assert env["ARES_JOB_NODELIST"] == cluster.account(job, "NodeList")
+
+
+def test_variables_of_both_prefixes_are_options_and_unknown_ones_are_warned_of(cluster):
+    done = cluster.run("asub", "--parsable", "-H", "--wrap", "true",
+                       env={"ASUB_BOGUS": "1", "SBATCH_COMMENT": "slurm", "SBATCH_JOB_NAME": "theirs", "ASUB_JOB_NAME": "ours",
+                            "ASUB_TIMELIMIT": "3"})
+    assert done.stderr == "asub: warning: the environment variable ASUB_BOGUS is not the name of an option, and has no effect\n"
+    job = done.stdout.strip()
+    assert cluster.queue(job, "%k|%j|%l") == "slurm|ours|3:00"
+    cluster.cancel(job)
+
+
+def test_call_of_srun_is_warned_of_where_there_is_none(cluster):
+    script = cluster.script("#!/bin/sh\nsrun hostname\n")
+    done = cluster.run("asub", "--parsable", "-H", script, env={"PATH": "/nonexistent"})
+    assert re.fullmatch(r"asub: warning: \S+ calls srun, which PATH does not have here; .*\n", done.stderr), done.stderr
+    cluster.cancel(done.stdout.strip())
 
 
 def test_export_none_does_not_pass_the_environment_on(cluster):

@@ -40,6 +40,19 @@ TEST_F(EnvironmentOptionsTest, NamesThatSlurmDoesNotTakeFromTheOption) {
   EXPECT_EQ(target.spec.time_limit(), 180);
   EXPECT_EQ(target.spec.memory_per_node(), 5 << 20);
   EXPECT_EQ(target.spec.array(), "1-2");
+  EXPECT_THAT(read({"SBATCH_CPU_FREQ_REQ=high"}), IsEmpty());
+}
+
+TEST_F(EnvironmentOptionsTest, TimeForSwitchesBelongsToTheirNumber) {
+  EXPECT_THAT(read({"SBATCH_WAIT4SWITCH=10", "SBATCH_REQ_SWITCH=2"}), IsEmpty());
+  EXPECT_EQ(target.spec.switches(), 2u);
+  EXPECT_EQ(target.spec.switches_wait(), 600);
+  read({"SBATCH_WAIT4SWITCH=10", "SBATCH_REQ_SWITCH=2@20"});
+  EXPECT_EQ(target.spec.switches_wait(), 1200);
+  EXPECT_THAT(read({"SBATCH_WAIT4SWITCH=10"}),
+              ElementsAre("the environment variable SBATCH_WAIT4SWITCH is not the name of an "
+                          "option, and has no effect"))
+      << "without a number";
 }
 
 TEST_F(EnvironmentOptionsTest, FlagsAreSetByAnyValueButNo) {
