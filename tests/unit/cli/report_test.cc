@@ -270,6 +270,23 @@ TEST(ReportTable, UtilizationAddsUpAndJsonHasSeconds) {
                 "\"idle\": 300, \"reserved\": 240, \"reported\": 900}"));
 }
 
+TEST(ReportTable, UtilizationAddsUpWhereAmountsAreRounded) {
+  api::Reported of;
+  of.set_cluster("test");
+  add(of, "", "", "cpu", 20)->set_idle(250);
+  EXPECT_EQ(printed({"cluster", "util"}, of),
+            "Cluster|Allocated|Down|PlannedDown|Idle|Reserved|Reported\ntest|1|0|0|4|0|5\n");
+  // Seconds of thousandths of GPUs.
+  api::Reported shared;
+  shared.set_cluster("test");
+  auto* row = add(shared, "", "", "gres/gpu", 400);
+  row->set_idle(300);
+  row->set_reserved(300);
+  EXPECT_THAT(printed({"cluster", "util"}, shared, Layout::json),
+              HasSubstr("\"allocated\": 1, \"down\": 0, \"planned_down\": 0, "
+                        "\"idle\": 0, \"reserved\": 0, \"reported\": 1}"));
+}
+
 TEST(ReportTable, AlignsWithAHeading) {
   const Zone zone("UTC");
   const std::string text = printed(
