@@ -182,6 +182,14 @@ TEST_F(Timespec, InvalidTimesAreRefused) {
   }
 }
 
+TEST_F(Timespec, RefusalsAdviseTimesThatTheOptionTakes) {
+  const std::string begin = parse_timespec("soon", now_).error().message;
+  EXPECT_EQ(begin.find("-30d"), std::string::npos) << "a job cannot begin in the past";
+  EXPECT_NE(begin.find("noon tomorrow"), std::string::npos);
+  const std::string report = parse_timespec("soon", now_, TimeOfDay::today).error().message;
+  EXPECT_NE(report.find("-30d"), std::string::npos);
+}
+
 TEST_F(Timespec, FormatIsLocalAndParsesBack) {
   zone("EST5EDT,M3.2.0,M11.1.0");
   EXPECT_EQ(format_local_time(now_), "2030-05-15T10:30:10");
