@@ -29,6 +29,14 @@ def test_cancelled_pending_job_never_runs(cluster):
     assert not (cluster.work / "never.ran").exists()
 
 
+def test_cancelling_a_job_that_has_ended_succeeds_silently(cluster):
+    job = cluster.wrap("true")
+    cluster.completed(job)
+    done = cluster.cancel(job)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert cluster.account(job, "State") == "COMPLETED"
+
+
 def test_ac092_cancelling_an_unknown_job_fails(cluster):
     done = cluster.cancel("999999999", check=False)
     assert done.returncode != 0 and "999999999" in done.stderr

@@ -115,6 +115,20 @@ def test_ac130_submission_limits(cluster, given, reason):
     cluster.wrap("true", "-q", "short")
 
 
+@pytest.mark.parametrize("given, words, reason", [
+    ("MaxTRESPerJob=cpu=2", ("--exclusive", "-N1"), "QOSMaxCpuPerJobLimit"),
+    ("MaxTRESPerUser=gres/gpu=1", ("--exclusive", "-N1"), "QOSMaxGRESPerUser"),
+])
+def test_limit_that_only_a_whole_node_exceeds_is_what_the_job_waits_for(cluster, given, words, reason):
+    limit(cluster, "qos short", given)
+    job = cluster.wrap("true", "-q", "short", "-t5", *words)
+    cluster.wait_reason(job, reason)
+    text = why(cluster, job)
+    assert "Waits for:" in text and given.split("=", 1)[1].split("=")[0] in text, text
+    assert "nothing stands in its way" not in text, text
+    assert "at once" not in cluster.show("job", job), cluster.show("job", job)
+
+
 def test_ac130_limit_on_used_minutes(cluster):
     limit(cluster, "qos short", "GrpTRESMins=cpu=0")
     job = cluster.wrap("true", "-q", "short")

@@ -47,7 +47,7 @@ def test_page_of_a_command_keeps_its_quotes(command):
 def test_example_of_asub_is_shown_as_it_is_typed():
     page = subprocess.run([str(BIN / "asub"), "--help-man"], text=True, capture_output=True, timeout=30, check=True).stdout
     assert '{\\(dqwrap\\(dq: \\(dq./simulate %g\\(dq}' in page
-    for letter in "AaJjNnrstux%":
+    for letter in "AabJjNnrstux%":
         assert f"%{letter} (" in page, f"asub(1) does not name %{letter}"
 
 

@@ -25,6 +25,10 @@ def test_short_words_and_equals_signs(cluster):
     assert run(cluster, "show", "hostlistsorted", "n10,n2,n1,n2").stdout == "n[1-2,10]\n"
     run(cluster, "release", f"jobid={job}")
     cluster.completed(job)
+    waits = cluster.wrap("true", "--begin=now+1hour")
+    run(cluster, "hold", f"job={waits}")
+    assert cluster.queue(waits, "%r").startswith("JobHeld")
+    cluster.cancel(waits)
 
 
 def test_hold_and_update_by_name(cluster):

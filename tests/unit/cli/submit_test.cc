@@ -49,6 +49,15 @@ std::string refusal(const std::vector<std::string>& words) {
   return made ? "accepted" : made.error().message;
 }
 
+// As in many scripts; a new option may not make them ambiguous.
+TEST(Submission, UsualShortFormsMeanOneOption) {
+  const api::JobSpec job = spec({"--depend=afterok:5", "--job=x", "--part=main"});
+  EXPECT_EQ(job.dependencies_size(), 1);
+  EXPECT_EQ(job.name(), "x");
+  EXPECT_THAT(job.partitions(), ElementsAre("main"));
+  EXPECT_EQ(spec({"--dep=singleton"}).dependencies_size(), 1);
+}
+
 TEST(Submission, BindingIsKeptInLowerCase) {
   const api::Binding binding =
       spec({"--cpu-bind=Verbose,MASK_CPU:0x3", "--mem-bind=local", "--gpu-bind=closest",
