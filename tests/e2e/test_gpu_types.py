@@ -12,8 +12,12 @@ nodes:
   - {name: n1, cpus: 8, memory: 4000M, gpus: "a100:4"}
   - {name: n2, cpus: 8, memory: 4000M, gpus: "h100:4"}
   - {name: n3, cpus: 8, memory: 4000M, gpus: "a100:4"}
+  - {name: n4, cpus: 8, memory: 4000M, gpus: "a100:2,h100:2"}
+  - {name: n5, cpus: 8, memory: 4000M, gpus: "h100:4"}
 partitions:
-  - {name: main, nodes: ALL, default: true}
+  - {name: main, nodes: "n[1-3]", default: true}
+  - {name: mixed, nodes: "n[1-4]"}
+  - {name: late, nodes: "n[1,3,5]"}
 """
 
 
@@ -37,6 +41,10 @@ def tres(cluster, job):
     (("-N2", "--gpus-per-node=4"), {"a100": 8}),  # one type is enough
     (("--gpus=a100:4,h100:4",), {"a100": 4, "h100": 4}),
     (("--gpus=h100:2,a100:6",), {"a100": 6, "h100": 2}),
+    (("--partition=late", "--gpus=a100:4,h100:4"), {"a100": 4, "h100": 4}),
+    (("--partition=mixed", "--gpus=a100:3,h100:3"), {"a100": 3, "h100": 3}),
+    (("--partition=mixed", "-N2", "--gpus=a100:6,h100:2"), {"a100": 6, "h100": 2}),
+    (("--partition=mixed", "-N3", "--gpus=a100:6,h100:6"), {"a100": 6, "h100": 6}),
     (("-N1", "--gpus=4", "--gpus-per-node=4"), {"a100": 4}),
     (("--gpus=8", "--gpus-per-node=4"), {"a100": 8}),
     (("-N1", "-n2", "--gres=gpu:h100:2", "--gpus-per-task=1"), {"h100": 2}),

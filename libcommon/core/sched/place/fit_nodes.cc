@@ -77,8 +77,49 @@ bool covers(const TypedDemand& typed, std::span<const Candidate> chosen) {
 }
 
 // Order of candidates when only feasibility matters: by GPUs, by tasks, by the scarcer of the two,
-// or as many by GPUs as provide enough GPUs and the rest by tasks.
-enum class LargestBy : std::uint8_t { gpus, tasks, both, enough_gpus };
+// as many by GPUs as provide enough GPUs and the rest by tasks; or, for several types of GPUs in
+// total, first those that give most of what is missing, of all types or of one type.
+enum class LargestBy : std::uint8_t { gpus, tasks, both, enough_gpus, missing, missing_type };
+
+std::size_t types_in_total(const TypedDemand& typed) {
+  return static_cast<std::size_t>(
+      std::count_if(typed.total.begin(), typed.total.end(), [](auto count) { return count > 0; }));
+}
+
+// Moves the candidates that together have the GPUs of all types in total to the front, behind the
+// required ones: the usual greedy cover. Exact if every node has one of the types.
+void types_first(const TypedDemand& typed, std::vector<Candidate>& all, bool of_one_type) {
+  Amounts missing(typed.total.begin(), typed.total.end());
+  const auto given = [&](const Candidate& c, std::size_t column) {
+    return std::min(missing[column], c.offer->free[column] - typed.per_node[column]);
+  };
+  const auto useful = [&](const Candidate& c) {
+    std::int64_t sum = 0, most = 0;
+    for (std::size_t column = kFirstGpu; column < missing.size(); ++column) {
+      sum += given(c, column);
+      most = std::max(most, given(c, column));
+    }
+    return of_one_type ? most : sum;
+  };
+  const auto chosen = [&](const Candidate& c) {
+    for (std::size_t column = kFirstGpu; column < missing.size(); ++column)
+      missing[column] -= given(c, column);
+  };
+  auto front = all.begin();
+  while (front != all.end() && front->offer->required) chosen(*front++);
+  for (; front != all.end(); ++front) {
+    auto best = all.end();
+    std::int64_t most = 0;
+    for (auto c = front; c != all.end(); ++c)
+      if (const std::int64_t gives = useful(*c); gives > most) {
+        most = gives;
+        best = c;
+      }
+    if (best == all.end()) return;
+    chosen(*best);
+    std::rotate(front, best, best + 1);
+  }
+}
 
 // The number of candidates that must be sorted if only `looked_at` of them are used. All of them if
 // counts choose among the rest.
@@ -94,6 +135,8 @@ void sort_largest_first(const TypedDemand& typed, std::vector<Candidate>& all, L
     const std::int64_t tasks = c.tasks * std::max<std::int64_t>(typed.total_count, 1);
     switch (by) {
       case LargestBy::enough_gpus:
+      case LargestBy::missing:
+      case LargestBy::missing_type:
       case LargestBy::gpus: return std::tuple(!c.offer->required, -gpus, -tasks, c.offer->node);
       case LargestBy::tasks: return std::tuple(!c.offer->required, -tasks, -gpus, c.offer->node);
       case LargestBy::both: break;
@@ -102,7 +145,8 @@ void sort_largest_first(const TypedDemand& typed, std::vector<Candidate>& all, L
                       c.offer->node);
   };
   const auto before = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
-  if (by == LargestBy::enough_gpus)
+  const bool by_type = by == LargestBy::missing || by == LargestBy::missing_type;
+  if (by == LargestBy::enough_gpus || by_type)
     std::sort(all.begin(), all.end(), before);
   else
     std::partial_sort(all.begin(), all.begin() + in_order(typed.demand, all.size(), high),
@@ -115,6 +159,7 @@ void sort_largest_first(const TypedDemand& typed, std::vector<Candidate>& all, L
     by = LargestBy::tasks;
     std::sort(rest, all.end(), before);
   }
+  if (by_type) types_first(typed, all, by == LargestBy::missing_type);
   counted_first(typed.demand, all);
 }
 
@@ -140,11 +185,12 @@ std::vector<std::size_t> sizes(const Demand& demand, std::size_t low, std::size_
 // Number of nodes to take: the fewest that hold the demand; the most if one task on each node is
 // enough; the largest feasible one of given numbers. Considers the largest nodes first, because
 // only feasibility matters here. Exact unless GPUs are requested in total over several nodes, which
-// is a knapsack problem; four orders are tried for it.
+// is a knapsack problem; four orders are tried for it, and two more for several types.
 std::optional<std::size_t> how_many(const TypedDemand& typed, std::vector<Candidate>& all,
                                     std::span<const std::size_t> counts, std::size_t high) {
-  for (const LargestBy by :
-       {LargestBy::tasks, LargestBy::gpus, LargestBy::both, LargestBy::enough_gpus}) {
+  for (const LargestBy by : {LargestBy::tasks, LargestBy::gpus, LargestBy::both,
+                             LargestBy::enough_gpus, LargestBy::missing, LargestBy::missing_type}) {
+    if (by == LargestBy::missing && types_in_total(typed) < 2) break;
     sort_largest_first(typed, all, by, high);
     if (covers(typed, std::span(all).first(high)))
       for (const std::size_t n : counts)
