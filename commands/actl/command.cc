@@ -103,7 +103,8 @@ const std::vector<Command>& commands() {
        "[IDS]",
        "Everything known about jobs that the controller still stores; with -d also their resources "
        "on each node. For the first 20 named jobs that wait also the reason, as aqueue --why "
-       "prints it.",
+       "prints it. A named job that the controller has forgotten (policy.min_job_age) is shown as "
+       "accounting has it, with Source=accounting; with --json its id is also under \"missing\".",
        show_jobs,
        Names::jobs},
       {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},

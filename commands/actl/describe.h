@@ -15,6 +15,8 @@ namespace ares::actl {
 // allocation on each node. `why` explains why the job waits; null = not requested.
 std::string describe(const api::Job& job, Time now, bool one_line, bool details = false,
                      const api::Explanation* why = nullptr);
+// The same keys for a job as accounting has it, without what it does not record, and Source=accounting.
+std::string describe(const api::AccountingRow& row, Time now, bool one_line);
 // Removes the record of each array whose tasks all have records of their own in `jobs`: it would
 // look like one more job.
 void remove_divided_arrays(api::Jobs& jobs);

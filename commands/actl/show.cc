@@ -7,6 +7,7 @@
 #include "actl/command.h"
 #include "actl/describe.h"
 #include "base/hostlist.h"
+#include "cli/jobs/past_jobs.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
@@ -36,10 +37,24 @@ std::optional<api::Explanation> explain(Context& context, const api::Job& job) {
   return std::move(*response->mutable_explanation());
 }
 
+// What accounting has of the jobs that the answer misses. not_found: one that it does not have either.
+Result<std::vector<api::AccountingRow>> past_rows(Context& context, const api::Jobs& jobs) {
+  auto past = cli::read_past_jobs_of([&](const api::Request& page) { return context.call(page); },
+                                     jobs.missing());
+  if (!past) {
+    const Error unknown = cli::unknown_job(cli::key_of(jobs.missing(0)));
+    return fail(unknown.code,
+                unknown.message + "; accounting does not answer: " + past.error().message);
+  }
+  if (!past->unknown.empty()) return tl::unexpected(cli::unknown_job(past->unknown.front()));
+  return std::move(past->rows);
+}
+
 }  // namespace
 
 Result<int> show_jobs(Context& context, const Words& operands) {
   api::Request request;
+  request.mutable_list_jobs()->set_skip_missing(!operands.empty());
   request.mutable_list_jobs()->set_details(true);
   for (const std::string& word : operands) {
     const auto keys = cli::parse_job_ids(word);
@@ -49,11 +64,17 @@ Result<int> show_jobs(Context& context, const Words& operands) {
   auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
   remove_divided_arrays(*response->mutable_jobs());
+  const auto past = past_rows(context, response->jobs());
+  if (!past) return fail(past.error());
   if (context.flags.json) {
+    for (const api::AccountingRow& row : *past)
+      *response->mutable_jobs()->add_jobs() = cli::job_of(row);
     std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
     return 0;
   }
   const Time now{Duration(response->jobs().now())};
+  for (const api::AccountingRow& row : *past)
+    std::fputs(describe(row, now, context.flags.one_line).c_str(), stdout);
   int explained = operands.empty() ? kExplained : 0;
   for (const api::Job& job : response->jobs().jobs()) {
     std::optional<api::Explanation> why;
@@ -63,7 +84,8 @@ Result<int> show_jobs(Context& context, const Words& operands) {
             .c_str(),
         stdout);
   }
-  if (response->jobs().jobs().empty() && !context.flags.quiet) std::puts("No jobs in the system");
+  if (response->jobs().jobs().empty() && past->empty() && !context.flags.quiet)
+    std::puts("No jobs in the system");
   return 0;
 }
 

@@ -260,7 +260,9 @@ std::vector<Field<Policy>> policy_fields() {
       duration("kill_allowance", &Policy::kill_allowance,
                "Time granted to a node, after a lease has run out, to freeze or kill its jobs."),
       duration("min_job_age", &Policy::min_job_age,
-               "How long aqueue and actl still know a finished job; accounting always does."),
+               "How long the controller still knows a finished job. Afterwards aqueue and actl "
+               "show job take it from "
+               "accounting if it is named."),
       duration(
           "request_retention", &Policy::request_retention,
           "How long a repeated request is answered as it was the first time. None expires in the "

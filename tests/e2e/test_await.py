@@ -62,7 +62,7 @@ def test_a_task_a_cancelled_job_and_one_that_is_killed(cluster):
 def test_a_job_that_ended_long_ago_is_known_from_accounting(cluster):
     job = cluster.wrap("exit 6")
     cluster.run("await", job, check=False)
-    until(lambda: cluster.queue(job) == "" and cluster.run("actl", "show", "job", job, check=False).returncode != 0)
+    until(lambda: "Source=accounting" in cluster.run("actl", "show", "job", job, check=False).stdout)
     assert cluster.run("await", job, check=False).returncode == 6
     unknown = cluster.run("await", "999999", check=False)
     assert unknown.returncode == 1 and "Invalid job id specified: 999999" in unknown.stderr

@@ -17,7 +17,7 @@ def past(cluster):
     """A job that ended well, one that failed, and an array of which a task failed; all forgotten."""
     jobs = cluster.wrap("true"), cluster.wrap("exit 3"), cluster.wrap("exit $SLURM_ARRAY_TASK_ID", "-a", "0-2")
     for job in jobs:
-        until(lambda job=job: cluster.run("actl", "show", "job", job, check=False).returncode != 0, 60, every=0.3)
+        until(lambda job=job: "Source=accounting" in cluster.run("actl", "show", "job", job, check=False).stdout, 60, every=0.3)
     return jobs
 
 
