@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "aqueue/past.h"
 #include "aqueue/query.h"
 #include "aqueue/report.h"
 #include "aqueue/steps.h"
@@ -17,37 +18,29 @@ void write_out(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void report_missing(const api::Jobs& page) {
-  for (const api::JobRef& ref : page.missing())
-    std::fprintf(stderr, "aqueue: Invalid job id specified: %s\n",
-                 cli::format_job_id(cli::key_of(ref)).c_str());
-}
-
 // Reads all pages and passes the rows to the report.
 Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter, Report& report) {
   api::Request request;
   *request.mutable_list_jobs() = filter;
   for (const std::uint32_t field : report.fields()) request.mutable_list_jobs()->add_fields(field);
+  const auto call = [&](const api::Request& r) { return client.call(r); };
   std::uint64_t first_lsn = 0;
   std::size_t pages = 0;
   bool moved = false;
   const auto take = [&](const api::Jobs& page) -> Status {
     if (++pages == 1) {
       first_lsn = page.lsn();
-      report_missing(page);
-      if (page.missing_size() > 0 && page.missing_size() == filter.jobs_size())
-        return fail(ErrorCode::not_found,
-                    "none of these jobs is known; aacct shows those that ended");
+      std::string notes;
+      const Status past = add_past_jobs(call, filter, page, query.shows_live_jobs(), report, notes);
+      std::fputs(notes.c_str(), stderr);
+      if (!past) return past;
     }
     moved = moved || page.lsn() != first_lsn;
     if (Status added = add_rows(page, report); !added) return added;
     write_out(page.has_next() ? report.ready() : report.finish(page, moved));
     return {};
   };
-  if (Status read = cli::each_page(
-          std::move(request), [&](const api::Request& r) { return client.call(r); }, take);
-      !read)
-    return read;
+  if (Status read = cli::each_page(std::move(request), call, take); !read) return read;
   if (query.verbose)
     std::fprintf(stderr, "aqueue: read %zu page%s; %s\n", pages, pages == 1 ? "" : "s",
                  moved ? "the queue moved in between" : "of one state");

@@ -57,7 +57,8 @@ std::vector<cli::Option> filter_options(Query& q) {
       {'j',
        "jobs",
        "IDS",
-       "Only these jobs: 12, 12_3, 12_[1-4], separated by commas.",
+       "Only these jobs: 12, 12_3, 12_[1-4], separated by commas. Those that the controller has "
+       "forgotten are looked up in accounting.",
        cli::set_job_ids(q.filter.mutable_jobs()),
        {"job"}},
       {'t',
@@ -202,7 +203,7 @@ api::ListJobs filter_of(const Query& query, std::uint32_t uid) {
   api::ListJobs filter = query.filter;
   if (query.me) filter.add_users(std::to_string(uid));
   if (query.not_me) filter.add_not_users(std::to_string(uid));
-  filter.set_skip_missing(filter.jobs_size() > 1);
+  filter.set_skip_missing(filter.jobs_size() > 0);  // accounting may have them
   auto* states = filter.mutable_states();
   if (query.start) {
     states->Clear();
@@ -248,6 +249,13 @@ const cli::Manual& manual() {
            "indices and names are cut first, then reasons and the rest; a + marks what was cut. "
            "The number of a job is never cut. A width given in a format is exact, except for ids.",
            cli::describe_index_lists(),
+           "A job that is named and that the controller has forgotten (policy.min_job_age) is "
+           "listed "
+           "from accounting as other jobs that have ended are: with -t all, or a state that it "
+           "ended "
+           "in. Without -t the list has only jobs that have not ended, and a line on standard "
+           "error "
+           "says how the job ended. Columns that accounting does not record are empty or 0 then.",
            "--why runs the scheduler's own pass up to the job's turn and tries changed jobs there: "
            "less time, memory, CPUs, tasks, nodes, GPUs or licences, another type of GPU, more "
            "switches, smaller segments, without a constraint, another partition; if none is enough "

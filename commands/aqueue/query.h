@@ -27,6 +27,11 @@ struct Query {
   bool verbose = false;
   bool steps = false;          // of jobs, in place of these
   cli::JobOrStepIds step_ids;  // Only these; empty: all.
+
+  // Jobs that have ended are left out although no state was chosen.
+  bool shows_live_jobs() const {
+    return filter.states().empty() && !start && !why && !listing.json;
+  }
 };
 
 cli::OptionTable options(Query& target);

@@ -19,6 +19,7 @@ JobId={JobId}{ArrayJobId: ArrayJobId=}{ArrayTaskId: ArrayTaskId=}{ArrayTaskThrot
 UserId={UserId} GroupId={GroupId} MCS_label=N/A
 Priority={Priority} Nice={Nice} Account={Account} QOS={QOS}{WCKey: WCKey=}
 JobState={JobState} Reason={Reason} Dependency={Dependency}
+{Source:Source=}
 Requeue={Requeue} Restarts={Restarts} BatchFlag={BatchFlag} Reboot=0 ExitCode={ExitCode}
 RunTime={RunTime} TimeLimit={TimeLimit} TimeMin={TimeMin}
 SubmitTime={SubmitTime} EligibleTime={EligibleTime}

@@ -62,7 +62,12 @@ IGNORED = {"all", "hide", "federation", "local", "sibling", "noconvert", "verbos
 OWN = {"format", "Format", "noheader", "long", "start", "iterate", "node", "steps"} | IGNORED
 
 
+ENDED = re.compile(r"; -t all lists (it|them)$")  # of jobs that Slurm would not list
+
+
 def say(message):
+    if ENDED.search(message):
+        return
     text, rest = ares.known_part(message)
     if text == "Invalid job id specified":
         ares.tell("slurm_load_jobs error: Invalid job id specified")
