@@ -324,7 +324,7 @@ std::vector<Field<Policy>> policy_fields() {
                     "Bounds of the expedited return of failed jobs (asub --requeue=expedite and "
                     "--spare-nodes): {most: 3, keep: 600}. Its keys are below."),
       field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
-                    "Indices of array tasks are below this."),
+                    "Tasks that an array has at most; their indices may be larger."),
       field<Policy>("max_jobs", &Policy::max_jobs, count_type(1),
                     "Jobs that the controller keeps in memory."),
       field<Policy>("max_script_bytes", &Policy::max_script_bytes, size_type(),

@@ -81,6 +81,21 @@ def test_ragged_array_is_cut_in_listings(cluster):
     cluster.cancel(array)
 
 
+def test_ac298_indices_have_no_bound_but_their_type(cluster):
+    for first, last in (1000000, 1000001), (4294967293, 4294967294):
+        array = cluster.wrap("echo $ARES_ARRAY_TASK_ID $SLURM_ARRAY_TASK_MAX", f"--array={first}-{last}")
+        assert set(cluster.completed(array)) == {f"{array}_{first}", f"{array}_{last}"}
+        assert cluster.output(array, f"ares-{array}_{first}.out").split() == [str(first), str(last)]
+        assert f"ArrayTaskId={last}" in cluster.show("job", f"{array}_{last}")
+    held = cluster.wrap("true", "-H", "--array=1000000-1000009%2")
+    assert cluster.queue(held, "%i") == f"{held}_[1000000-1000009%2]"
+    cluster.cancel(f"{held}_1000003")
+    until(lambda: cluster.queue(held, "%i") == f"{held}_[1000000-1000002,1000004-1000009%2]")
+    cluster.cancel(held)
+    above = cluster.run("asub", "--array=4294967295", "--wrap", "true", check=False)
+    assert above.returncode == 1 and "above the limit of 4294967294" in above.stderr
+
+
 def test_unknown_dependency_is_refused(cluster):
     done = cluster.run("asub", "-d", "afterok:987654", "--wrap", "true", check=False)
     assert done.returncode != 0 and "987654" in done.stderr

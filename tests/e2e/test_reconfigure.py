@@ -34,7 +34,8 @@ def test_changed_limits_and_policy_apply_at_once(cluster):
     shown = cluster.run("actl", "reconfigure").stdout
     assert "changed:" in shown and "policy: max_array_size: 100001 -> 5" in shown
     assert "allows at most 00:10:00" in cluster.run("asub", "-t", "11", "--wrap", "true", check=False).stderr
-    assert "above the largest index 4" in cluster.run("asub", "--array=5", "--wrap", "true", check=False).stderr
+    refused = cluster.run("asub", "--array=0-5", "--wrap", "true", check=False).stderr
+    assert "6 tasks; at most 5 are allowed (policy.max_array_size)" in refused
     assert "max_array_size: 5" in cluster.run("actl", "show", "config").stdout
     assert "no change" in cluster.run("actl", "reconfigure").stdout
     cluster.completed(cluster.wrap("true", "--array=0-4"))

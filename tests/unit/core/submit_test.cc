@@ -166,12 +166,12 @@ TEST(Submit, ImpossibleRequestsAreRefused) {
        "Node count specification invalid"},
       {"node name", [](JobSpec& s) { s.required_nodes = {"n9"}; },
        "Invalid node name specified: n9"},
-      {"array index",
+      {"array of too many tasks",
        [](JobSpec& s) {
          s.array.emplace();
-         s.array->insert(0, 100'001);
+         s.array->insert(7, 100'008);
        },
-       "task 100001 is above the largest index 100000"},
+       "100002 tasks; at most 100001 are allowed (policy.max_array_size)"},
       {"aftercorr of more tasks than can be looked up at once",
        [](JobSpec& s) {
          s.array.emplace();
@@ -303,6 +303,14 @@ TEST(Submit, RequestsThatFitExactlyAreAccepted) {
       [](JobSpec& s) {
         s.array.emplace();
         s.array->insert(1000);
+      },
+      [](JobSpec& s) {  // Only the number of tasks is bounded.
+        s.array.emplace();
+        s.array->insert(1'000'000, 1'000'009);
+      },
+      [](JobSpec& s) {
+        s.array.emplace();
+        s.array->insert(TaskIndex::kNone - 100'001, TaskIndex::kNone - 1);
       },
       [](JobSpec& s) { s.name = "x'; DROP TABLE jobs; --"; },
       [](JobSpec& s) {

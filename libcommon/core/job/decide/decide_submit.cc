@@ -34,11 +34,11 @@ Status check_array(const Policy& policy, const JobSpec& spec) {
     return {};
   }
   if (spec.array->empty()) return fail(bad("Invalid job array specification: no tasks"));
-  if (spec.array->back() >= policy.max_array_size) {
-    return fail(bad("Invalid job array specification: task " + std::to_string(spec.array->back()) +
-                    " is above the largest index " + std::to_string(policy.max_array_size - 1) +
-                    " (max_array_size)"));
-  }
+  // Indices have no other bound than their type.
+  if (spec.array->count() > policy.max_array_size)
+    return fail(bad("Invalid job array specification: " + std::to_string(spec.array->count()) +
+                    " tasks; at most " + std::to_string(policy.max_array_size) +
+                    " are allowed (policy.max_array_size)"));
   if (spec.array->intervals().size() > kMaxArrayRanges)
     return fail(
         bad("Invalid job array specification: " + std::to_string(spec.array->intervals().size()) +
