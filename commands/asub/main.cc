@@ -34,7 +34,7 @@ Result<int> submit(const submission::Submission& wanted, const api::Request& req
   }
   std::fflush(stdout);
   if (!wanted.wait) return 0;
-  return cli::wait_for_end(*client, job);
+  return cli::wait_for_end(*client, job, !wanted.quiet);
 }
 
 api::Request request_for(const submission::Submission& wanted, submission::PreparedJob job) {

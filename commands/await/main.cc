@@ -17,8 +17,8 @@ struct Wanted {
 
 cli::OptionTable options(Wanted& wanted) {
   cli::OptionTable table;
-  table.options = {
-      {'q', "quiet", "", "Do not say which jobs failed.", cli::set_flag(wanted.quiet)}};
+  table.options = {{'q', "quiet", "", "Do not say which jobs failed, and show no progress.",
+                    cli::set_flag(wanted.quiet)}};
   cli::add_common_options(table, wanted.common);
   return table;
 }
@@ -33,6 +33,9 @@ const cli::Manual& manual() {
            "task 12_3, or lists of them separated by commas. The controller answers as soon as "
            "that is so; a restart of the controller meanwhile is waited out. A job that ended "
            "days ago is known from accounting.",
+           "If standard error is a terminal, a line there says how far the job is: \"job 12: "
+           "pending (Resources)\", \"job 12: running 00:01:10\", \"array 12: 3 of 10 ended, 2 "
+           "running\". It is cleared at the end.",
            "It does not matter whose jobs they are, or whether they have ended before."},
       .sections = {{"Exit status",
                     {"The highest exit code of the jobs: 0 if all have completed, that of the "
@@ -50,7 +53,7 @@ Result<int> wait_for_all(const Wanted& wanted, const std::vector<JobKey>& jobs) 
   if (!client) return fail(client.error());
   int highest = 0;
   for (const JobKey& job : jobs) {
-    const Result<int> code = cli::wait_for_end(*client, job);
+    const Result<int> code = cli::wait_for_end(*client, job, !wanted.quiet);
     if (!code) return fail(code.error());
     if (*code != 0 && !wanted.quiet)
       std::fprintf(stderr, "await: job %s ended with exit code %d\n",

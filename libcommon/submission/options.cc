@@ -408,7 +408,8 @@ class Rows {
             cli::set_flag(s_.test_only)));
     add(0, "parsable", "", "Print the job's id alone.", cli::set_flag(s_.parsable));
     add('W', "wait", "",
-        "Wait for the job's end and exit as it did; of an array, with the highest exit code.",
+        "Wait for the job's end and exit as it did; of an array, with the highest exit code. If "
+        "standard error is a terminal, a line there says how far the job is, unless --quiet.",
         cli::set_flag(s_.wait));
     add('Q', "quiet", "", "Print errors only.", cli::set_flag(s_.quiet));
     add('v', "verbose", "", "Say on standard error what is done.", cli::set_flag(s_.verbose));

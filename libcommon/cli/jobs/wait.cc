@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "cli/jobs/progress.h"
 #include "cli/values/job_ids.h"
 #include "model/job/job.h"
 
@@ -69,7 +70,9 @@ std::optional<int> exit_code_of(const api::AccountingRows& rows) {
   return highest;
 }
 
-Result<int> wait_for_end(rpc::Client& client, const JobKey& job) {
+Result<int> wait_for_end(rpc::Client& client, const JobKey& job, bool progress) {
+  std::optional<ProgressLine> line;
+  if (progress) line.emplace(client, job);
   for (;;) {
     api::Request request;
     api::JobRef& waited = *request.mutable_wait_job()->mutable_job();

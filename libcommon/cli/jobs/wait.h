@@ -17,6 +17,7 @@ std::optional<int> exit_code_of(const api::AccountingRows& rows);
 
 // Returns once the task, or every task of the job, has ended: exit_code_of() them. The controller answers as
 // soon as that is so. A job that it no longer knows is looked up in accounting; not_found if it is not there either.
-Result<int> wait_for_end(rpc::Client& client, const JobKey& job);
+// With `progress` a terminal shows meanwhile how far the job is.
+Result<int> wait_for_end(rpc::Client& client, const JobKey& job, bool progress);
 
 }  // namespace ares::cli
