@@ -19,7 +19,7 @@ REFUSED = {
     "memory": (["--mem=12X"], "12X"),
     "negative memory": (["--mem=-5"], "-5"),
     "array": (["--array=1-"], "1-"),
-    "array too big": (["--array=0-100000000"], "100000000"),
+    "array too big": (["--array=0-100000000"], "100000001 tasks"),
     "array of gaps": (["--array=0-20000:2"], "at most 10000 separate ranges"),
     "array of gigabytes": (["--array=0-1999998:2,2000000-3999998:2"], "too many numbers"),
     "memory that wraps round": (["--gpus-per-node=4", "--mem-per-gpu=4096P"], "at most 1P"),

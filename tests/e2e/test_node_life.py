@@ -128,9 +128,9 @@ def test_a_node_whose_launches_fail_hurts_no_job_and_is_back_when_mended(make):
     bad = wait_node(cluster, "n2", "DRAINED")
     assert bad["reason"].startswith("3 launches failed within 00:01:00; last: cannot write to the node's spool: "), bad
     assert bad["reason_user"] == "controller" and bad["retry_at"] > 0
-    check_all_completed(cluster, array)
-    reasons = cluster.run("ainfo", "-R").stdout
+    reasons = cluster.run("ainfo", "-R").stdout  # before it is tried again
     assert re.search(r"launch\S* .*controller +\d{4}-\d\d-\d\dT\S+ +n2", reasons), reasons
+    check_all_completed(cluster, array)
 
     # It is tried with one job, which runs elsewhere when that fails too; the next pause is longer.
     tried = cluster.wrap("true", "-w", "n[1-4]", "-N4", "--no-requeue")
