@@ -52,8 +52,8 @@ check() {
 
 # cases PRESET: how many more cases than tests have run, and how many of them were skipped, where a test is a part of a program's cases.
 cases() {
-  awk '/^\[==========\] Running [0-9]+ tests? / { more += $3 - 1; counts = $3 > 1 }
-    /^\[  SKIPPED \] [0-9]+ tests?, listed/ && counts { skipped += $4 }
+  awk '/^\[==========\] Running [0-9]+ tests? / { more += $3 - 1; cases = $3 }
+    /^\[  SKIPPED \] [0-9]+ tests?, listed/ && cases > 1 { skipped += $4 == cases ? $4 - 1 : $4 }
     END { printf "%d more cases, %d skipped\n", more, skipped }' "build/$1/Testing/Temporary/LastTest.log"
 }
 
