@@ -4,23 +4,16 @@
 //
 //   check_state HOST PORT DATABASE USER
 #include <cstdio>
-#include <cstdlib>
 
 #include "core/engine/invariants.h"
+#include "database_words.h"
 #include "store/pg/load.h"
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: check_state HOST PORT DATABASE USER\n", stderr);
-    return 2;
-  }
-  ares::store::PgOptions options;
-  options.host = argv[1];
-  options.port = static_cast<std::uint16_t>(std::atoi(argv[2]));
-  options.database = argv[3];
-  options.user = argv[4];
+  const auto options = ares::tools::read_database_words(argc, argv, "check_state");
+  if (!options) return 2;
   auto connection =
-      ares::store::PgConnection::connect(options, ares::store::PgConnection::Use::report);
+      ares::store::PgConnection::connect(*options, ares::store::PgConnection::Use::report);
   if (!connection) {
     std::fprintf(stderr, "check_state: %s\n", connection.error().message.c_str());
     return 2;

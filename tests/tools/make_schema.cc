@@ -3,23 +3,16 @@
 //
 //   make_schema HOST PORT DATABASE USER
 #include <cstdio>
-#include <cstdlib>
 
+#include "database_words.h"
 #include "store/pg/migrations.h"
 #include "store/pg/pg_connection.h"
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: make_schema HOST PORT DATABASE USER\n", stderr);
-    return 2;
-  }
-  ares::store::PgOptions options;
-  options.host = argv[1];
-  options.port = static_cast<std::uint16_t>(std::atoi(argv[2]));
-  options.database = argv[3];
-  options.user = argv[4];
+  const auto options = ares::tools::read_database_words(argc, argv, "make_schema");
+  if (!options) return 2;
   auto connection =
-      ares::store::PgConnection::connect(options, ares::store::PgConnection::Use::commit);
+      ares::store::PgConnection::connect(*options, ares::store::PgConnection::Use::commit);
   if (!connection) {
     std::fprintf(stderr, "make_schema: %s\n", connection.error().message.c_str());
     return 1;
