@@ -342,7 +342,7 @@ TEST_F(QueueListing, OnlyNeededFieldsAreRequested) {
   EXPECT_THAT(fields, Contains(static_cast<std::uint32_t>(api::Job::kNameFieldNumber)));
   EXPECT_THAT(fields,
               Not(Contains(static_cast<std::uint32_t>(api::Job::kReasonDetailFieldNumber))));
-  EXPECT_LE(fields.size(), 16u);
+  EXPECT_LE(fields.size(), 17u);
 }
 
 TEST_F(QueueListing, PagesArePrintedAtOnceIfTheOrderAllows) {
