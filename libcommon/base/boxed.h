@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace ares {
@@ -11,7 +12,10 @@ template <class T>
 class Boxed {
  public:
   Boxed() = default;
+  Boxed(std::nullopt_t) {}
   Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(std::optional<T> value)
+      : value_(value ? std::make_unique<T>(*std::move(value)) : nullptr) {}
   Boxed(const Boxed& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
   Boxed(Boxed&&) noexcept = default;
   Boxed& operator=(const Boxed& other) {
@@ -29,6 +33,7 @@ class Boxed {
   void reset() { value_.reset(); }
 
   explicit operator bool() const { return value_ != nullptr; }
+  bool has_value() const { return value_ != nullptr; }
   // Precondition of the next ones: it has a value.
   const T& operator*() const { return *value_; }
   T& operator*() { return *value_; }

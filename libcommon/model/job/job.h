@@ -237,14 +237,14 @@ struct JobSpec {
   // The job gets one of them, the same on all its nodes. Empty: there are no alternatives.
   std::vector<GpuAlternative> gpu_alternatives;
   GpusPer alternatives_per = GpusPer::node;  // the list that they replace
-  std::optional<GangRequest> gang;           // starts together with the other members
+  Boxed<GangRequest> gang;                   // starts together with the other members
   JobBinding binding;                        // of its tasks to CPUs, memory and GPUs
   std::optional<WarningSignal> warning{};    // sent before the attempt is ended
   bool expedite = false;                     // a failed attempt returns first: ExpeditedReturn
   // Number of its nodes that the script is not told of: they replace nodes that fail. The counts of
   // nodes and tasks above include them.
   std::uint32_t spare_nodes = 0;
-  std::optional<CheckpointRequest> checkpoint{};
+  Boxed<CheckpointRequest> checkpoint{};
   Boxed<ContainerRequest> container{};  // none: it runs as the node and its partition have it
   std::string submit_line{};            // the command line of its submission, for accounting
   // Tasks for which a whole node has too few CPUs share all CPUs of the node.
@@ -391,24 +391,24 @@ struct Job {
   std::uint32_t launch_failures = 0;  // consecutive failures of all kinds, for back-off
   // Last failure, as text for users: "n1: cannot open output file /x: Permission denied".
   std::string cause;
-  Time not_before{};                     // end of launch back-off or of the delay of `after`
-  std::vector<NodeId> excluded;          // nodes that failed to launch it
-  std::optional<Allocation> allocation;  // while it holds resources; kept for display when terminal
+  Time not_before{};             // end of launch back-off or of the delay of `after`
+  std::vector<NodeId> excluded;  // nodes that failed to launch it
+  Boxed<Allocation> allocation;  // while it holds resources; kept for display when terminal
   // Set by the first cause of the end, kept when terminal, removed when pending again.
-  std::optional<Ending> ending;
+  Boxed<Ending> ending;
   ExitStatus exit;
-  std::optional<ArrayState> array;                  // only in an array's own record
-  std::optional<PreemptionClaim> preemption_claim;  // while it is pending and victims end
+  Boxed<ArrayState> array;                  // only in an array's own record
+  Boxed<PreemptionClaim> preemption_claim;  // while it is pending and victims end
   // Its last attempt was preempted. Until it starts again it does not preempt other jobs.
-  std::optional<Preempted> preempted;
-  JobId gang{0};                // number of its gang; 0 = none
-  std::uint32_t gang_lost = 0;  // lost members of its gang that are counted in this record
-  std::optional<ExpeditedReturn> expedited;  // since its attempt failed, until it starts
-  std::uint32_t expedited_returns = 0;       // in a row, see core/cluster/expedite.h
-  Lsn version;                               // last event that touched the record
+  Boxed<Preempted> preempted;
+  JobId gang{0};                        // number of its gang; 0 = none
+  std::uint32_t gang_lost = 0;          // lost members of its gang that are counted in this record
+  Boxed<ExpeditedReturn> expedited;     // since its attempt failed, until it starts
+  std::uint32_t expedited_returns = 0;  // in a row, see core/cluster/expedite.h
+  Lsn version;                          // last event that touched the record
   // The newest that it has committed, newest first; as many as its specification keeps.
   std::vector<Checkpoint> checkpoints{};
-  std::optional<Restored> restored{};  // of the last attempt that had checkpoints to begin from
+  Boxed<Restored> restored{};  // of the last attempt that had checkpoints to begin from
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

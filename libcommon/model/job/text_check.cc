@@ -93,7 +93,7 @@ Status check_field(const std::vector<LicenseRequest>& licenses, std::string_view
   return {};
 }
 
-Status check_field(const std::optional<GangRequest>& gang, std::string_view title, TextKind) {
+Status check_field(const Boxed<GangRequest>& gang, std::string_view title, TextKind) {
   return gang ? check(title, gang->name, kMaxName) : Status{};
 }
 

@@ -227,7 +227,7 @@ void TestCluster::resume(const JobKey& key, Time now) {
 
 void TestCluster::end(const JobKey& key) {
   Job ended = *state.jobs.find(key);
-  for (const NodeShare& share : ended.allocation->nodes) {
+  for (const NodeShare& share : ended.allocation ? ended.allocation->nodes : NodeShares()) {
     Node node = *state.nodes.find(share.node);
     std::erase_if(node.charges, [&](const Charge& charge) { return charge.attempt.job == key; });
     put(std::move(node));
