@@ -166,7 +166,8 @@ const Keys<ReservationWords>& reservation_keys() {
         {"account"}},
        {"Flags",
         "LIST",
-        "MAINT: maintenance, no jobs run. FLEX: its jobs may also use other nodes, begin "
+        "MAINT: maintenance, no jobs run; other reservations may have the same nodes. FLEX: its "
+        "jobs may also use other nodes, begin "
         "before it and run on after it. DAILY, WEEKLY: it comes again at the same time of day. "
         "IGNORE_JOBS: make it although jobs may still run on its nodes then. OVERLAP: its nodes "
         "may be in another reservation at the same time; a job runs there then only if it asks for "

@@ -139,6 +139,22 @@ TEST_F(ReservationTest, NodesWithRunningJobsAreRefused) {
   EXPECT_THAT(refusal(four), HasSubstr("0 of 4"));
 }
 
+TEST_F(ReservationTest, NodesWithoutMaintenanceAreChosenFirst) {
+  auto repair = wanted("repair", {"n1"}, minutes(2));
+  repair.values.maintenance = true;
+  repair.values.users.clear();
+  ASSERT_EQ(refusal(repair), "accepted");
+  auto one = wanted("one", {}, minutes(0));
+  one.node_count = 1;
+  ASSERT_EQ(refusal(one), "accepted");
+  EXPECT_THAT(find("one")->nodes, ElementsAre("n2"));
+  auto rest = wanted("rest", {}, minutes(0));
+  rest.node_count = 3;
+  ASSERT_EQ(refusal(rest), "accepted")
+      << "its nodes may be under maintenance if there are no others";
+  EXPECT_THAT(find("rest")->nodes, ElementsAre("n1", "n3", "n4"));
+}
+
 TEST_F(ReservationTest, OnlyItsUsersMaySubmitToIt) {
   ASSERT_EQ(refusal(wanted("r", {"n1"})), "accepted");
   EXPECT_THAT(c.try_submit(in("r", kBob)).error.message, HasSubstr("not for user bob"));

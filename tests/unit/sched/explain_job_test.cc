@@ -124,6 +124,26 @@ TEST(JobExplanation, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
   EXPECT_EQ(told.jobs_ahead, 1u);
 }
 
+TEST(JobExplanation, NodesOfAReservationAreNotFreeForJobsThatWaitBehindOthers) {
+  TestCluster cluster = nodes(2);
+  Reservation course;
+  course.name = "course";
+  course.start = kNow;
+  course.end = kNow + hours(1);
+  course.nodes = {"n1"};
+  course.users = {UserId(7)};
+  cluster.state.reservations.set(course.name, course);
+  JobSpec both = on(4, minutes(60));
+  both.min_nodes = both.max_nodes = both.tasks = 2;
+  cluster.submit(both);  // has a planned start on both nodes
+  JobSpec spec = on(1, minutes(5));
+  spec.required_nodes = {"n1"};
+  const JobExplanation told = why(cluster, cluster.submit(spec));
+  ASSERT_EQ(told.causes.size(), 1u);
+  EXPECT_EQ(told.causes[0].reason, Reason::reservation) << told.causes[0].text;
+  EXPECT_THAT(told.causes[0].text, HasSubstr("1 node in course"));
+}
+
 TEST(JobExplanation, SuggestsFewerNodesWithTheirTasksOrAnotherPartition) {
   TestCluster cluster = nodes(5);
   Partition all = cluster.partition();

@@ -89,6 +89,16 @@ TEST_F(Reserving, ReasonReportsThatFreeNodesAreReserved) {
   EXPECT_EQ(said.expected_start, kNow + hours(2));
 }
 
+TEST_F(Reserving, ReasonNamesOnlyReservationsThatItWouldMeet) {
+  put(reservation("tomorrow", kNow + hours(24), kNow + hours(25), {"n1", "n2"}));
+  put(reservation("elsewhere", kNow, kNow + hours(5), {"n2"}));
+  JobSpec spec = timed(minutes(90));
+  spec.required_nodes = {"n1"};
+  const PendingInfo said = pending_info(cluster.submit(spec));
+  EXPECT_EQ(said.reason, Reason::reservation);
+  EXPECT_EQ(said.detail, "free nodes are reserved before it could end: 1 node in course");
+}
+
 TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndUseOnlyItsNodes) {
   const JobKey key = cluster.submit(timed(minutes(45), {"course"}));
   const PendingInfo said = pending_info(key);

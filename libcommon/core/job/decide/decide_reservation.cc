@@ -193,16 +193,17 @@ Result<std::vector<std::string>> choose_nodes(const DecisionContext& q, const Cr
     partition = q.state.partitions.find(c.partition);
     if (!partition) return fail(bad("Invalid partition name specified: " + c.partition));
   }
-  const Obstacles obstacles(q, r);
-  std::vector<std::string> good, poor;
+  const Obstacles obstacles(q, r), strict(q, r, true);
+  // Best first: those that others use at the same time, and those that start no jobs now, come last.
+  std::vector<std::string> good, shared, poor;
   std::size_t considered = 0;
   q.state.nodes.for_each([&](NodeId, const Node& node) {
     if (node.leaving || (partition && !q.state.members.find({partition->name, node.name}))) return;
     ++considered;
     if (obstacles.on(node)) return;
-    const bool serves = takes_jobs(node);
-    (serves ? good : poor).push_back(node.name);
+    (!takes_jobs(node) ? poor : strict.on(node) ? shared : good).push_back(node.name);
   });
+  std::move(shared.begin(), shared.end(), std::back_inserter(good));
   std::move(poor.begin(), poor.end(), std::back_inserter(good));
   if (good.size() < c.node_count)
     return fail(ErrorCode::failed_precondition,

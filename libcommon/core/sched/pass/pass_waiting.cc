@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/accounts/limits/planned_start_threshold.h"
+#include "core/cluster/time_limit.h"
 #include "core/job/decide/decision_context.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
@@ -111,9 +112,12 @@ PendingPtr Planner::Pass::waiting_reason(JobClass& job_class, bool first) {
     if (one->blocked_by_plugin || (one->blocked_by_reservation && !one->blocked))
       return waiting_reason(*one, first);
   if (job_class.blocked_by_reservation && !job_class.blocked) {
-    if (!job_class.reservation_reason)
+    if (!job_class.reservation_reason) {
+      const auto limit = limit_at(state_, job_class.example, *job_class.partition, now_);
       job_class.reservation_reason =
-          make_info(Reason::reservation, explain_reserved(job_class, index_));
+          make_info(Reason::reservation,
+                    explain_reserved(job_class, index_, {now_, Profile::end_of(now_, limit)}));
+    }
     return job_class.reservation_reason;
   }
   if (job_class.blocked_by_plugin) {

@@ -389,13 +389,22 @@ bool is_more_informative(const PendingInfo& info, const PendingInfo& than) {
          (!than.expected_start || *info.expected_start < *than.expected_start);
 }
 
-std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index) {
-  const std::vector<std::string>& asked = job_class.demand.access.reservations;
+std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index,
+                             const AccessWindow& window) {
+  const Demand& demand = job_class.demand;
+  const std::vector<std::string>& asked = demand.access.reservations;
+  const auto keeps_it_out = [&](const Reservation& r) {
+    const auto next = occurrence_at(r, window.from);
+    return next && (!window.to || next->start < *window.to) &&
+           std::find(asked.begin(), asked.end(), r.name) == asked.end();
+  };
+  const NodeSet set = job_class.nodes();
+  const bool only_required = set.required.size() >= demand.max_nodes;
   std::map<std::string, std::uint64_t> counts;
-  for (const NodeIndex at : job_class.nodes().nodes) {
-    if (!takes_share(job_class.demand, index, at)) continue;
+  for (const NodeIndex at : only_required ? set.required : set.nodes) {
+    if (!takes_share(demand, index, at)) continue;
     for (const Reservation* r : index.reservations().on(at))
-      if (std::find(asked.begin(), asked.end(), r->name) == asked.end()) ++counts[r->name];
+      if (keeps_it_out(*r)) ++counts[r->name];
   }
   std::string text = "free nodes are reserved before it could end";
   const char* separator = ": ";

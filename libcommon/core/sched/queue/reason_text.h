@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "core/cluster/reservation_access.h"
 #include "core/sched/queue/job_class.h"
 #include "model/engine/plan.h"
 
@@ -13,8 +14,9 @@ namespace ares::core::sched {
 // For example "needs 4 a100 on one node: 12 nodes have too few free GPUs, 3 drained".
 std::string explain_blocked(const JobClass& job_class, const ClusterIndex& index);
 
-// For example "free nodes are reserved before it could end: 3 in maint1, 1 in demo".
-std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index);
+// For a start within the window, for example "free nodes are reserved before it could end: 3 nodes in maint1, 1 node in demo".
+std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index,
+                             const AccessWindow& window);
 
 // Total free amounts where they matter, for example "free in all: 12 CPUs, at most 3 on one node;
 // of other types 8 h100". Empty if there is nothing to report.

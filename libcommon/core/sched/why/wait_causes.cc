@@ -130,6 +130,22 @@ std::optional<WaitCause> cause_of_permit(const PassView& view, const Placement& 
   return WaitCause{Reason::plugin, {}, *why, std::nullopt, {}};
 }
 
+// Whether what is free now would be enough if no job had a planned start.
+bool fits_outside_reservations(const PassView& view, const JobClass& job_class,
+                               const AccessWindow& window, SearchBudget& work) {
+  const Demand& demand = job_class.demand;
+  const NodeSet all = job_class.nodes();
+  if (!affected_by_reservations(demand, all, view.index)) return true;
+  std::vector<NodeIndex> open;
+  for (const NodeIndex at : all.nodes)
+    if (view.index.reservations().admits(at, demand.access, window.from, window.to))
+      open.push_back(at);
+  if (!std::includes(open.begin(), open.end(), all.required.begin(), all.required.end()))
+    return false;
+  return fit_on(demand, {open, all.required}, view.index, CapacityBasis::free_now, work)
+      .has_value();
+}
+
 // The cause in nodes, planned starts and plugins; nothing if the job starts.
 std::optional<WaitCause> cause_of_nodes(const ClusterState& state, const PassView& view,
                                         const JobClass& job_class,
@@ -158,9 +174,10 @@ std::optional<WaitCause> cause_of_nodes(const ClusterState& state, const PassVie
   auto held = holds(limit);
   if (!held && job.spec->time_min) held = holds(limit = job.spec->time_min);
   if (held) return cause_of_permit(view, *held, limit);
-  if (!by_planned_start) {
+  const AccessWindow window{now, Profile::end_of(now, limit)};
+  if (!by_planned_start || !fits_outside_reservations(view, job_class, window, work)) {
     cause.reason = Reason::reservation;
-    cause.text = explain_reserved(job_class, view.index);
+    cause.text = explain_reserved(job_class, view.index, window);
     return cause;
   }
   cause.reason = Reason::priority;
