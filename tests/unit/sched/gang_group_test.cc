@@ -84,6 +84,37 @@ TEST(GangGroup, MembersTakeAlternativesThatAreFreeTogether) {
   EXPECT_TRUE(nodes_of(other, other.plan(), submit_gang(other, 3, spec)).empty());
 }
 
+TEST(GangGroup, AMemberDoesNotWaitForGpusThatAnotherMemberTakes) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2"}) cluster.add_node(name, 16, Bytes::gib(64));
+  cluster.add_gpus("n1", "h100", 4);
+  cluster.add_gpus("n2", "a100", 8);
+  JobSpec spec = TestCluster::spec();
+  spec.time_limit = hours(1);
+  spec.gpus_per_node = {{"h100", 4}};
+  spec.gpu_alternatives = {{{{"h100", 4}}, kPlainCost}, {{{"a100", 8}}, kPlainCost * 3 / 2}};
+  const auto keys = submit_gang(cluster, 2, spec);
+  EXPECT_THAT(nodes_of(cluster, cluster.plan(), keys), UnorderedElementsAre("n1", "n2"))
+      << "half an hour more costs less than an hour's wait for the other member";
+}
+
+TEST(GangGroup, AnArrayHasTheReasonOfTheTaskThatWaits) {
+  TestCluster cluster = nodes(6);
+  cluster.policy.licenses = {{"matlab", 1}};
+  JobSpec user = TestCluster::spec(1);
+  user.licenses = {{"matlab", 1}};
+  const JobKey running = cluster.submit(user);
+  const Plan before = cluster.plan();
+  ASSERT_TRUE(start_of(before, running));
+  cluster.take(before, kNow);
+  user.array.emplace().insert(0, 2);
+  const JobKey array = cluster.submit(as_member(user, 3));
+  const Plan plan = cluster.plan();
+  const PendingInfo* said = pending_of(plan, array);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->reason, Reason::licenses) << said->detail;
+}
+
 TEST(GangGroup, MembersAreCloseTogetherInTheNetwork) {
   TestCluster cluster = nodes(6);
   cluster.policy.networks = std::vector{NetworkSpec{"net",

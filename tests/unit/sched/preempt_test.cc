@@ -332,6 +332,14 @@ TEST_F(Preemption, PlannedStartsOfEarlierJobsAreRespected) {
   EXPECT_THAT(victims(late), IsEmpty());
 }
 
+TEST_F(Preemption, AJobOfSeveralPartitionsIsNotKeptFromItByItsOwnPlannedStart) {
+  fill();
+  JobSpec spec = high_spec(16, 4);
+  spec.partitions = {"high", "main"};
+  spec.time_limit = hours(200);
+  EXPECT_EQ(victims(cluster.submit(spec)).size(), 4u);
+}
+
 TEST_F(Preemption, NoJobIsPreemptedIfALicenceIsMissing) {
   fill();
   cluster.policy.licenses = {{"matlab", 1}};

@@ -97,26 +97,36 @@ TEST(Starvation, GangsWithoutVictimsLeaveSearchesToJobsBehindThem) {
   EXPECT_THAT(victims_of(cluster.plan(), behind), testing::ElementsAre(victim));
 }
 
-// The search for the time at which a large gang fits would cost more than the whole pass may.
+// The search for the time at which a large gang fits would cost more than the whole pass may: with members of different limits
+// even that for the members one by one.
 TEST(Starvation, AGangDoesNotSpendTheBudgetOfThePass) {
   constexpr std::uint32_t kNodes = 40;
-  TestCluster cluster = nodes(kNodes);
-  for (std::uint32_t i = 1; i <= kNodes; ++i)
-    run(cluster, {"n" + std::to_string(i)}, i < kNodes ? 4 : 3, kNow - hours(1), "main",
-        hours(2 + i));
-  // Its planned start makes free amounts fall, so that times are tried one by one.
-  cluster.policy.backfill.kind = BackfillKind::conservative;
-  cluster.submit(high_spec(4 * kNodes / 2, kNodes / 2));
-  const auto gang = submit_gang(cluster, kNodes, TestCluster::spec(4));
-  JobSpec small = TestCluster::spec(1);
-  small.time_limit = std::chrono::minutes(1);
-  small.nice = 1000;
-  const JobKey behind = cluster.submit(small);
-  const Plan plan = cluster.plan(kNow, Budget{20'000});
-  EXPECT_TRUE(start_of(plan, behind)) << plan_text(plan);
-  const PendingInfo* waits = pending_of(plan, gang.front());
-  ASSERT_TRUE(waits);
-  EXPECT_TRUE(waits->expected_start) << "at the latest when all running jobs have ended";
+  for (const bool alike : {true, false}) {
+    TestCluster cluster = nodes(kNodes);
+    for (std::uint32_t i = 1; i <= kNodes; ++i)
+      run(cluster, {"n" + std::to_string(i)}, i < kNodes ? 4 : 3, kNow - hours(1), "main",
+          hours(2 + i));
+    // Its planned start makes free amounts fall, so that times are tried one by one.
+    cluster.policy.backfill.kind = BackfillKind::conservative;
+    cluster.submit(high_spec(4 * kNodes / 2, kNodes / 2));
+    std::vector<JobKey> gang;
+    for (std::uint32_t i = 0; i < kNodes; ++i) {
+      JobSpec member = TestCluster::spec(4);
+      member.gang = GangRequest{"wide", kNodes, 0, std::nullopt};
+      member.time_limit = hours(1) + std::chrono::minutes(alike ? 0 : i);
+      gang.push_back(cluster.submit(member));
+    }
+    JobSpec small = TestCluster::spec(1);
+    small.time_limit = std::chrono::minutes(1);
+    small.nice = 1000;
+    const JobKey behind = cluster.submit(small);
+    const Plan plan = cluster.plan(kNow, Budget{20'000});
+    EXPECT_TRUE(start_of(plan, behind)) << alike << plan_text(plan);
+    const PendingInfo* waits = pending_of(plan, gang.front());
+    ASSERT_TRUE(waits);
+    EXPECT_TRUE(waits->expected_start)
+        << alike << ": at the latest when all running jobs have ended";
+  }
 }
 
 }  // namespace

@@ -37,7 +37,10 @@ class Search {
       if (!added) continue;
       const auto found = find_earliest_start(job_class.demand, limit, job_class.nodes(), index_,
                                              profile_, work_, from);
-      if (!found) return std::nullopt;
+      if (!found) {
+        if (work_.exhausted()) return latest(changes_after(at));
+        return std::nullopt;
+      }
       at = std::max(at, found->at);
       falls = falls || has_planned_start(job_class.nodes(), profile_) ||
               affected_by_reservations(job_class.demand, job_class.nodes(), index_);
@@ -54,8 +57,13 @@ class Search {
   std::optional<JointStart> search_after(Time at, bool falls) {
     const std::vector<Time> times = changes_after(at);
     auto found = first_of(times, falls);
-    if (found || !work_.exhausted() || times.empty() || units_ == 0) return found;
-    // The earliest one was too expensive to find. The latest keeps others from delaying it for ever.
+    if (found || !work_.exhausted()) return found;
+    return latest(times);
+  }
+
+  // The earliest one was too expensive to find. The latest keeps others from delaying it for ever.
+  std::optional<JointStart> latest(const std::vector<Time>& times) {
+    if (times.empty() || units_ == 0) return std::nullopt;
     spent_ += units_;
     work_ = SearchBudget(units_);
     if (auto placements = fit_at(times.back()))

@@ -64,7 +64,7 @@ Plan Planner::Pass::run() {
     consider(*queued);
   }
   resume_suspended(std::numeric_limits<std::int32_t>::min());
-  preempt_late();
+  for (const JobKey& key : preempt_order_) preempt_late(key);
   estimate();
   publish_choices();
   if (const auto change = preemptor_.wake()) plan_.wake_by(*change);
@@ -207,14 +207,17 @@ bool Planner::Pass::preempt_for(Queued& queued, StartGroup& group) {
   return true;
 }
 
-void Planner::Pass::preempt_late() {
-  for (Queued* queued : preempt_later_) {
-    const JobKey& key = queued->entry.job->key;
-    if (started_.contains(key) || claim_reasons_.contains(key)) continue;
+bool Planner::Pass::preempt_late(const JobKey& key) {
+  const auto found = preempt_later_.find(key);
+  if (found == preempt_later_.end()) return false;
+  const std::vector<Queued*> choices = std::move(found->second);
+  preempt_later_.erase(found);
+  if (started_.contains(key) || claim_reasons_.contains(key)) return false;
+  return std::any_of(choices.begin(), choices.end(), [&](Queued* queued) {
     Member member = member_of(*queued, key.task, *queued->job_class);
     StartGroup group{{&member, 1}, queued->rank};
-    preempt_for(*queued, group);
-  }
+    return preempt_for(*queued, group);
+  });
 }
 
 JobClass& Planner::Pass::job_class_of(Queued& queued, bool relaxed) {

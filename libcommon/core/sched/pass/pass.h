@@ -123,7 +123,8 @@ class Planner::Pass {
 
   bool preempt_for(sched::Queued& queued, sched::StartGroup& group);
 
-  void preempt_late();
+  // Tries the partitions in preempt_later_; whether it preempts in one of them.
+  bool preempt_late(const JobKey& key);
 
   sched::JobClass& job_class_of(sched::Queued& queued, bool relaxed);
 
@@ -216,7 +217,8 @@ class Planner::Pass {
   sched::Resumer resumer_;
   std::map<JobKey, sched::PendingPtr> claim_reasons_;  // reasons of jobs with claims
   // Entries of jobs with several partitions. All partitions are tried before any job is preempted.
-  std::vector<sched::Queued*> preempt_later_;
+  std::map<JobKey, std::vector<sched::Queued*>> preempt_later_;
+  std::vector<JobKey> preempt_order_;  // in which their first entries were served
   sched::PassObserver* const observer_;
   std::uint64_t pass_ = 0;
   Plan plan_;

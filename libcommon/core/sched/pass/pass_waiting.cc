@@ -2,6 +2,7 @@
 #include "core/sched/pass/pass.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/accounts/limits/planned_start_threshold.h"
@@ -45,17 +46,22 @@ void Planner::Pass::block(Queued& queued, StartGroup& group, const Refusal& refu
               memory_.job_classes.impossible(*member.job_class, index_, budget_.details))
         return set_reasons(queued, group, std::move(why), &member);
   const bool several = !queued.is_static && entry.job->spec->partitions.size() > 1;
+  const bool last_choice = !several || entry.choice + 1 == entry.job->spec->partitions.size();
   if (preemptor_.can_preempt(entry.partition) && !work_.exhausted()) {
-    if (several)
-      preempt_later_.push_back(&queued);
-    else if (preempt_for(queued, group))
+    if (several) {
+      std::vector<Queued*>& entries = preempt_later_[entry.job->key];
+      if (entries.empty()) preempt_order_.push_back(entry.job->key);
+      entries.push_back(&queued);
+    } else if (preempt_for(queued, group)) {
       return;
+    }
   }
+  // In its other partitions, too, before its planned start takes nodes from it.
+  if (several && last_choice && preempt_late(entry.job->key)) return;
   if (!queued.may_have_planned_start())
     return set_reasons(queued, group, reason_without_planned_start(queued, group));
   const PlannedStartLedger::Reservations& reservations = reservations_of(queued);
   const bool first = planned_starts_.add_waiting(entry.partition, reservations);
-  const bool last_choice = !several || entry.choice + 1 == entry.job->spec->partitions.size();
   if (work_.exhausted()) {
     set_reasons(queued, group,
                 make_info(first ? Reason::resources : Reason::priority,
@@ -255,8 +261,13 @@ void Planner::Pass::set_reasons(Queued& queued, const StartGroup& group,
                                 std::span<const PendingPtr> reasons) {
   if (!group.gang) return set_reason(queued, reasons.front());
   GangTurn& turn = gangs_.at(queued.entry.job->gang);
-  for (std::size_t i = 0; i < reasons.size(); ++i)
-    turn.reasons[group.members[i].job().key] = reasons[i];
+  // The tasks of an array share its reason: that of the task that keeps the others waiting.
+  std::set<JobKey> told;
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    const JobKey& key = group.members[i].job().key;
+    if (told.insert(key).second || reasons[i]->reason != Reason::waiting_for_gang)
+      turn.reasons[key] = reasons[i];
+  }
   for (Queued* seen : turn.seen) set_reason(*seen, turn.reasons.at(seen->entry.job->key));
 }
 

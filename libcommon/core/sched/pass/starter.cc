@@ -202,7 +202,7 @@ bool Starter::place_alternative(const StartGroup& group, Member& member, Trial& 
     return false;
   };
   const auto when = [&](std::size_t i) {
-    return find_earliest_start_of(member, *member.job_class->alternatives[i], asked);
+    return find_earliest_start_of(member, *member.job_class->alternatives[i], asked, &trial);
   };
   const AlternativeChoice choice =
       choose_alternative(member.spec(), p_.now, asked, place_now, when);
@@ -232,12 +232,16 @@ bool Starter::place_with_fewer_spares(Member& member, Trial& trial) {
 
 std::optional<EarliestStart> Starter::find_earliest_start_of(const Member& member,
                                                              JobClass& job_class,
-                                                             std::optional<Seconds> limit) {
+                                                             std::optional<Seconds> limit,
+                                                             Trial* beside) {
   if (member.job_class != &job_class && p_.job_classes.impossible(job_class, p_.index, false))
     return std::nullopt;
   const Time from =
       std::max(job_class.not_before(limit),
                p_.planned_starts.not_before(member.entry.partition, member.spec().reservations));
+  if (beside && !beside->empty())
+    return sched::find_earliest_start(job_class.demand, limit, job_class.nodes(), p_.index,
+                                      beside->profile(), p_.work, from);
   return p_.earliest_starts.find(job_class.demand, job_class.nodes(), limit, p_.index, p_.profile,
                                  p_.work, from);
 }

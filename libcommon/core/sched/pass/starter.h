@@ -78,7 +78,9 @@ class Starter {
 
   // The earliest start of a job of that class in place of the member.
   std::optional<EarliestStart> find_earliest_start_of(const Member& member, JobClass& job_class,
-                                                      std::optional<Seconds> limit);
+                                                      std::optional<Seconds> limit) {
+    return find_earliest_start_of(member, job_class, limit, nullptr);
+  }
 
   // Reserves the headroom in limits that the group needs from `at` on, so that other jobs do not
   // repeatedly use it up; none: once enough running jobs have ended.
@@ -105,6 +107,9 @@ class Starter {
     std::optional<Profile> profile_;  // made when first needed
   };
 
+  // `beside`: members that start before it; null: none.
+  std::optional<EarliestStart> find_earliest_start_of(const Member& member, JobClass& job_class,
+                                                      std::optional<Seconds> limit, Trial* beside);
   // Calls place(member, trial), which returns why not, for one member after the other.
   template <class Place>
   std::optional<Refusal> for_each_member(StartGroup& group, Place&& place);
