@@ -79,13 +79,19 @@ std::unique_ptr<LedgerPage> page_of(std::string_view bytes) {
   return page;
 }
 
+// Ascending numbers. A step on one node may begin, and get its row, before one with a lower number on several nodes.
 std::vector<StepRecord> records_of(const LedgerPage& page, const NodeLayout& layout) {
   std::vector<StepRecord> steps;
   for (std::size_t i = 0; i < std::min(page.used, kMostSteps); ++i) {
     const LedgerRow& row = page.rows[i];
-    const bool ascends = steps.empty() || steps.back().number < std::int64_t{row.number};
-    if (row.use != LedgerRow::kFree && ascends) steps.push_back(record_of(row, layout));
+    if (row.use != LedgerRow::kFree) steps.push_back(record_of(row, layout));
   }
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const StepRecord& a, const StepRecord& b) { return a.number < b.number; });
+  const auto repeated =
+      std::unique(steps.begin(), steps.end(),
+                  [](const StepRecord& a, const StepRecord& b) { return a.number == b.number; });
+  steps.erase(repeated, steps.end());
   if (page.others.use != LedgerRow::kFree) {
     steps.push_back(record_of(page.others, layout));
     steps.back().number = kOtherSteps;

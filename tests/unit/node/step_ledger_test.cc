@@ -73,6 +73,14 @@ TEST_F(StepLedgerTest, StepsAreReadWithTheNamesOfTheirNodes) {
   EXPECT_EQ(steps[2].steps, 40u);
 }
 
+TEST_F(StepLedgerTest, StepsThatBeganOutOfOrderAreAllThere) {
+  for (const std::uint32_t number : {2u, 1u, 4u, 3u, 3u}) add(row(number));
+  std::vector<std::int64_t> numbers;
+  for (const StepRecord& step : read_ledger(bytes_of(*page), *layout()))
+    numbers.push_back(step.number);
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3, 4}));
+}
+
 TEST_F(StepLedgerTest, StepWithoutANameGetsOne) {
   LedgerRow nameless = row(0);
   nameless.name[0] = '\0';
