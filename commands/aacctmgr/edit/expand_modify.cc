@@ -1,5 +1,7 @@
 #include "aacctmgr/edit/expand.h"
 
+#include <algorithm>
+
 namespace ares::aacctmgr {
 namespace {
 
@@ -36,6 +38,34 @@ std::vector<AccountingRecord> targets(const Records& records, const EditRequest&
   return found;
 }
 
+std::vector<std::string>& qos_of(AccountingRecord& record) {
+  if (auto* account = std::get_if<Account>(&record)) return account->terms.qos;
+  return std::get<Association>(record).terms.qos;
+}
+
+// Whether += or -= changes the list of QOS of records of this kind.
+bool extends_qos(const EditRequest& edit, RecordKind kind) {
+  return std::any_of(edit.settings.begin(), edit.settings.end(), [&](const Setting& one) {
+    return one.kind == kind && one.op != Op::set && one.property->name == "qos";
+  });
+}
+
+// += and -= change the list of QOS that is in force: without a list of its own the record begins with the one that it inherits.
+Status apply_to_inherited(const Records& records, const EditRequest& edit,
+                          AccountingRecord& record) {
+  const RecordKey key = key_of(record);
+  if (!extends_qos(edit, key.kind) || !qos_of(record).empty()) return apply(edit.settings, record);
+  std::vector<std::string> inherited =
+      core::allowed_qos(core::chain_of(records, key.name, key.user, key.partition));
+  std::sort(inherited.begin(), inherited.end());
+  qos_of(record) = inherited;
+  if (Status done = apply(edit.settings, record); !done) return done;
+  std::vector<std::string> own = qos_of(record);
+  std::sort(own.begin(), own.end());
+  if (own == inherited) qos_of(record).clear();  // nothing changed: it still inherits
+  return {};
+}
+
 }  // namespace
 
 Result<Records> expand_modify(const Snapshot& snapshot, const EditRequest& edit) {
@@ -49,7 +79,8 @@ Result<Records> expand_modify(const Snapshot& snapshot, const EditRequest& edit)
                                           name_of(edit.entity) + " lists those there are");
   Records records = snapshot.records;
   for (AccountingRecord& record : found) {
-    if (Status done = apply(edit.settings, record); !done) return fail(done.error());
+    if (Status done = apply_to_inherited(snapshot.records, edit, record); !done)
+      return fail(done.error());
     const RecordKey key = key_of(record);
     if (*records.find(key) != record) records.set(key, std::move(record));
   }

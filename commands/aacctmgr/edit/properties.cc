@@ -77,7 +77,8 @@ std::vector<Property> common_terms() {
           {.name = "qos",
            .aliases = {"qoslevel"},
            .argument = "NAMES",
-           .help = "with which QOS jobs may run; none: as the account above says",
+           .help = "with which QOS jobs may run; none: as the account above says. += and -= change "
+                   "the list that is in force",
            .usual = {},
            .list = true,
            .set = [](Record& r, Op op, const std::string& v) -> Status {

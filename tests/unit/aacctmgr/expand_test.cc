@@ -106,6 +106,13 @@ TEST(Expand, ListsAreExtendedAndReduced) {
             "  modify account biology\n    qos: (none) -> high,normal\n");
   EXPECT_EQ(done("modify account physics set qos-=normal"),
             "  modify account physics\n    qos: high,normal -> high\n");
+  EXPECT_EQ(done("modify user bob where account=physics set qos-=normal"),
+            "  modify user bob in account physics\n    qos: (none) -> high\n")
+      << "without a list of its own it begins with the inherited one";
+  EXPECT_EQ(done("modify user bob where account=physics set qos+=high"), "")
+      << "it inherits that one";
+  EXPECT_EQ(done("modify account science set qos+=high"),
+            "  modify account science\n    qos: (none) -> high,normal\n");
   EXPECT_EQ(done("modify account physics set coordinators-=ada"),
             "  modify account physics\n    coordinators: ada -> (none)\n");
   EXPECT_EQ(done("modify qos high set flags+=DenyOnLimit"),
