@@ -44,6 +44,10 @@ Apply text(const char* field, SpecText set) {
     return {};
   };
 }
+Status set_work_dir(Action& action, const std::string& value, Time now) {
+  if (!value.starts_with('/')) return invalid("it must be an absolute path");
+  return text("work_dir", &api::JobSpec::set_work_dir<const std::string&>)(action, value, now);
+}
 Apply count(const char* field, SpecCount set) {
   return [field, set](Action& action, const std::string& value, Time) -> Status {
     const auto number = cli::parse_integer(value, 1, 1'000'000'000);
@@ -228,7 +232,7 @@ Keys<Action> all_keys() {
           {"MinNvlink", "COUNT", "NVLinks between every two of its GPUs; 0 for any number.",
            spec({"min_nvlink"}, cli::set_min_nvlink)},
           {"Licenses", "LIST", "Licences, as asub -L takes them; empty for none.",
-           spec_or_none({"any_license"}, cli::set_licenses)},
+           spec_or_none({"licenses", "any_license"}, cli::set_licenses)},
           {"TimeMin", "LIMIT", "The limit may be lowered to this to start it earlier.",
            spec({"time_min"}, cli::set_time_min)},
           {"Deadline", "TIME", "It is to be over by then; empty for never.", set_deadline},
@@ -244,8 +248,7 @@ Keys<Action> all_keys() {
            "exclusive: whole nodes. user: shared with the owner's other jobs only.",
            set_whole_nodes,
            {"shared"}},
-          {"WorkDir", "DIR", "Folder to run in.",
-           text("work_dir", &Spec::set_work_dir<const std::string&>)},
+          {"WorkDir", "DIR", "Folder to run in, an absolute path.", set_work_dir},
           {"StdIn", "FILE", "Standard input.",
            text("std_in", &Spec::set_std_in<const std::string&>)},
           {"StdOut", "FILE", "Standard output.",

@@ -83,6 +83,30 @@ TEST(UpdateKeys, EmptyValuesClearFields) {
   EXPECT_EQ(action.values().dependencies_size(), 0);
 }
 
+// The engine takes over the fields that are named, and no others.
+TEST(UpdateKeys, EachFieldThatAKeySetsIsNamed) {
+  const std::vector<std::string> samples = {"lic:2", "a:2", "1",         "yes",  "exclusive",
+                                            "/x",    "now", "singleton", "block"};
+  for (const auto& row : job_keys().rows) {
+    for (const std::string& sample : samples) {
+      api::JobAction action;
+      if (!apply_key(job_keys(), action, row.name, sample, kNow)) continue;
+      std::vector<const google::protobuf::FieldDescriptor*> set;
+      action.values().GetReflection()->ListFields(action.values(), &set);
+      for (const auto* field : set)
+        EXPECT_THAT(fields(action), testing::Contains(field->name())) << row.name << '=' << sample;
+    }
+  }
+  EXPECT_THAT(fields(job_update({{"licenses", "lic:2"}})), ElementsAre("licenses", "any_license"));
+}
+
+TEST(UpdateKeys, WorkingDirectoryIsAnAbsolutePath) {
+  api::JobAction action;
+  EXPECT_FALSE(apply_key(job_keys(), action, "workdir", "here", kNow));
+  EXPECT_TRUE(fields(action).empty());
+  EXPECT_EQ(job_update({{"workdir", "/here"}}).values().work_dir(), "/here");
+}
+
 TEST(UpdateKeys, LimitPriorityAndThrottleHaveTheirFields) {
   const api::JobAction action =
       job_update({{"timelimit", "1:00:00"}, {"priority", "9"}, {"arraytaskthrottle", "0"}});
