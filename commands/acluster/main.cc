@@ -8,6 +8,7 @@
 #include "acluster/actions.h"
 #include "acluster/network.h"
 #include "base/printable.h"
+#include "base/standard_descriptors.h"
 #include "cli/options/frame.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
@@ -208,5 +209,6 @@ int run(int argc, char** argv) {
 }  // namespace ares::acluster
 
 int main(int argc, char** argv) {
+  ares::open_standard_descriptors();
   return ares::acluster::run(argc, argv);
 }

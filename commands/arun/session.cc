@@ -357,7 +357,16 @@ void Session::write_output(int stream, std::string_view bytes) {
       (void)send(FrameKind::signal, SIGPIPE, {});
       return;
     }
-    if (n < 0) return;
+    if (n < 0) {  // the tasks run on
+      const int why = errno;
+      unread = true;
+      worst_ = std::max(worst_, 1);
+      say(os::errno_error(stream == 1 ? "cannot write standard output, the rest of it is lost"
+                                      : "cannot write standard error, the rest of it is lost",
+                          why)
+              .message);
+      return;
+    }
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }

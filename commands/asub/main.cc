@@ -1,3 +1,4 @@
+#include <cerrno>
 #include <cstdio>
 
 #include "asub/estimate.h"
@@ -32,7 +33,8 @@ Result<int> submit(const submission::Submission& wanted, const api::Request& req
   } else if (!wanted.quiet) {
     std::printf("Submitted batch job %s\n", cli::format_job_id(job).c_str());
   }
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 && errno != EPIPE)
+    std::fprintf(stderr, "asub: job %s is submitted\n", cli::format_job_id(job).c_str());
   if (!wanted.wait) return 0;
   return cli::wait_for_end(*client, job, !wanted.quiet);
 }

@@ -5,9 +5,11 @@
 #include "aresctld/options.h"
 #include "aresctld/plugins/scheduler_plugins.h"
 #include "base/printable.h"
+#include "base/standard_descriptors.h"
 #include "log/log.h"
 
 int main(int argc, char** argv) {
+  ares::open_standard_descriptors();
   auto options = ares::aresctld::parse_options(argc, argv);
   if (!options) {
     std::fprintf(stderr, "aresctld: %s\n",

@@ -33,6 +33,7 @@
 #include "aresd/step_gate.h"
 #include "aresd/step_signal.h"
 #include "base/hostlist.h"
+#include "base/standard_descriptors.h"
 #include "config/config.h"
 #include "log/log.h"
 #include "os/clock.h"
@@ -428,6 +429,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ares::open_standard_descriptors();
   Result<Arguments> arguments = ares::aresd::parse_arguments(argc, argv);
   std::atomic<bool> again = false;
   Status status = arguments ? run(*arguments, again) : fail(arguments.error());

@@ -130,6 +130,19 @@ def test_operands_that_are_not_utf8_are_refused_by_their_text(cluster):
     cluster.cancel(job)
 
 
+def test_output_that_cannot_be_written_is_an_error(cluster):
+    def to_full(*words):
+        with open("/dev/full", "wb") as full:
+            return subprocess.run([BIN / words[0], *words[1:]], stdout=full, stderr=subprocess.PIPE, text=True, env=cluster.environment(), cwd=cluster.work)
+    for words in (("ainfo",), ("aqueue", "--json"), ("aacct",), ("actl", "show", "config"), ("aqueue", "--help")):
+        done = to_full(*words)
+        assert done.returncode == 1 and f"{words[0]}: cannot write standard output" in done.stderr, (words, done)
+    done = to_full("asub", "--parsable", "--wrap", "true")
+    job = re.match(r"asub: job (\d+) is submitted\n", done.stderr)
+    assert done.returncode == 1 and job, done
+    cluster.completed(job[1])
+
+
 def test_same_request_id_submits_one_job(cluster):
     script = cluster.script(SCRIPT, "once.sh")
     first = cluster.submit("--request-id=abc-1", script)

@@ -467,3 +467,19 @@ def test_lines_of_tasks_do_not_mix(cluster):
     """)
     lines = said(cluster, "arun -n4 ./task", "-n4")
     assert sorted(lines) == sorted(f"{rank} {i}" for rank in range(4) for i in range(1, 2001))
+
+
+def test_output_that_cannot_be_written_is_an_error(cluster):
+    lines = said(cluster, """
+        arun -n1 head -c 200000 /dev/zero >/dev/full; echo $?
+        arun -n1 -o /dev/full head -c 200000 /dev/zero; echo $?
+        arun -n1 sh -c 'head -c 200000 /dev/zero; exit 7' >/dev/full; echo $?
+        """)
+    lost = "arun: cannot write standard output, the rest of it is lost: No space left on device"
+    assert [line for line in lines if line.isdigit()] == ["1", "1", "7"]
+    assert [line for line in lines if lost in line] == [lost] * 3, lines
+
+
+def test_closed_standard_descriptors(cluster):
+    lines = said(cluster, "arun -n1 echo lost >&-; echo $?; arun -n1 echo kept <&- 2>&-; echo $?")
+    assert lines == ["0", "kept", "0"]

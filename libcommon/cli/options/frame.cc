@@ -3,10 +3,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/printable.h"
+#include "base/standard_descriptors.h"
 #include "config/config.h"
 
 namespace ares::cli {
@@ -75,8 +78,17 @@ Status refuse_invalid_utf8(const Words& operands) {
 }
 
 int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&)) {
+  open_standard_descriptors();
   const auto code = run(words_of(argc, argv));
-  return code ? *code : print_error(program, code.error());
+  if (!code) return print_error(program, code.error());
+  // A report that is cut must not look whole. Nothing is said where a reader has gone away.
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed || errno == EPIPE) return *code;
+  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
+  std::fprintf(stderr, "%.*s: cannot write standard output%s\n", static_cast<int>(program.size()),
+               program.data(), why.c_str());
+  return *code == 0 ? kExitRefused : *code;
 }
 
 int print_error(std::string_view program, const Error& error) {
