@@ -115,6 +115,7 @@ std::string describe(const api::Node& node, bool one_line) {
         .add("RestrictedCoresPerGPU",
              std::to_string(node.restricted_cores_per_gpu()) + "(" + node.restricted_cpus() + ")")
         .end_line();
+  if (node.has_max_attempts()) lines.add("MaxJobs", std::to_string(node.max_attempts())).end_line();
   lines.add("NodeAddr", or_null(node.address()))
       .add("NodeHostName", node.name())
       .add("Version", or_null(node.version()))

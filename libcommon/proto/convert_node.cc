@@ -163,6 +163,7 @@ void put(const Inventory& inventory, api::Inventory* out) {
   for (const std::string& feature : inventory.features) out->add_features(feature);
   out->set_gpu_topology(std::string(inventory.gpu_topology.text()));
   out->set_cpu_layout(std::string(inventory.cpu_layout.text()));
+  if (inventory.max_attempts) out->set_max_attempts(*inventory.max_attempts);
 }
 
 void get(Reader& read, const api::Inventory& in, Inventory& out) {
@@ -185,6 +186,7 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
   if (in.cpu_layout().size() > kMaxCpuLayout)
     return read.reject("cpu_layout", "is longer than 64 KiB");
   out.cpu_layout = SharedText(in.cpu_layout());
+  if (in.has_max_attempts()) out.max_attempts = in.max_attempts();
 }
 
 // --- bodies: one put and one get each ---

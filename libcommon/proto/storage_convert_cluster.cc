@@ -24,6 +24,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   to.set_gpu_topology(std::string(from.gpu_topology.text()));
   to.set_cpu_layout(std::string(from.cpu_layout.text()));
   to.set_restricted_cores_per_gpu(from.restricted_cores_per_gpu);
+  if (from.max_attempts) to.set_max_attempts(*from.max_attempts);
 }
 
 Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
@@ -35,6 +36,7 @@ Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
   to.gpu_topology = GpuTopology(from.gpu_topology());
   to.cpu_layout = SharedText(from.cpu_layout());
   to.restricted_cores_per_gpu = from.restricted_cores_per_gpu();
+  if (from.has_max_attempts()) to.max_attempts = from.max_attempts();
   return to;
 }
 

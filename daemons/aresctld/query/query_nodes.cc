@@ -191,6 +191,7 @@ class NodeQuery {
     if (shows(api::Node::kCpuLayoutFieldNumber) && !has.cpu_layout.empty())
       out.set_cpu_layout(layout_of(has.cpu_layout));
     out.set_restricted_cores_per_gpu(has.restricted_cores_per_gpu);
+    if (has.max_attempts) out.set_max_attempts(*has.max_attempts);
     if (shows(api::Node::kRestrictedCpusFieldNumber))
       if (const auto kept = core::topology::restricted_cpus(has, machines_, cpu_layouts_))
         out.set_restricted_cpus(format_bitset(kept->all));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,8 @@ struct Inventory {
   SharedText cpu_layout{};     // as detected, the text of a CpuLayout; empty = not known
   // Cores for each GPU that jobs without GPUs do not get; as configured, never detected.
   std::uint32_t restricted_cores_per_gpu = 0;
+  // The most attempts that it takes at a time, as found, never configured; none: any number.
+  std::optional<std::uint32_t> max_attempts{};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -9,6 +9,7 @@ std::string encode_inventory(const Inventory& inventory) {
   out.put("cpus", inventory.cpus).put("memory", inventory.memory);
   for (const std::string& feature : inventory.features) out.put("feature", feature);
   for (const Gpu& gpu : inventory.gpus) out.put("gpu", gpu.type);
+  if (inventory.max_attempts) out.put("max_attempts", *inventory.max_attempts);
   return out.take();
 }
 
@@ -21,6 +22,7 @@ Result<Inventory> decode_inventory(std::string_view text) {
   for (std::string& type : in.all("gpu"))
     inventory.gpus.push_back(
         {GpuIndex(static_cast<std::uint32_t>(inventory.gpus.size())), std::move(type), {}});
+  if (in.has("max_attempts")) inventory.max_attempts = in.number<std::uint32_t>("max_attempts");
   if (Status read = in.status(); !read) return fail(read.error());
   if (inventory.cpus == 0 || inventory.memory.value() <= 0)
     return fail(ErrorCode::invalid_argument, "a node needs CPUs and memory");

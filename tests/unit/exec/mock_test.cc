@@ -333,6 +333,8 @@ TEST(FoundNodes, AnInventoryPassesTheInterface) {
   inventory.features = {"zone-a", "with space\n"};
   inventory.gpus = {{GpuIndex(0), "a100", {}}, {GpuIndex(1), "h100", {}}};
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
+  inventory.max_attempts = 0;
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   EXPECT_FALSE(decode_inventory("cpus 0\nmemory 1\n"));
   EXPECT_FALSE(decode_inventory("cpus 1\nmemory -1\n"));
   EXPECT_FALSE(decode_inventory("cpus 1\nmemory 1\ngpu \n"));

@@ -82,11 +82,13 @@ TEST(NodeObjectTest, InventoryIsWhatOtherPodsLeave) {
   taken.cpu = 900;
   taken.memory = Bytes::gib(1);
   taken.devices["nvidia.com/gpu"] = 1;
+  taken.pods = 12;
   bool is_full = true;
   const Inventory inventory = inventory_of(node, taken, {"zone", "absent"}, is_full);
   EXPECT_FALSE(is_full);
   EXPECT_EQ(inventory.cpus, 3U);
   EXPECT_EQ(inventory.memory, Bytes::gib(7));
+  EXPECT_EQ(inventory.max_attempts, 98U);
   EXPECT_THAT(inventory.features, ElementsAre("container", "zone=a"));
   std::vector<std::string> types;
   for (const Gpu& gpu : inventory.gpus) types.push_back(gpu.type);
@@ -149,6 +151,7 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
     told.push_back(node.name + " " + node.identity + " " + std::to_string(node.inventory.cpus) +
                    (node.problem.empty() ? "" : " " + node.problem));
     incarnations.push_back(node.incarnation);
+    max_attempts = node.inventory.max_attempts;
   }
   void node_removed(const std::string& name, const std::string&) override {
     told.push_back("-" + name);
@@ -166,6 +169,7 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
       [this](const std::string&, const std::string& uid) { return held.contains(uid); }};
   std::vector<std::string> told;
   std::vector<std::uint64_t> incarnations;
+  std::optional<std::uint32_t> max_attempts;  // of the node that was told of last
 };
 
 constexpr const char* kOther = R"({"metadata": {"uid": "u2"}})";
@@ -197,6 +201,17 @@ TEST_F(NodeTableTest, PodsMayBeKnownBeforeTheirNode) {
 TEST_F(NodeTableTest, AFullNodeTakesNoJobs) {
   table.set_pod("p", "n1", {.cpu = 3500});
   set();
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("other pods")));
+}
+
+TEST_F(NodeTableTest, ANodeTakesNoMorePodsThanItsKubeletAllows) {
+  set(R"({"status": {"allocatable": {"pods": "2"}}})");
+  look();
+  EXPECT_EQ(max_attempts, 2U);
+  table.set_pod("p", "n1", {});
+  look();
+  EXPECT_EQ(max_attempts, 1U);
+  table.set_pod("q", "n1", {});
   EXPECT_THAT(look(), ElementsAre(HasSubstr("other pods")));
 }
 

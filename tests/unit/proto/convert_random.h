@@ -269,6 +269,7 @@ class RandomWire {
     i.features = words();
     if (flag()) i.gpu_topology = GpuTopology(word() + "\n\t" + word());
     if (flag()) i.cpu_layout = SharedText(word());
+    if (flag()) i.max_attempts = u32();
     return i;
   }
   FromNode from_node(std::size_t kind) {

@@ -29,6 +29,13 @@ bool any_restricts_cpus(const ClusterState& state) {
   return any;
 }
 
+bool any_limits_attempts(const ClusterState& state) {
+  bool any = false;
+  state.nodes.for_each(
+      [&](NodeId, const Node& node) { any = any || inventory_of(node).max_attempts.has_value(); });
+  return any;
+}
+
 std::int64_t unrestricted_total(const IndexedNode& node) {
   const std::size_t kept = node.restricted ? node.restricted->all.count() : 0;
   return std::max<std::int64_t>(node.total[kCpus] - static_cast<std::int64_t>(kept), 0);
@@ -62,6 +69,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   const auto types = types_of(state);
   gpu_types_.assign(types.begin(), types.end());
   restricts_cpus_ = any_restricts_cpus(state);
+  limits_attempts_ = any_limits_attempts(state);
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     if (partition.max_cpus_per_node)
       cpu_shares_.push_back(
@@ -106,6 +114,7 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   else if (!entry.node || inventory_of(*entry.node) != inventory)
     entry.restricted = topology::restricted_cpus(inventory, machines_, layouts_);
   if (entry.restricted && !restricts_cpus_) return false;
+  if (inventory.max_attempts && !limits_attempts_) return false;
   entry.node = &node;
   const bool takes = takes_jobs(node);
   entry.usable = takes && !kept_for;
@@ -121,6 +130,9 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   for (std::size_t i = 0; i < cpu_shares_.size(); ++i)
     if (cpu_shares_[i].nodes.contains(node.name))
       entry.total[gpu_end() + i] = std::min(cpu_shares_[i].most, inventory.cpus);
+  if (const auto column = attempts_column())
+    entry.total[*column] =
+        inventory.max_attempts ? std::int64_t{*inventory.max_attempts} : kAnyNumber;
   if (const auto column = unrestricted_column()) entry.total[*column] = unrestricted_total(entry);
   entry.free = entry.total;
   entry.gpus_used.clear();
@@ -132,6 +144,7 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   for (const Charge& charge : node.charges) {
     entry.free[kCpus] -= charge.cpus;
     if (const auto share = cpu_share_column(state, charge)) entry.free[*share] -= charge.cpus;
+    if (const auto column = attempts_column()) --entry.free[*column];
     entry.free[kMemory] -= charge.memory.value();
     entry.tenants.add(charge.user, charge.exclusive_user);
     for (const GpuIndex index : charge.gpus) {
@@ -179,7 +192,7 @@ void ClusterIndex::refresh_node(NodeIndex at) {
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> allocated) {
-  bool possible = true, other_totals = false, other_restrictions = false;
+  bool possible = true, other_totals = false, other_restrictions = false, other_limits = false;
   gains_.trim(kMaxGains);
   changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
@@ -198,6 +211,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (topology::restricts_cpus(inventory_of(*entry.node)) !=
         topology::restricts_cpus(inventory_of(node)))
       other_restrictions = true;
+    if (inventory_of(*entry.node).max_attempts.has_value() !=
+        inventory_of(node).max_attempts.has_value())
+      other_limits = true;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
     possible = possible && read(after, node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
@@ -232,6 +248,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                                });
   for (const NodeIndex at : allocated) reread(nodes_[at], *nodes_[at].node);
   if (other_restrictions && any_restricts_cpus(after) != restricts_cpus_) return false;
+  if (other_limits && any_limits_attempts(after) != limits_attempts_) return false;
   // A type that no node has any more must not have a column.
   if (other_totals)
     if (const auto types = types_of(after);

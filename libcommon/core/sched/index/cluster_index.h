@@ -83,7 +83,7 @@ class ClusterIndex {
   const NodeChangeLog& changes() const { return changes_; }
 
   // Number of columns in Amounts.
-  std::size_t stride() const { return cpu_shares_end() + (restricts_cpus_ ? 1 : 0); }
+  std::size_t stride() const { return shares_end() + (restricts_cpus_ ? 1 : 0); }
   // The column behind those of the GPUs.
   std::size_t gpu_end() const { return kFirstGpu + gpu_types_.size(); }
   // Column of the CPUs that jobs of the partition may have on each node; none: all of them.
@@ -94,9 +94,16 @@ class ClusterIndex {
 
   // The column behind those of partitions' CPUs.
   std::size_t cpu_shares_end() const { return gpu_end() + cpu_shares_.size(); }
+  // Column of the attempts that a node takes; none: no node limits them. A node without a limit has kAnyNumber there.
+  std::optional<std::size_t> attempts_column() const {
+    return limits_attempts_ ? std::optional(cpu_shares_end()) : std::nullopt;
+  }
+  static constexpr std::int64_t kAnyNumber = 1'000'000'000;
+  // The column behind both.
+  std::size_t shares_end() const { return cpu_shares_end() + (limits_attempts_ ? 1 : 0); }
   // Column of the CPUs that are not kept for jobs with GPUs; none: no node keeps any.
   std::optional<std::size_t> unrestricted_column() const {
-    return restricts_cpus_ ? std::optional(cpu_shares_end()) : std::nullopt;
+    return restricts_cpus_ ? std::optional(shares_end()) : std::nullopt;
   }
   // Sets that column of the node's free amounts, after its CPUs were marked.
   void count_unrestricted(IndexedNode& node) const;
@@ -154,6 +161,7 @@ class ClusterIndex {
   };
   std::vector<CpuShare> cpu_shares_;  // ascending by partition
   bool restricts_cpus_ = false;       // a node keeps CPUs for jobs with GPUs
+  bool limits_attempts_ = false;      // a node takes only so many attempts at a time
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   ReservationIndex reservations_;

@@ -153,6 +153,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
   demand.gpu_end = index.gpu_end();
   demand.cpu_share = index.cpu_share_column(partition.name);
+  demand.attempts = index.attempts_column();
   demand.unrestricted = index.unrestricted_column();
   demand.only_unrestricted =
       demand.unrestricted && !topology::may_use_restricted_cpus(spec, partition);

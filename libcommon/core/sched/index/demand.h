@@ -48,6 +48,8 @@ struct Demand {
   // Column of the CPUs that the partition's jobs may have on a node. The job's CPUs count there as
   // well. None: the partition does not limit them.
   std::optional<std::size_t> cpu_share;
+  // Column of the attempts that a node takes, of which the job is one. None: no node limits them.
+  std::optional<std::size_t> attempts;
   // Column of the CPUs that are not kept for jobs with GPUs. The job's CPUs of these count there as
   // well. None: no node keeps any.
   std::optional<std::size_t> unrestricted;
@@ -134,6 +136,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
 
 // The CPUs of a node with these free amounts that the job could get.
 inline std::int64_t cpus_for(const Demand& demand, std::span<const std::int64_t> free) {
+  if (demand.attempts && free[*demand.attempts] < 1) return 0;
   std::int64_t cpus = free[kCpus];
   if (demand.cpu_share) cpus = std::min(cpus, free[*demand.cpu_share]);
   if (demand.only_unrestricted) cpus = std::min(cpus, free[*demand.unrestricted]);

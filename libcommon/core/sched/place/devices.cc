@@ -167,7 +167,7 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
     chosen.gpu_part = share.part->thousandths;
     take_part(node, *share.part, index, chosen.gpus);
   }
-  for (std::size_t column = index.gpu_end(); column < index.cpu_shares_end(); ++column)
+  for (std::size_t column = index.gpu_end(); column < index.shares_end(); ++column)
     node.free[column] -= share.amounts[column];
   for (std::size_t column = kFirstGpu; column < index.gpu_end() && !share.part; ++column)
     if (share.amounts[column] > 0)

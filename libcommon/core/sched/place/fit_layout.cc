@@ -55,6 +55,7 @@ void charge(const TypedDemand& typed, const NodeOffer& offer, std::int64_t tasks
              : std::max(cpus_of_tasks(typed.demand, tasks, cpus_for(typed.demand, offer.total)),
                         std::int64_t{typed.demand.min_cpus_per_node});
   if (typed.demand.cpu_share) out[*typed.demand.cpu_share] = cpus;
+  if (typed.demand.attempts) out[*typed.demand.attempts] = 1;
   out[kMemory] = memory_of(typed.demand, offer, cpus, tasks);
   for (std::size_t column = kFirstGpu; column < typed.per_task.size(); ++column)
     out[column] =

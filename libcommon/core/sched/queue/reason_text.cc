@@ -31,11 +31,12 @@ enum class Obstacle : std::uint8_t {
   memory,
   busy,
   others,
+  attempts,
   plugin,
   none
 };
 
-constexpr std::array<const char*, 16> kObstacleText = {
+constexpr std::array<const char*, 17> kObstacleText = {
     "drained",
     "down",
     "not registered",
@@ -50,6 +51,7 @@ constexpr std::array<const char*, 16> kObstacleText = {
     "with too little free memory",
     "not empty",
     "not to be shared with others' jobs",
+    "with as many jobs as they take",
     "refused by plugins",
     "with room"};
 
@@ -135,6 +137,7 @@ Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
 // the most free GPUs counts.
 Obstacle free_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.tenants.admits(demand.access)) return Obstacle::others;
+  if (demand.attempts && node.free[*demand.attempts] < 1) return Obstacle::attempts;
   if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has the type
   if (demand.gpu_part > 0) {
     if (most_of_one(demand, node) < demand.gpu_part) return Obstacle::parts;

@@ -58,24 +58,22 @@ LastSharers last_sharers(const ClusterIndex& index, const Node& node,
   return last;
 }
 
-// Adds what each charge gives back of its partition's CPUs. A partition whose limit has been lowered
-// gets nothing back until its jobs have less than that.
-void add_cpu_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
-                    const ClusterIndex& index, const ClusterState& state, NodeIndex at,
-                    ExpectedReleases::NodeReleases& out) {
+// Adds what each charge gives back in the columns of partitions' CPUs and of attempts. Where a limit has been lowered nothing
+// comes free until less than the limit is used.
+void add_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
+                const ClusterIndex& index, const ClusterState& state, NodeIndex at,
+                ExpectedReleases::NodeReleases& out) {
   const Amounts& total = index.nodes()[at].total;
-  for (std::size_t column = index.gpu_end(); column < index.cpu_shares_end(); ++column) {
-    std::int64_t used = 0;
-    const auto counts = [&](const Charge& charge) {
-      return index.cpu_share_column(state, charge) == column;
+  for (std::size_t column = index.gpu_end(); column < index.shares_end(); ++column) {
+    const auto held = [&](const Charge& charge) -> std::int64_t {
+      if (column == index.attempts_column()) return 1;
+      return index.cpu_share_column(state, charge) == column ? charge.cpus : 0;
     };
-    for (const auto& [end, charge] : charges)
-      if (counts(*charge)) used += charge->cpus;
+    std::int64_t used = 0;
+    for (const auto& [end, charge] : charges) used += held(*charge);
     std::int64_t free = std::max<std::int64_t>(total[column] - used, 0);
     for (std::size_t i = 0; i < charges.size(); ++i) {
-      const Charge& charge = *charges[i].second;
-      if (!counts(charge)) continue;
-      used -= charge.cpus;
+      used -= held(*charges[i].second);
       const std::int64_t then = std::max<std::int64_t>(total[column] - used, 0);
       out.amounts[i * index.stride() + column] = then - free;
       free = then;
@@ -175,7 +173,7 @@ void ExpectedReleases::read(Entry& entry, NodeIndex at, const ClusterState& stat
     for (std::size_t column = 0; column < sum.size(); ++column)
       sum[column] += out.amounts[row + column];
   }
-  add_cpu_shares(charges, index, state, at, out);
+  add_shares(charges, index, state, at, out);
   add_unrestricted(charges, index, at, out);
   // An over-committed node, which registered again with less, has less than the charges would
   // release. No releases are assumed for it.

@@ -104,7 +104,7 @@ class Check {
       return false;
     for (const NodeShare& share : start.nodes) {
       if (!checks_.fits(*job, start, share, claims_.on(share.node)) ||
-          !checks_.within_cpu_share(start, share) ||
+          !checks_.within_cpu_share(start, share) || !checks_.within_attempts(share) ||
           !checks_.leaves_restricted(*job->spec, start, share))
         return false;
       claims_.claim_share(start.key, share, *job->spec, start.partition);

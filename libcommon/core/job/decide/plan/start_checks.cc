@@ -74,6 +74,12 @@ bool StartChecks::within_cpu_share(const Start& start, const NodeShare& share) {
   return used <= *most;
 }
 
+bool StartChecks::within_attempts(const NodeShare& share) {
+  const Node& node = *q_.state.nodes.find(share.node);
+  return !node.inventory.max_attempts ||
+         node.charges.size() + claims_.on(share.node).size() < *node.inventory.max_attempts;
+}
+
 bool StartChecks::leaves_restricted(const JobSpec& spec, const Start& start,
                                     const NodeShare& share) {
   const Inventory& has = q_.state.nodes.find(share.node)->inventory;

@@ -28,6 +28,8 @@ class StartChecks {
   bool is_within_bounds(const Job& job, const Start& start) const;
   // Whether the partition may have so many CPUs of the node for its jobs.
   bool within_cpu_share(const Start& start, const NodeShare& share);
+  // Whether the node takes one more attempt than it has and the plan has started there.
+  bool within_attempts(const NodeShare& share);
   // A job without GPUs gets none of the CPUs that a node keeps for jobs with GPUs.
   bool leaves_restricted(const JobSpec& spec, const Start& start, const NodeShare& share);
   // By accounts and limits.

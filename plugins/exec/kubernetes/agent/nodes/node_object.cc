@@ -112,10 +112,15 @@ Inventory inventory_of(const NodeObject& node, const Amounts& taken,
   Amounts left = node.allocatable;
   take(left, taken);
   Inventory inventory;
-  is_full = left.cpu < 1000 || left.memory.value() <= 0;
+  // Kubelets that say nothing of pods take any number.
+  const bool limits_pods = node.allocatable.pods > 0;
+  is_full = left.cpu < 1000 || left.memory.value() <= 0 || (limits_pods && left.pods <= 0);
   inventory.cpus =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.cpu / 1000, 1, 1 << 20));
   inventory.memory = std::max(left.memory, Bytes::mib(1));
+  if (limits_pods)
+    inventory.max_attempts =
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.pods, 1, 1 << 20));
   for (const GpuResource& resource : gpu_resources(node)) {
     const std::int64_t count = std::clamp<std::int64_t>(left.devices[resource.name], 0, 1024);
     for (std::int64_t i = 0; i < count; ++i)

@@ -52,6 +52,7 @@ void NodeTable::keep_earlier(const std::string& name, const std::string& uid,
 }
 
 void NodeTable::set_pod(const std::string& uid, const std::string& node, Amounts amounts) {
+  amounts.pods = 1;
   const auto it = pods_.find(uid);
   if (it != pods_.end() && it->second.node == node && it->second.amounts == amounts) return;
   remove_pod(uid);

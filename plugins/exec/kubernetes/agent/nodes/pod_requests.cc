@@ -28,12 +28,14 @@ void each(const Json* list, Visit&& visit) {
 void add(Amounts& to, const Amounts& other) {
   to.cpu += other.cpu;
   to.memory += other.memory;
+  to.pods += other.pods;
   for (const auto& [name, count] : other.devices) to.devices[name] += count;
 }
 
 void take(Amounts& from, const Amounts& other) {
   from.cpu -= other.cpu;
   from.memory -= other.memory;
+  from.pods -= other.pods;
   for (const auto& [name, count] : other.devices) from.devices[name] -= count;
 }
 
@@ -47,6 +49,8 @@ Amounts amounts_of(const Json* resources) {
       amounts.cpu = parse_thousandths(text).value_or(0);
     else if (name == "memory")
       amounts.memory = parse_bytes(text).value_or(Bytes());
+    else if (name == "pods")
+      amounts.pods = parse_count(text).value_or(0);
     else if (name.find('/') != std::string::npos)
       amounts.devices[name] = parse_count(text).value_or(0);
   }

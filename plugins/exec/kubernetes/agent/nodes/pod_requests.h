@@ -14,6 +14,7 @@ namespace ares::kubernetes {
 struct Amounts {
   std::int64_t cpu = 0;  // thousandths
   Bytes memory{};
+  std::int64_t pods = 0;
   std::map<std::string, std::int64_t> devices{};  // of extended resources such as "nvidia.com/gpu"
   friend bool operator==(const Amounts&, const Amounts&) = default;
 };
