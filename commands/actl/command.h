@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actl/topology.h"
+#include "actl/topology/topology.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
 #include "proto/gen/api.pb.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "actl/topology.h"
+#include "actl/topology/topology.h"
 
 namespace ares::actl {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "actl/command.h"
-#include "actl/topology.h"
+#include "actl/topology/topology.h"
 #include "core/topology/matrix/matrix.h"
 
 namespace ares::actl {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "actl/topology.h"
+#include "actl/topology/topology.h"
 #include "base/interval_set.h"
 #include "cli/output/text.h"
 #include "core/topology/cpus.h"

@@ -1,4 +1,4 @@
-#include "actl/topology.h"
+#include "actl/topology/topology.h"
 
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // The topology as JSON.
-#include "actl/topology.h"
+#include "actl/topology/topology.h"
 #include "base/interval_set.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
