@@ -47,6 +47,7 @@ TEST(JobFields, ValuesSurvive) {
       {"deadline", 1'800'000'000.0},
       {"dependency", std::string("afterok:7")},
       {"exc_nodes", std::string("n[1-3]")},
+      {"extra", std::string("{\"run\": 7}")},
       {"features", std::string("a&b")},
       {"licenses", std::string("matlab:2")},
       {"mail_type", std::string("BEGIN,END")},
