@@ -75,6 +75,13 @@ std::string environment_page() {
       "A program that arun starts has the variables of the job, and these instead of, or beside, "
       "those of the same name.\n";
   page += variables(steps::task_variables());
+  page += ".PP\n" +
+          cli::man_escape(
+              "Of Slurm's variables these have no meaning here and are not set: "
+              "SLURM_SRUN_COMM_PORT, because no task calls arun back, and "
+              "SLURM_SHARDS_ON_NODE, because a part of a GPU is no shard; the part is in "
+              "ARES_GPU_FRACTION.") +
+          "\n";
   page +=
       ".SH OPTIONS OF ASUB IN THE ENVIRONMENT\n"
       "These variables are read by asub as the options of that name. The command line precedes "

@@ -9,7 +9,7 @@
 #include "base/clip.h"
 #include "checkpoint/manifest.h"
 #include "node/checkpoint_fields.h"
-#include "node/environment.h"
+#include "node/job_files.h"
 #include "node/records.h"
 #include "os/clock.h"
 #include "os/file.h"

@@ -18,7 +18,7 @@
 #include "aresstepd/task_body.h"
 #include "aresstepd/tree_events.h"
 #include "base/clip.h"
-#include "node/environment.h"
+#include "node/job_files.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/priority.h"

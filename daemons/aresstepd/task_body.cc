@@ -19,6 +19,7 @@
 #include "aresstepd/restore/restore.h"
 #include "aresstepd/script_child.h"
 #include "aresstepd/task_epilog.h"
+#include "aresstepd/task_pid.h"
 #include "aresstepd/task_prolog.h"
 #include "base/clip.h"
 #include "base/time.h"
@@ -202,6 +203,7 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
         !in_child)
       return {kCannot, in_child.error().message};
   set_variables(variables, of_session);
+  name_this_process(variables, spec.slurm_variables);
   if (!spec.task_prolog.empty())
     if (const Status ran = run_task_prolog(spec.task_prolog, variables); !ran)
       return {kCannot, ran.error().message};
@@ -212,6 +214,7 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
         });
         !in_child)
       return {kCannot, in_child.error().message};
+  if (spec.task_epilog) name_this_process(variables, spec.slurm_variables);
   ::execve(script.c_str(), pointers(arguments).data(), pointers(variables).data());
 
   const int error = errno;

@@ -8,6 +8,7 @@
 #include "base/signal_name.h"
 #include "model/job/binding_options.h"
 #include "model/job/gpu_part.h"
+#include "node/job_files.h"
 
 namespace ares::node {
 namespace {
@@ -138,10 +139,16 @@ Value by_remote_shell(const Facts&) {
   return "rsh";
 }
 
+// Set elsewhere: by the process that executes the program, or by the command that submits the job.
+Value not_here(const Facts&) {
+  return {};
+}
+
 struct Row {
   Variable about;
   Value (*value)(const Facts&);
-  bool yields = false;  // to what was submitted
+  bool yields = false;     // to what was submitted
+  bool submitted = false;  // the value is what was submitted under this name
 };
 
 constexpr std::string_view kArray = "array tasks";
@@ -202,6 +209,10 @@ constexpr Row kRows[] = {
     {{"ARES_DEADLINE_FILE",
       "file that says when the job will be killed, as soon as that is known; see ares-node(7)", ""},
      [](const Facts& f) { return Value(deadline_file(f.directory)); }},
+    {{"ARES_EXPORT_ENV", "as --export of asub says; arun does not read it", "if given and not ALL"},
+     not_here,
+     false,
+     true},
     {{"ARES_GANG_NAME", "name of the gang", "members of a gang"},
      [](const Facts& f) { return f.job.gang ? text(f.job.gang->name) : Value(); }},
     {{"ARES_GANG_SIZE", "members it was submitted to have; with --gang-min fewer may have started",
@@ -236,6 +247,7 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.job.account); }},
     {{"ARES_JOB_CPUS_PER_NODE", "CPUs on each node, as 72(x2),36", ""},
      [](const Facts& f) { return Value(fold_counts(f.launch.layout->cpus)); }},
+    {{"ARES_JOB_DEPENDENCY", "as --dependency of asub says", kIfGiven}, not_here, false, true},
     {{"ARES_JOB_END_TIME", "when the time limit ends it, in seconds since 1970", "with a limit"},
      [](const Facts& f) {
        return f.launch.time_limit ? seconds(f.started_at + *f.launch.time_limit) : Value();
@@ -298,6 +310,9 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.job.submit_dir); }},
     {{"ARES_SUBMIT_HOST", "machine the job was submitted from", ""},
      [](const Facts& f) { return text(f.job.submit_host); }},
+    {{"ARES_TASK_PID", "number of the process of the script, or of the task of a step",
+      "not in a pod of Kubernetes"},
+     not_here},
     {{"ARES_TASKS_PER_NODE", "tasks on each node, as 2(x3),1", ""},
      [](const Facts& f) { return Value(fold_counts(f.launch.layout->tasks)); }},
     {{"ARES_THREADS_PER_CORE", "as --threads-per-core says", kIfGiven},
@@ -397,38 +412,6 @@ std::vector<std::pair<std::string, std::optional<std::string>>> gpu_variables(
   return variables;
 }
 
-std::string deadline_file(std::string_view directory) {
-  return std::string(directory) + "/deadline";
-}
-
-std::string checkpoint_directory(const LaunchSpec& launch) {
-  if (!launch.spec->checkpoint) return {};
-  const std::string& place = launch.spec->checkpoint->place;
-  const std::string number = std::to_string(launch.own_id.value());
-  // Of a job that began under an earlier release, which had no folder for the cluster.
-  const std::string old = place + "/" + number;
-  if (!launch.checkpoints.empty()) {
-    const std::string& newest = launch.checkpoints.front().uri;
-    if (newest.starts_with(old + "/") && newest.rfind('/') == old.size()) return old;
-  }
-  return place + "/" + launch.cluster_name + "/" + number;
-}
-
-std::string host_file(std::string_view directory) {
-  return std::string(directory) + "/hosts";
-}
-
-bool has_host_file(const LaunchSpec& launch) {
-  return launch.layout->names.size() > 1 || launch.share.tasks > 1;
-}
-
-std::string host_file_text(const LaunchSpec& launch) {
-  std::string text;
-  for (std::size_t i = 0; i < launch.layout->names.size(); ++i)
-    text += launch.layout->names[i] + " slots=" + std::to_string(launch.layout->tasks[i]) + "\n";
-  return text;
-}
-
 std::string address_of(const LaunchSpec& launch, std::size_t node) {
   const std::vector<std::string>& addresses = launch.step_addresses;
   if (node < addresses.size() && !addresses[node].empty()) return host_of(addresses[node]);
@@ -469,6 +452,11 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
     variables.emplace("USER", spec.user.name);
     variables.emplace("LOGNAME", spec.user.name);
   }
+  std::map<std::string_view, std::string> said;
+  for (const Row& row : kRows)
+    if (row.submitted)
+      if (const auto found = variables.find(row.about.name); found != variables.end())
+        said.emplace(row.about.name, found->second);
   // The port of an enclosing job is not this one's.
   const auto enclosing = variables.find("ARES_JOB_ID");
   if (enclosing != variables.end() &&
@@ -476,15 +464,18 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
     for (const char* name : {"MASTER_ADDR", "MASTER_PORT"}) variables.erase(name);
   // Drops the variables of an enclosing job: they do not describe a job submitted from within it.
   std::erase_if(variables, [](const auto& v) {
-    return v.first.starts_with("ARES_ARRAY_") || v.first.starts_with("ARES_JOB_") ||
-           v.first.starts_with("SLURM_ARRAY_") || v.first.starts_with("SLURM_JOB_");
+    constexpr std::string_view kOfJobs[] = {"ARES_ARRAY_",  "ARES_JOB_",  "ARES_STEP",
+                                            "SLURM_ARRAY_", "SLURM_JOB_", "SLURM_STEP"};
+    return std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
+                       [&](std::string_view prefix) { return v.first.starts_with(prefix); });
   });
 
   const Facts facts{spec, spec.launch, *spec.launch.spec, directory, started_at, restore};
   for (const Row& row : kRows) {
     if (row.yields && variables.contains(row.about.name)) continue;
     const std::optional<std::string> slurms = slurm_name(row.about.name);
-    if (Value value = row.value(facts)) {
+    const auto own = said.find(row.about.name);
+    if (Value value = own == said.end() ? row.value(facts) : Value(own->second)) {
       if (slurms && spec.slurm_variables) variables.insert_or_assign(*slurms, *value);
       variables.insert_or_assign(std::string(row.about.name), std::move(*value));
     } else if (row.about.name.starts_with("ARES")) {  // left over from an enclosing job

@@ -38,18 +38,6 @@ std::vector<std::string> job_environment(const StepSpec& spec, std::string_view 
 std::vector<std::pair<std::string, std::optional<std::string>>> gpu_variables(
     const StepSpec& spec, std::span<const std::uint32_t> positions);
 
-// The job's own directory for its checkpoints, the same for all attempts; empty: it makes none.
-std::string checkpoint_directory(const LaunchSpec& launch);
-
-// The file that says by when an attempt is killed: "1732470000 TIMEOUT". `directory` is the attempt's.
-std::string deadline_file(std::string_view directory);
-
-// The file that ARES_HOSTFILE names, for mpirun and others that want one; whether the attempt has it, and
-// what is in it.
-std::string host_file(std::string_view directory);
-bool has_host_file(const LaunchSpec& launch);
-std::string host_file_text(const LaunchSpec& launch);
-
 // The address by which other nodes reach this one of the job, without a port; its name if none is known.
 std::string address_of(const LaunchSpec& launch, std::size_t node);
 

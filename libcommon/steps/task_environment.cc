@@ -65,6 +65,10 @@ Value ranks_here(const Facts& f) {
 Value master_address(const Facts& f) {
   return node::address_of(f.spec.launch, f.launch.layout.nodes.front().index);
 }
+// The job's first node decides about steps and has their tasks started, wherever arun runs.
+Value launch_address(const Facts& f) {
+  return node::address_of(f.spec.launch, 0);
+}
 Value master_port(const Facts& f) {
   return f.spec.launch.master_port == 0 ? Value() : number(f.spec.launch.master_port);
 }
@@ -101,12 +105,16 @@ constexpr Row kRows[] = {
     {{"ARES_CPUS_PER_TASK", "CPUs of each task", ""}, cpus_per_task},
     {{"ARES_GPUS_PER_TASK", "GPUs of each task", "with --gpus-per-task"}, gpus_per_task},
     {{"ARES_GTIDS", "ranks of the step on this node, separated by commas", ""}, ranks_here},
+    {{"ARES_LAUNCH_NODE_IPADDR", "address of the job's first node, which has the tasks started",
+      ""},
+     launch_address},
     {{"ARES_LOCALID", "number of the task on its node", ""}, local_rank},
     {{"ARES_NNODES", "number of nodes of the step", ""}, node_count},
     {{"ARES_NODEID", "number of the node within the step", ""}, node_rank},
     {{"ARES_NPROCS", "same as ARES_NTASKS", ""}, size},
     {{"ARES_NTASKS", "number of tasks of the step", ""}, size},
     {{"ARES_PROCID", "rank of the task", ""}, rank},
+    {{"ARES_SRUN_COMM_HOST", "same as ARES_LAUNCH_NODE_IPADDR", ""}, launch_address},
     {{"ARES_STEPID", "same as ARES_STEP_ID", ""}, step},
     {{"ARES_STEP_ID", "number of the step", ""}, step},
     {{"ARES_STEP_GPUS", "GPUs of the step on this node, as the node numbers them", "with GPUs"},

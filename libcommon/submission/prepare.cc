@@ -1,10 +1,14 @@
 #include "submission/prepare.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "base/printable.h"
 #include "cli/options/directives.h"
+#include "cli/output/text.h"
+#include "cli/values/spec_values.h"
 #include "submission/environment_options.h"
 #include "submission/process_context.h"
 
@@ -25,6 +29,18 @@ Result<Script> find_script(const Submission& wanted, const std::vector<std::stri
     return wrap_command(*wanted.wrap);
   }
   return read_script(operands.empty() ? "" : operands.front(), directory, search_path());
+}
+
+// Variables of the job that say how it was submitted, as sbatch sets them.
+void add_options(const Submission& wanted, std::string& environment) {
+  const auto add = [&](std::string_view name, const std::string& value) {
+    environment.append(name).append("=").append(value).push_back('\0');
+  };
+  if (cli::upper(wanted.export_list) != "ALL") add("ARES_EXPORT_ENV", wanted.export_list);
+  if (wanted.spec.dependencies().empty()) return;
+  std::string list = cli::format_dependencies(wanted.spec.dependencies());
+  if (wanted.spec.any_dependency()) std::replace(list.begin(), list.end(), ',', '?');
+  add("ARES_JOB_DEPENDENCY", list);
 }
 
 }  // namespace
@@ -78,6 +94,7 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
                          ? context.environment(wanted.export_list)
                          : environment_from_file(wanted.export_file, wanted.export_list);
   if (!environment) return fail(environment.error());
+  add_options(wanted, *environment);
   context.add_to(wanted.spec);
   wanted.spec.set_command(script->path);
   wanted.spec.set_submit_line(wanted.submit_line);

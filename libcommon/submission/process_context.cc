@@ -67,6 +67,7 @@ Result<std::string> environment_for(const std::string& export_list,
   if (!items) return fail(items.error());
   std::map<std::string, std::string> have = as_map(all);
   have.erase("ASUB_OUTPUT_PREFIX");  // of this submission; jobs that the job submits have their own
+  for (const char* name : {"ARES_EXPORT_ENV", "ARES_JOB_DEPENDENCY"}) have.erase(name);
 
   bool everything = false;
   bool little = false;  // NONE or NIL; the variables named beside it are given

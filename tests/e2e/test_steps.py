@@ -1,4 +1,4 @@
-# Tests: arun/options, arun/output, become_user, steps/host, steps/link, steps/reactor, steps/dialer, steps/task_group, task_output, host_process, steps/task_process, step_gate, socket_name, arun/session
+# Tests: arun/options, arun/output, become_user, steps/host, steps/link, steps/reactor, steps/dialer, steps/task_group, task_output, host_process, steps/task_process, task_pid, step_gate, socket_name, arun/session
 """Steps of jobs: tasks on one and on several nodes, started with arun from the batch script."""
 
 import os
@@ -59,6 +59,29 @@ def test_tasks_run_on_all_nodes_of_the_job(cluster):
     lines = said(cluster, "arun bash -c 'echo $SLURM_PROCID $SLURM_NODEID $SLURM_LOCALID $SLURMD_NODENAME $SLURM_STEP_NODELIST'",
                  "-N2", "--ntasks-per-node=2")
     assert sorted(lines) == ["0 0 0 n1 n[1-2]", "1 0 1 n1 n[1-2]", "2 1 0 n2 n[1-2]", "3 1 1 n2 n[1-2]"]
+
+
+def test_script_and_tasks_know_their_own_process(cluster):
+    """Each line has the number of the shell twice, also where a program runs around the task."""
+    epilog = cluster.script("#!/bin/bash\ntrue\n", "epilog.sh")
+    lines = said(cluster, f"""
+        echo $$ $SLURM_TASK_PID
+        arun -n2 bash -c 'echo $$ $ARES_TASK_PID'
+        arun -n1 --task-epilog={epilog} bash -c 'echo $$ $SLURM_TASK_PID; :'
+        """, "-n2")
+    assert len(lines) == 4 and len(set(lines)) == 4
+    for line in lines:
+        shell, told = line.split()
+        assert shell == told, lines
+
+
+def test_job_knows_how_it_was_submitted(cluster):
+    first = cluster.wrap("true")
+    script = cluster.script("#!/bin/bash\necho $SLURM_JOB_DEPENDENCY $SLURM_EXPORT_ENV\narun -n1 bash -c 'echo $SLURM_LAUNCH_NODE_IPADDR'\n")
+    job = cluster.submit(f"--dependency=afterany:{first}", "--export=NIL,PATH", str(script))
+    cluster.completed(job)
+    lines = cluster.output(job).splitlines()
+    assert lines[0] == f"afterany:{first} NIL,PATH" and lines[1], lines
 
 
 def test_batch_script_has_variables_of_slurm(cluster):

@@ -8,7 +8,7 @@
 #include "checkpoint/file/store.h"
 #include "checkpoint/uri.h"
 #include "node/checkpoint_fields.h"
-#include "node/environment.h"
+#include "node/job_files.h"
 #include "os/fd.h"
 #include "os/file.h"
 

@@ -232,6 +232,7 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
   start.only_memory_nodes = memory.policy == node::MemoryPolicy::bind;
   start.prolog = settings.prolog;
   start.epilog = settings.epilog;
+  start.slurm_variables = facts_.spec.slurm_variables;
   if (memory_) start.group = memory_->path();
   os::Fd to_mpi;
   if (mpi_) {

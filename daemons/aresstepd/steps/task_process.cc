@@ -16,6 +16,7 @@
 
 #include "aresstepd/script_child.h"
 #include "aresstepd/task_epilog.h"
+#include "aresstepd/task_pid.h"
 #include "aresstepd/task_prolog.h"
 #include "os/affinity.h"
 #include "os/namespace.h"
@@ -96,6 +97,7 @@ struct ChildEnds {
 
 // Those of --task-prolog and --task-epilog. With an epilog it returns in a child of this process.
 void run_programs_around(TaskStart& start, int report) {
+  name_this_process(start.environment, start.slurm_variables);
   if (!start.prolog.empty())
     if (const Status ran = run_task_prolog(start.prolog, start.environment); !ran)
       give_up(report, ran.error().message);
@@ -106,6 +108,7 @@ void run_programs_around(TaskStart& start, int report) {
     if (!wrong.empty()) ::dprintf(report, "aresstepd: the task epilog %s\n", wrong.c_str());
   });
   if (!in_child) give_up(report, in_child.error().message);
+  name_this_process(start.environment, start.slurm_variables);
 }
 
 void enter(const std::string& group, int report) {

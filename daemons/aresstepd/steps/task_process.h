@@ -29,8 +29,9 @@ struct TaskStart {
   bool only_memory_nodes = false;  // never others
   // Run as the user before and after the program; empty: none.
   std::string prolog, epilog;
-  std::string group;  // its own control group, which it enters; empty: that of the host
-  int passed = -1;    // an open descriptor that the program inherits
+  std::string group;             // its own control group, which it enters; empty: that of the host
+  int passed = -1;               // an open descriptor that the program inherits
+  bool slurm_variables = false;  // SLURM_TASK_PID, too
 };
 
 struct StartedTask {

@@ -1,4 +1,4 @@
-// Tests: base/file_pattern, node_layout
+// Tests: base/file_pattern, node_layout, node/job_files
 #include "node/environment.h"
 
 #include <algorithm>
@@ -78,6 +78,24 @@ TEST(JobEnvironment, SaysWhereCheckpointsAreAndByWhichSignalToSave) {
   EXPECT_EQ(value(spec, "ARES_CHECKPOINT_PATH"), "/scratch/demo/12");
   EXPECT_EQ(value(example(), "ARES_CHECKPOINT_PATH", "ARES_CHECKPOINT_PATH=/of/another/job"s),
             std::nullopt);
+}
+
+TEST(JobEnvironment, KeepsWhatTheSubmissionSaysOfItsOptions) {
+  const std::string said = "ARES_JOB_DEPENDENCY=afterok:7\0ARES_EXPORT_ENV=NONE\0"s;
+  for (const char* prefix : {"ARES_", "SLURM_"}) {
+    EXPECT_EQ(value(example(), prefix + "JOB_DEPENDENCY"s, said), "afterok:7");
+    EXPECT_EQ(value(example(), prefix + "EXPORT_ENV"s, said), "NONE");
+    EXPECT_EQ(value(example(), prefix + "JOB_DEPENDENCY"s), std::nullopt);
+    EXPECT_EQ(value(example(), prefix + "EXPORT_ENV"s, "SLURM_EXPORT_ENV=ALL\0"s), std::nullopt);
+  }
+  StepSpec plain = example();
+  plain.slurm_variables = false;
+  EXPECT_EQ(value(plain, "SLURM_JOB_DEPENDENCY", said), std::nullopt);
+}
+
+TEST(JobEnvironment, HasNothingOfAStepOrProcessThatSubmittedIt) {
+  for (const char* name : {"ARES_STEP_ID", "SLURM_STEP_ID", "SLURM_STEPID", "ARES_TASK_PID"})
+    EXPECT_EQ(value(example(), name, name + "=4\0"s), std::nullopt) << name;
 }
 
 TEST(JobEnvironment, DescribesTheJob) {

@@ -53,6 +53,8 @@ TEST(TaskEnvironment, TellsTheTaskItsPlaceInTheStep) {
                                        {"STEP_NODELIST", "n[1-2]"},
                                        {"STEP_TASKS_PER_NODE", "3,2"},
                                        {"GTIDS", "3,4"},
+                                       {"LAUNCH_NODE_IPADDR", "n1"},
+                                       {"SRUN_COMM_HOST", "n1"},
                                        {"CPUS_PER_TASK", "2"}}) {
     EXPECT_EQ(value(launch(1), 1, std::string("ARES_") + name), expected) << name;
     EXPECT_EQ(value(launch(1), 1, std::string("SLURM_") + name), expected) << name;
