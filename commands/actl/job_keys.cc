@@ -1,5 +1,7 @@
 // The properties of jobs that `update job` can change.
 #include <limits>
+#include <map>
+#include <string_view>
 
 #include "actl/assign.h"
 #include "actl/update_keys.h"
@@ -8,6 +10,7 @@
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
 #include "model/job/spec_table.h"
+#include "submission/translated_options.h"
 
 namespace ares::actl {
 namespace {
@@ -115,13 +118,68 @@ Status set_requeue(Action& action, const std::string& value, Time) {
 }
 
 Status set_whole_nodes(Action& action, const std::string& value, Time) {
+  changes(action, {"exclusive", "exclusive_user"});
   const std::string word = cli::lower(value);
   const bool whole = word == "exclusive" || word == "no", user = word == "user";
   if (!whole && !user && word != "yes" && word != "ok")
     return invalid(quote(value) + " is none of yes, exclusive and user");
-  changes(action, {"exclusive", "exclusive_user"});
   action.mutable_values()->set_exclusive(whole);
   action.mutable_values()->set_exclusive_user(user);
+  return {};
+}
+
+// "gpu:a100:2" for "gres/gpu:a100=2", as scontrol writes generic resources.
+std::string gres_of(const std::string& text) {
+  std::string out;
+  for (std::string item : cli::split(text, ',')) {
+    for (const std::string_view prefix : {"gres/", "gres:"})
+      if (item.starts_with(prefix)) item.erase(0, prefix.size());
+    std::replace(item.begin(), item.end(), '=', ':');
+    out += (out.empty() ? "" : ",") + item;
+  }
+  return out;
+}
+
+// "a100:2" for "gpu:a100:2", and "1" for "gpu": what follows the name of the only resource.
+std::string gpus_of(const std::string& text) {
+  constexpr std::string_view kGpu = "gpu";
+  std::string out;
+  for (std::string item : cli::split(gres_of(text), ',')) {
+    if (item == kGpu) item = "1";
+    if (item.starts_with("gpu:")) item.erase(0, kGpu.size() + 1);
+    out += (out.empty() ? "" : ",") + item;
+  }
+  return out;
+}
+
+bool is_none(const std::string& value) {
+  return value.empty() || cli::lower(value) == "none";
+}
+
+Status set_gpus_of_node(api::JobSpec& spec, const std::string& value) {
+  return is_none(value) ? Status{} : cli::set_gres(spec, gres_of(value));
+}
+Status set_gpus_of_job(api::JobSpec& spec, const std::string& value) {
+  return is_none(value) ? Status{} : cli::set_gpus_total(spec, gpus_of(value));
+}
+Status set_cpus_of_gpu(api::JobSpec& spec, const std::string& value) {
+  if (is_none(value)) return {};
+  const auto count = cli::parse_integer(gpus_of(value), 1, 1'000'000'000);
+  if (!count) return invalid(quote(value) + " is not gres/gpu:COUNT");
+  spec.set_cpus_per_gpu(static_cast<std::uint32_t>(*count));
+  return {};
+}
+Status set_memory_of_gpu(api::JobSpec& spec, const std::string& value) {
+  return is_none(value) ? Status{} : cli::set_memory_per_gpu(spec, gpus_of(value));
+}
+
+// CPUs stay as they are unless they are named.
+Status set_tres_per_task(Action& action, const std::string& value, Time) {
+  changes(action, {"gpus_per_task", "gpu_alternatives", "alternatives_per"});
+  if (is_none(value)) return {};
+  api::JobSpec& spec = *action.mutable_values();
+  if (Status set = submission::set_tres_per_task(spec, value); !set) return set;
+  if (spec.cpus_per_task() > 0) action.add_fields("cpus_per_task");
   return {};
 }
 
@@ -135,6 +193,60 @@ void add_texts(std::vector<Key<Action>>& rows) {
                     "Its " title "; of running jobs too.",                          \
                     text(#api_name, &Spec::template set_##api_name<const std::string&>)});
 #include "model/job/spec_fields.def"
+}
+
+// What scontrol, or another command of Ares, has as a property of jobs.
+std::vector<RefusedKey> refused_keys() {
+  const std::string fixed = "it is part of what was submitted; submit the job again";
+  const std::string sockets = "nodes are not chosen by their sockets; set Features";
+  const std::string bound =
+      "tasks are bound when a step starts; give arun the option, or submit the job again";
+  const std::string own_clusters = "a job stays in the cluster that it was submitted to";
+  const std::string cores = "no cores are set aside for the system within a job";
+  return {
+      {"admincomment", "a job has one comment, and one text for programs; set Comment or Extra"},
+      {"arrayinx", "the tasks of an array are part of what was submitted; cancel some of them"},
+      {"burstbuffer", "there are no burst buffers; jobs copy files in their scripts"},
+      {"checkpoint", fixed},
+      {"clusterfeatures", own_clusters},
+      {"clusters", own_clusters},
+      {"command", fixed},
+      {"container", fixed},
+      {"containerid", fixed},
+      {"containerimage", fixed},
+      {"contiguous", "nodes are chosen by the partition's topology; set Switches"},
+      {"corespec", cores},
+      {"cpubind", bound},
+      {"cpufreq", "the CPUs run as the machine has set them"},
+      {"cronjob", "no job is repeated by a timetable; submit it from cron(8)"},
+      {"delayboot", "no node is booted for a job"},
+      {"distribution", bound},
+      {"endtime", "set TimeLimit, from which the end follows"},
+      {"gang", "the other members know it as it was submitted; submit them again"},
+      {"gpubind", bound},
+      {"gpufreq", "the GPUs run as the machine has set them"},
+      {"groupid", "a job stays that of its user; submit it as the other one"},
+      {"mcslabel", "jobs have no labels; OverSubscribe=user shares nodes with no other user"},
+      {"membind", bound},
+      {"mincpusnode", "set CPUsPerTask and TasksPerNode"},
+      {"mintmpdisknode", "the size of a node's temporary disk is not looked at"},
+      {"numcpus", "set NumTasks and CPUsPerTask, from which it follows"},
+      {"openmode", fixed},
+      {"overcommit", fixed},
+      {"reboot", "an operator reboots nodes, with actl reboot"},
+      {"reqcores", sockets},
+      {"reqsockets", sockets},
+      {"reqthreads", sockets},
+      {"resetaccruetime", "a job's age counts since it could have started; set Priority"},
+      {"sitefactor", "priority has no such factor; set Priority or Nice"},
+      {"sparenodes", fixed},
+      {"submitline", fixed},
+      {"systemcomment", "the system writes no comments; set Comment or Extra"},
+      {"threadspec", cores},
+      {"tresbind", bound},
+      {"tresfreq", "CPUs and GPUs run as the machine has set them"},
+      {"trespersocket", "set TresPerNode, and GpuTopology=node for GPUs near each other"},
+      {"userid", "a job stays that of its user; submit it as the other one"}};
 }
 
 Keys<Action> all_keys() {
@@ -210,11 +322,29 @@ Keys<Action> all_keys() {
            spec({"memory_per_node", "memory_per_cpu", "memory_per_gpu"}, cli::set_memory_per_node)},
           {"MinMemoryCPU", "SIZE", "Memory for each CPU, in place of any on each node.",
            spec({"memory_per_cpu", "memory_per_node", "memory_per_gpu"}, cli::set_memory_per_cpu)},
-          {"Gres",
-           "gpu:TYPE:COUNT",
-           "GPUs on each node, as asub --gres takes them; none for none.",
-           spec_or_none({"gpus_per_node", "gpu_alternatives", "alternatives_per"}, cli::set_gres),
-           {"trespernode"}},
+          {"Gres", "gpu:TYPE:COUNT", "GPUs on each node, as asub --gres takes them; none for none.",
+           spec_or_none({"gpus_per_node", "gpu_alternatives", "alternatives_per"}, cli::set_gres)},
+          {"TresPerNode", "gres/gpu:TYPE:COUNT", "The same.",
+           spec({"gpus_per_node", "gpu_alternatives", "alternatives_per"}, set_gpus_of_node)},
+          {"TresPerJob",
+           "gres/gpu:TYPE:COUNT",
+           "GPUs on all nodes together, as asub --gpus takes them; none for none.",
+           spec({"gpus_total", "gpu_alternatives", "alternatives_per"}, set_gpus_of_job),
+           {"gpus"}},
+          {"TresPerTask", "cpu=COUNT,gres/gpu:TYPE=COUNT",
+           "GPUs of each task, and its CPUs where they are named, as asub --tres-per-task takes "
+           "them; none for no GPUs.",
+           set_tres_per_task},
+          {"CpusPerTres",
+           "gres/gpu:COUNT",
+           "CPUs for each GPU, as asub --cpus-per-gpu takes them; none for none.",
+           spec({"cpus_per_gpu"}, set_cpus_of_gpu),
+           {"cpuspergpu"}},
+          {"MemPerTres",
+           "gres/gpu:SIZE",
+           "Memory for each GPU, in place of any on each node or for each CPU; none for none.",
+           spec({"memory_per_gpu", "memory_per_cpu", "memory_per_node"}, set_memory_of_gpu),
+           {"mempergpu"}},
           {"Features", "NAMES", "Features that its nodes must have, as asub -C takes them.",
            spec_or_none({"features"}, cli::set_constraint)},
           {"Prefer", "NAMES",
@@ -259,16 +389,63 @@ Keys<Action> all_keys() {
            "Whether it is cancelled once its dependency can never be met.",
            spec({"kill_on_invalid_dependency"}, cli::set_kill_on_invalid_dependency)},
       },
-      {"admincomment",  "burstbuffer", "clusters",       "clusterfeatures", "contiguous",
-       "corespec",      "cronjob",     "delayboot",      "endtime",         "extra",
-       "mcslabel",      "mincpusnode", "mintmpdisknode", "numcpus",         "reboot",
-       "reqcores",      "reqsockets",  "reqthreads",     "resetaccruetime", "sitefactor",
-       "systemcomment", "threadspec",  "userid"}};
+      {},
+      refused_keys()};
   add_texts<Spec>(keys.rows);
   return keys;
 }
 
+// When a field may change, by its name in api.proto.
+std::map<std::string, FieldChange, std::less<>> changes_of_fields() {
+  std::map<std::string, FieldChange, std::less<>> all;
+#define ARES_SPEC_FIELD(member, api_name, storage_name, kind, title, change, line) \
+  all.emplace(#api_name, FieldChange::change);
+#include "model/job/spec_fields.def"
+  return all;
+}
+
+// The fields that a property changes; none: it is no part of what was submitted. A property that refuses "1" has
+// named them before.
+std::vector<std::string> fields_of(const Key<Action>& key) {
+  Action scratch;
+  const Status ignored = key.apply(scratch, "1", Time());
+  static_cast<void>(ignored);
+  return {scratch.fields().begin(), scratch.fields().end()};
+}
+
 }  // namespace
+
+std::vector<std::string> job_change_texts() {
+  const auto rules = changes_of_fields();
+  std::string always, pending;
+  for (const Key<Action>& key : job_keys().rows) {
+    const std::vector<std::string> fields = fields_of(key);
+    if (fields.empty()) continue;  // below
+    const bool any_time = std::all_of(fields.begin(), fields.end(), [&](const std::string& field) {
+      const auto found = rules.find(field);
+      return found != rules.end() && found->second == FieldChange::label;
+    });
+    std::string& list = any_time ? always : pending;
+    list += (list.empty() ? "" : ", ") + key.name;
+  }
+  std::vector<std::string> texts = {
+      "A job is changed by its user, by operators and by administrators; a job of others by these "
+      "two alone. Some changes are for them alone in any case.",
+      "At any time: " + always + ".",
+      "While it is pending: " + pending + ".",
+      "TimeLimit: its user may lower it at any time; only operators raise it.",
+      "Nice: its user may raise it; only operators lower it.",
+      "Priority: operators only.",
+      "ArrayTaskThrottle: at any time, of a whole array.",
+  };
+  std::map<std::string, std::string> refused;  // names by the reason
+  for (const RefusedKey& key : job_keys().refused) {
+    std::string& names = refused[key.why];
+    names += (names.empty() ? "" : ", ") + key.name;
+  }
+  for (const auto& [why, names] : refused) texts.push_back("Never " + names + ": " + why + ".");
+  return texts;
+}
 
 const Keys<api::JobAction>& job_keys() {
   static const Keys<Action> keys = all_keys();

@@ -26,12 +26,19 @@ struct Key {
   std::vector<std::string> aliases{};  // lower case
 };
 
+// A property of scontrol that stays as it is.
+struct RefusedKey {
+  std::string name;  // lower case
+  std::string why;   // and what to do in its place
+};
+
 template <class Target>
 struct Keys {
   std::string subject;  // "a job"
   std::vector<Key<Target>> rows;
   // Names of scontrol, lower case. Those that no row has are not supported.
   std::vector<std::string> of_scontrol{};
+  std::vector<RefusedKey> refused{};
 };
 
 // The parsed words after `create reservation` and `update reservation`. The words that name the
@@ -44,6 +51,8 @@ struct ReservationWords {
 };
 
 const Keys<api::JobAction>& job_keys();
+// For the manual page: who may change which property of a job, and when.
+std::vector<std::string> job_change_texts();
 const Keys<api::UpdateNode>& node_keys();
 const Keys<api::UpdatePartition>& partition_keys();
 const Keys<ReservationWords>& reservation_keys();
@@ -65,6 +74,9 @@ Status apply_key(const Keys<Target>& keys, Target& target, const std::string& na
     if (done) return {};
     return fail(done.error().code, row.name + ": " + done.error().message);
   }
+  for (const RefusedKey& row : keys.refused)
+    if (row.name == name)
+      return invalid("updating " + name + " of " + keys.subject + " is not supported: " + row.why);
   return fail(unknown_key(name, keys.subject, known, keys.of_scontrol));
 }
 

@@ -29,23 +29,6 @@ std::optional<std::string> after_gpu(std::string_view item) {
   return std::string(item.substr(1));
 }
 
-// "cpu=4,gres/gpu:a100:1"
-Status set_tres_per_task(api::JobSpec& spec, const std::string& text) {
-  for (const std::string& item : cli::split(text, ',')) {
-    if (item.starts_with("cpu:") || item.starts_with("cpu=")) {
-      const auto cpus = cli::parse_integer(item.substr(4), 1, 1'000'000'000);
-      if (!cpus) return fail(cpus.error());
-      spec.set_cpus_per_task(static_cast<std::uint32_t>(*cpus));
-    } else if (auto gpus = after_gpu(item)) {
-      std::replace(gpus->begin(), gpus->end(), '=', ':');  // gres/gpu:a100=2
-      if (Status set = cli::set_gpus_per_task(spec, gpus->empty() ? "1" : *gpus); !set) return set;
-    } else {
-      return bad(quote(item) + " is neither cpu=COUNT nor gres/gpu[:TYPE]=COUNT");
-    }
-  }
-  return {};
-}
-
 // "gres/gpu:single:2"
 Status set_tres_bind(api::JobSpec& spec, const std::string& text) {
   const auto bind = after_gpu(text);
@@ -71,6 +54,22 @@ bool are_parts(const google::protobuf::RepeatedPtrField<api::GpuRequest>& gpus) 
 }
 
 }  // namespace
+
+Status set_tres_per_task(api::JobSpec& spec, const std::string& text) {
+  for (const std::string& item : cli::split(text, ',')) {
+    if (item.starts_with("cpu:") || item.starts_with("cpu=")) {
+      const auto cpus = cli::parse_integer(item.substr(4), 1, 1'000'000'000);
+      if (!cpus) return fail(cpus.error());
+      spec.set_cpus_per_task(static_cast<std::uint32_t>(*cpus));
+    } else if (auto gpus = after_gpu(item)) {
+      std::replace(gpus->begin(), gpus->end(), '=', ':');  // gres/gpu:a100=2
+      if (Status set = cli::set_gpus_per_task(spec, gpus->empty() ? "1" : *gpus); !set) return set;
+    } else {
+      return bad(quote(item) + " is neither cpu=COUNT nor gres/gpu[:TYPE]=COUNT");
+    }
+  }
+  return {};
+}
 
 std::vector<cli::Option> translated_options(Submission& target) {
   const auto of_spec = [&target](Status (*set)(api::JobSpec&, const std::string&)) {

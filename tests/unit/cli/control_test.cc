@@ -9,6 +9,7 @@
 #include "actl/describe.h"
 #include "actl/update_keys.h"
 #include "cli/output/config_change.h"
+#include "model/job/spec_table.h"
 
 namespace ares::actl {
 namespace {
@@ -52,6 +53,67 @@ TEST(UpdateKeys, EachFieldIsNamedAndParsed) {
   EXPECT_FALSE(values.has_memory_per_node()) << "set to none: one excludes the other";
   EXPECT_TRUE(values.has_requeue() && !values.requeue());
   EXPECT_EQ(values.begin(), (kNow + std::chrono::hours{1}).time_since_epoch().count());
+}
+
+TEST(UpdateKeys, ResourcesAreWrittenAsScontrolDoes) {
+  const api::JobSpec values = job_update({{"tresperjob", "gres/gpu:a100:4"},
+                                          {"trespernode", "gres:gpu:2"},
+                                          {"trespertask", "cpu=3,gres/gpu=1"},
+                                          {"cpuspertres", "gres/gpu:8"},
+                                          {"mempertres", "gres/gpu:1024"}})
+                                  .values();
+  EXPECT_EQ(values.gpus_total(0).type(), "a100");
+  EXPECT_EQ(values.gpus_total(0).count(), 4u);
+  EXPECT_EQ(values.gpus_per_node(0).count(), 2u);
+  EXPECT_EQ(values.gpus_per_task(0).count(), 1u);
+  EXPECT_EQ(values.cpus_per_task(), 3u);
+  EXPECT_EQ(values.cpus_per_gpu(), 8u);
+  EXPECT_EQ(values.memory_per_gpu(), 1LL << 30);
+  EXPECT_THAT(fields(job_update({{"trespertask", "gres/gpu:1"}})),
+              ElementsAre("gpus_per_task", "gpu_alternatives", "alternatives_per"))
+      << "its CPUs stay as they are";
+  const api::JobAction none = job_update({{"tresperjob", "none"}});
+  EXPECT_THAT(fields(none), testing::Contains("gpus_total"));
+  EXPECT_TRUE(none.values().gpus_total().empty());
+}
+
+// What a user could say at submission and may change can be changed by name.
+TEST(UpdateKeys, EachFieldThatMayChangeHasAKey) {
+  std::set<std::string> named;
+  for (const auto& key : job_keys().rows) {
+    api::JobAction action;
+    for (const char* value : {"1", "cpu=1", "gres/gpu:1"})
+      if (const Status done = key.apply(action, value, kNow); !done) continue;
+    for (const std::string& field : fields(action)) named.insert(field);
+  }
+#define ARES_SPEC_FIELD(member, api_name, storage_name, kind, title, change, line)              \
+  if (FieldChange::change != FieldChange::fixed && FieldChange::change != FieldChange::ambient) \
+    EXPECT_TRUE(named.contains(#api_name)) << #api_name;
+#include "model/job/spec_fields.def"
+}
+
+TEST(UpdateKeys, WhatStaysIsRefusedWithTheReason) {
+  for (const RefusedKey& key : job_keys().refused) {
+    EXPECT_GT(key.why.size(), 10u) << key.name;
+    api::JobAction action;
+    const Status done = apply_key(job_keys(), action, key.name, "1", kNow);
+    ASSERT_FALSE(done) << key.name;
+    EXPECT_THAT(done.error().message, HasSubstr("is not supported: " + key.why)) << key.name;
+  }
+}
+
+TEST(UpdateKeys, TheManualSaysWhoMayChangeWhat) {
+  std::string always, pending, all;
+  for (const std::string& text : job_change_texts()) {
+    if (text.starts_with("At any time: ")) always = text;
+    if (text.starts_with("While it is pending: ")) pending = text;
+    all += text + "\n";
+  }
+  for (const char* name : {"Comment", "Extra", "MailType"}) EXPECT_THAT(always, HasSubstr(name));
+  for (const char* name : {"Partition", "TresPerJob", "Requeue", "OverSubscribe", "JobName"})
+    EXPECT_THAT(pending, HasSubstr(name));
+  EXPECT_THAT(always, Not(HasSubstr("Partition")));
+  for (const auto& key : job_keys().rows) EXPECT_THAT(all, HasSubstr(key.name));
 }
 
 TEST(ShowJob, AnArrayWithoutWaitingTasksIsOnlyItsTasks) {

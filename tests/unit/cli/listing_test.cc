@@ -50,7 +50,8 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   EXPECT_EQ(refusal({"update", "jobid=1"}),
             "nothing to change; name at least one property of a job");
   EXPECT_EQ(refusal({"update", "jobid=1", "mcslabel=x"}),
-            "updating mcslabel of a job is not supported yet");
+            "updating mcslabel of a job is not supported: jobs have no labels; OverSubscribe=user "
+            "shares nodes with no other user");
   EXPECT_EQ(refusal({"update", "jobid=1", "TimeLimt=5"}),
             "a job has no \"timelimt\" that can be changed; did you mean \"timelimit\"?");
   EXPECT_EQ(refusal({"update", "jobid=1", "Nice=much"}).substr(0, 6), "Nice: ");
