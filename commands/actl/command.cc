@@ -26,16 +26,6 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
   };
 }
 
-// Commands of scontrol that are not implemented. They are refused by name.
-const std::vector<std::string> kUnbuilt = {
-    "abort",  "cluster",       "completing", "errnumstr",     "fsdampeningfactor",
-    "getent", "listjobs",      "listpids",   "liststeps",     "pidinfo",
-    "power",  "schedloglevel", "setdebug",   "setdebugflags", "takeover",
-    "token"};
-const std::vector<std::string> kUnbuiltSubjects = {"assoc_mgr",   "aliases", "bbstat",
-                                                   "burstbuffer", "daemons", "dwstat",
-                                                   "federation",  "step",    "topology"};
-
 bool begins_with(const Words& words, const std::vector<std::string>& prefix) {
   if (words.size() < prefix.size()) return false;
   for (std::size_t i = 0; i < prefix.size(); ++i)
@@ -43,12 +33,18 @@ bool begins_with(const Words& words, const std::vector<std::string>& prefix) {
   return true;
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+// Why a command of scontrol is not one of ours; null: it is none of scontrol either.
+const RefusedCommand* find_refused(const Words& words) {
+  for (const RefusedCommand& command : refused_commands())
+    if (begins_with(words, command.words)) return &command;
+  return nullptr;
 }
 
 Error unknown(const Words& words) {
   const std::string first = cli::lower(words[0]);
+  if (const RefusedCommand* refused = find_refused(words))
+    return {ErrorCode::invalid_argument,
+            cli::join(refused->words, " ") + " is not supported: " + refused->why};
   std::vector<std::string> candidates;
   if (first == "show") {
     for (const Command& command : commands())
@@ -56,15 +52,11 @@ Error unknown(const Words& words) {
     if (words.size() < 2)
       return {ErrorCode::invalid_argument, "show what? One of " + cli::join(candidates, ", ")};
     const std::string subject = cli::lower(words[1]);
-    if (contains(kUnbuiltSubjects, subject))
-      return {ErrorCode::invalid_argument, "show " + excerpt(subject) + " is not supported yet"};
     return {ErrorCode::invalid_argument, "nothing is called " + quote(words[1]) + " to show" +
                                              config::suggestion(subject, candidates)};
   }
   if (first == "write")
     return {ErrorCode::invalid_argument, "write what? Only batch_script can be written"};
-  if (contains(kUnbuilt, first))
-    return {ErrorCode::invalid_argument, excerpt(first) + " is not supported yet"};
   for (const Command& command : commands()) candidates.push_back(command.words[0]);
   return {ErrorCode::invalid_argument,
           "unknown command " + quote(words[0]) + config::suggestion(first, candidates)};
@@ -160,6 +152,35 @@ const std::vector<Command>& commands() {
        "The host list of names, sorted, each once.",
        show_sorted_host_list,
        Names::nodes},
+      {{"show", "topology"},
+       "[NODES|NAME]",
+       "The switches and blocks between nodes, and the nodes below each; of these nodes, or of the "
+       "switch or block of this name, alone. It reads ares.yaml and its topology_file on this "
+       "machine. The GPUs of a machine: see topology.",
+       show_networks,
+       Names::nodes},
+      {{"show", "daemons"},
+       "",
+       "The daemons of Ares that belong on this machine, as its ares.yaml says.",
+       show_daemons},
+      {{"completing"},
+       "",
+       "The jobs that are ending, and the nodes on which something of them is left; of nodes that "
+       "do not answer also since when, and when they count as dead.",
+       show_completing},
+      {{"listpids"},
+       "[JOB[.STEP]] [NODE]",
+       "The processes of jobs on this machine, or of this job or step: number, job, step and, of "
+       "the tasks, their numbers on the node and within the step. A process counts for the job "
+       "with whose variables it was started. Users see their own processes, root all.",
+       list_processes,
+       Names::jobs},
+      {{"listjobs"},
+       "[NODE]",
+       "The jobs of which processes run on this machine, as listpids finds them.",
+       list_jobs_here,
+       Names::nodes},
+      {{"liststeps"}, "[NODE]", "The same of steps.", list_steps_here, Names::nodes},
       {{"hold"},
        "IDS|name=NAME",
        "Keep pending jobs from starting. Only operators release a job that an operator holds.",
@@ -381,11 +402,14 @@ cli::OptionTable options(Context& context) {
 Result<int> dispatch(Context& context, const Words& given) {
   // Unsupported words may be shortened too, so that they are refused by name. A slip must not stop
   // the controller: that word is asked for whole.
-  std::set<std::string> verbs(kUnbuilt.begin(), kUnbuilt.end());
-  std::set<std::string> subjects(kUnbuiltSubjects.begin(), kUnbuiltSubjects.end());
+  std::set<std::string> verbs, subjects;
+  const auto learn = [&](const std::vector<std::string>& words) {
+    verbs.insert(words[0]);
+    if (words[0] == "show") subjects.insert(words[1]);
+  };
+  for (const RefusedCommand& command : refused_commands()) learn(command.words);
   for (const Command& command : commands()) {
-    if (command.words[0] != "shutdown") verbs.insert(command.words[0]);
-    if (command.words[0] == "show") subjects.insert(command.words[1]);
+    if (command.words[0] != "shutdown") learn(command.words);
   }
   const Words words = spelled_out(given, verbs, subjects);
   const Command* best = nullptr;
@@ -397,94 +421,6 @@ Result<int> dispatch(Context& context, const Words& given) {
     if (Status text = cli::refuse_invalid_utf8(words); !text) return fail(text.error());
   const auto after = static_cast<std::ptrdiff_t>(best->words.size());
   return best->run(context, Words(words.begin() + after, words.end()));
-}
-
-namespace {
-
-std::vector<std::string> job_properties() {
-  std::vector<std::string> texts = {
-      "IDS are job numbers, arrays and their tasks: 12,15 or 12_3 or 12_[1-4]. Users may change "
-      "their own jobs as far as the rows below say. A change is refused for the same reasons as a "
-      "submission; then none of its properties is changed. Properties without another remark can "
-      "be changed while the job is pending."};
-  for (std::string& text : key_texts(job_keys())) texts.push_back(std::move(text));
-  return texts;
-}
-
-std::vector<std::string> partition_properties() {
-  std::vector<std::string> texts = {
-      "For administrators. A change is kept until ares.yaml is applied again: it survives restarts "
-      "of the controller with an unchanged file, but not reconfigure, which prints what it "
-      "undoes."};
-  for (std::string& text : key_texts(partition_keys())) texts.push_back(std::move(text));
-  return texts;
-}
-
-std::vector<std::string> reservation_properties() {
-  std::vector<std::string> texts = {
-      "A reservation needs nodes, an end or a duration, and users or accounts, or the flag "
-      "MAINT. Jobs of its users run in it when they ask for it (asub --reservation), wholly "
-      "between its start and end unless it is FLEX; a job without a time limit gets the time that "
-      "is left. All other jobs stay off its nodes unless they end before it begins. It is refused "
-      "if a job that runs there may still run at its start, or another reservation has a node at "
-      "the same time. A reservation that does not recur is deleted when it is over. One that "
-      "recurs is then moved to its next occurrence, by the wall clock of the controller's time "
-      "zone."};
-  for (std::string& text : key_texts(reservation_keys())) texts.push_back(std::move(text));
-  return texts;
-}
-
-std::vector<std::string> interactive_texts() {
-  return {
-      "Without a command actl reads commands, one a line, until the end of its input, exit or "
-      "quit. On a terminal lines can be edited and are remembered in "
-      "$XDG_STATE_HOME/ares/actl_history (~/.local/state), and the tabulator completes commands, "
-      "properties, their values and the names of jobs, nodes and partitions.",
-      "From a pipe or a file the first command that fails ends it: the message names the line, and "
-      "the exit status is the command's. Options after a command apply to that line."};
-}
-
-}  // namespace
-
-const cli::Manual& manual() {
-  static const cli::Manual text{
-      .name = "actl",
-      .summary = "look into and control the cluster",
-      .synopsis = {"[OPTIONS] COMMAND [ARGUMENTS]", "[OPTIONS]"},
-      .description =
-          {"actl shows jobs, nodes, partitions and the configuration in full, and "
-           "changes them.",
-           "Commands may be shortened to three letters or more, and what show is to show "
-           "further, as long as they mean one thing. \"show job=12\" and \"show jobid 12\" are the "
-           "same as "
-           "\"show job 12\", \"hold jobid=12\" the same as \"hold 12\"; \"hold "
-           "name=NAME\" holds the jobs of that name.",
-           "Users may act on their own jobs; operators on everyone's and on nodes."},
-      .sections = {{"Commands",
-                    [] {
-                      std::vector<std::string> texts;
-                      for (const Command& command : commands())
-                        texts.push_back(cli::join(command.words, " ") +
-                                        (command.arguments.empty() ? "" : " " + command.arguments) +
-                                        ": " + command.help);
-                      return texts;
-                    }()},
-                   {"Properties of jobs", job_properties()},
-                   {"Properties of nodes", key_texts(node_keys())},
-                   {"Properties of reservations", reservation_properties()},
-                   {"Properties of partitions", partition_properties()},
-                   {"Topology of a machine", topology_texts()},
-                   {"Interactive use", interactive_texts()}},
-      .examples = {{"actl show job 12", "Everything about job 12."},
-                   {"actl drain n[3-4] reason='fan broken'", "Let two nodes run empty."},
-                   {"actl update jobid=12 timelimit=30 partition=short",
-                    "Shorten a job and move it."},
-                   {"actl show hostnames $ARES_JOB_NODELIST", "The nodes of the job, in a script."},
-                   {"nvidia-smi topo -m | actl topology - --allocate=4 --busy=0,5",
-                    "Which 4 GPUs a job would get while two are in use."},
-                   {"actl --check=new.yaml", "Check a configuration before it is used."}},
-      .see_also = {"aqueue(1)", "ainfo(1)", "acancel(1)", "ares.yaml(5)"}};
-  return text;
 }
 
 }  // namespace ares::actl

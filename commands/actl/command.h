@@ -65,6 +65,13 @@ struct Command {
 
 const std::vector<Command>& commands();
 
+// A command of scontrol that has no meaning here: it is refused by name.
+struct RefusedCommand {
+  std::vector<std::string> words;  // {"show", "federation"}
+  std::string why;                 // and what to do in its place
+};
+const std::vector<RefusedCommand>& refused_commands();
+
 cli::OptionTable options(Context& context);
 const cli::Manual& manual();
 
@@ -90,6 +97,12 @@ Result<int> show_licenses(Context& context, const Words& operands);
 Result<int> wait_for_start(Context& context, const Words& operands);
 Result<int> create(Context& context, const Words& operands);
 Result<int> remove(Context& context, const Words& operands);
+Result<int> show_networks(Context& context, const Words& operands);
+Result<int> show_daemons(Context& context, const Words& operands);
+Result<int> show_completing(Context& context, const Words& operands);
+Result<int> list_processes(Context& context, const Words& operands);
+Result<int> list_jobs_here(Context& context, const Words& operands);
+Result<int> list_steps_here(Context& context, const Words& operands);
 Result<int> show_plugins(Context& context, const Words& operands);
 Result<int> show_config(Context& context, const Words& operands);
 Result<int> show_host_names(Context& context, const Words& operands);

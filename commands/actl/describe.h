@@ -17,6 +17,8 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details 
                      const api::Explanation* why = nullptr);
 // The same keys for a job as accounting has it, without what it does not record, and Source=accounting.
 std::string describe(const api::AccountingRow& row, Time now, bool one_line);
+// On one line: the nodes that a job waits for that is completing.
+std::string describe_completing(const api::Job& job);
 // Removes the record of each array whose tasks all have records of their own in `jobs`: it would
 // look like one more job.
 void remove_divided_arrays(api::Jobs& jobs);

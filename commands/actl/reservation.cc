@@ -49,9 +49,9 @@ Result<int> create(Context& context, const Words& operands) {
   if (!all) return fail(all.error());
   for (const char* other : {"nodename", "node", "partitionname", "partition"})
     if (!has_keyword && !all->empty() && all->front().key == other)
-      return invalid("create with " + excerpt(all->front().key) + "= is not supported yet: write " +
+      return invalid("create with " + excerpt(all->front().key) + "= is not supported: write " +
                      (other[0] == 'n' ? "nodes" : "partitions") +
-                     " into ares.yaml and reconfigure");
+                     " into ares.yaml and run actl reconfigure, which leaves running jobs alone");
   const auto name = take_name(*all);
   if (!name) return fail(name.error());
   if (name->empty() && !has_keyword)
@@ -96,8 +96,15 @@ Result<int> remove(Context& context, const Words& operands) {
   api::DeleteReservations& deletion = *request.mutable_delete_reservations();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    if (equals != std::string::npos && !names_reservation(cli::lower(word.substr(0, equals))))
-      return invalid("delete with " + excerpt(word.substr(0, equals)) + "= is not supported yet");
+    const std::string key = cli::lower(word.substr(0, equals));
+    if (key == "partitionname" || key == "partition")
+      return invalid(
+          "delete with " + key +
+          "= is not supported: take partitions out of ares.yaml and run actl "
+          "reconfigure; update partition with State=DOWN keeps jobs from starting there");
+    if (equals != std::string::npos && !names_reservation(key))
+      return invalid("delete with " + excerpt(word.substr(0, equals)) +
+                     "= is not supported; delete reservation NAMES, or delete node NODES");
     for (const std::string& name :
          cli::split(equals == std::string::npos ? word : word.substr(equals + 1), ','))
       if (!name.empty()) deletion.add_names(name);

@@ -1,6 +1,7 @@
 // `update`: changes properties given as NAME=VALUE words.
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "actl/assign.h"
 #include "actl/update_keys.h"
@@ -89,7 +90,19 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-const std::vector<std::string> kUnbuilt = {"stepid", "suspendexc"};
+// Objects of scontrol that stay as they are.
+struct RefusedSubject {
+  std::string_view name, why;
+};
+constexpr RefusedSubject kRefused[] = {
+    {"stepid",
+     "the first node of the job decides on its steps, by the time that arun --time gave; acancel "
+     "JOB.STEP ends a step, and TimeLimit of the job bounds all of them"},
+    {"step", "write acancel JOB.STEP to end it; its time is that of arun --time"},
+    {"suspendexcnodes", "nodes are not switched off"},
+    {"suspendexcparts", "nodes are not switched off"},
+    {"suspendexcstates", "nodes are not switched off"},
+};
 
 }  // namespace
 
@@ -113,8 +126,10 @@ Result<int> update(Context& context, const Words& operands) {
     if (subject.update != update_jobs_of_name) known.push_back(subject.names.front());
   }
   for (const Assignment& one : *all)
-    if (std::find(kUnbuilt.begin(), kUnbuilt.end(), one.key) != kUnbuilt.end())
-      return invalid("update with " + excerpt(one.key) + "= is not supported yet");
+    for (const RefusedSubject& refused : kRefused)
+      if (one.key == refused.name)
+        return invalid("update with " + one.key +
+                       "= is not supported: " + std::string(refused.why));
   return invalid("update what? Name it first: " + cli::join(known, "=…, ") + "=…");
 }
 

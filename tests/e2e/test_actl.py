@@ -128,7 +128,32 @@ def test_version_help_and_unsupported_commands(cluster):
     assert "requeuehold" in cluster.run("actl", "help").stdout
     assert cluster.run("actl", "help", "show", "node").stdout.startswith("show node ")
     done = cluster.run("actl", "token", "1", check=False)
-    assert done.returncode == 1 and "not supported yet" in done.stderr
+    assert done.returncode == 1 and "not supported: munge certifies users" in done.stderr
+
+
+def test_processes_of_jobs_on_this_machine_are_listed(cluster):
+    job = cluster.wrap("arun -n1 sleep 77", "-n1")
+    def listed(*words):
+        done = cluster.run("actl", *words, check=False)
+        return [line.split() for line in done.stdout.splitlines()[1:]], done
+    until(lambda: [line for line in listed("listpids", job)[0] if line[2:] == ["0", "0", "0"]])
+    lines, done = listed("listpids", job)
+    assert done.stdout.splitlines()[0].split() == ["PID", "JOBID", "STEPID", "LOCALID", "GLOBALID"]
+    task = next(line for line in lines if line[2:] == ["0", "0", "0"])
+    assert open(f"/proc/{task[0]}/cmdline").read().split("\0")[:2] == ["sleep", "77"]
+    assert [job, "batch", "0", "0"] in [line[1:] for line in lines], "the script"
+    assert [line for line in listed("listpids", f"{job}.0")[0]] == [line for line in lines if line[2] == "0"]
+    assert [job] in listed("listjobs")[0]
+    assert {("batch",), ("0",)} <= {tuple(line[1:]) for line in listed("liststeps")[0] if line[0] == job}
+    cluster.cancel(job)
+    until(lambda: listed("listpids", job)[1].returncode == 1)
+    assert "no process of" in listed("listpids", job)[1].stderr
+
+
+def test_daemons_topology_and_completing_jobs_are_shown(cluster):
+    assert "aresctld" in cluster.run("actl", "show", "daemons").stdout
+    assert "No networks are described" in cluster.run("actl", "show", "topology").stdout
+    assert cluster.run("actl", "completing").stdout == "No jobs are completing\n"
 
 
 def test_wait_job_returns_when_the_job_has_started(cluster):

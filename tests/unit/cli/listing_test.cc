@@ -36,15 +36,23 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
     return done ? std::string("done") : done.error().message;
   };
   EXPECT_EQ(refusal({"shwo", "job"}), "unknown command \"shwo\"; did you mean \"show\"?");
-  EXPECT_EQ(refusal({"token", "1"}), "token is not supported yet");
+  EXPECT_EQ(refusal({"token", "1"}),
+            "token is not supported: munge certifies users, and they need no token; see munge(7)");
+  EXPECT_THAT(refusal({"takeover"}), StartsWith("takeover is not supported: no controller waits"));
+  EXPECT_THAT(refusal({"setdebug", "debug"}), HasSubstr("set log.level in ares.yaml"));
   EXPECT_EQ(refusal({"shutd"}), "unknown command \"shutd\"");
-  EXPECT_EQ(refusal({"show", "assoc_mgr"}), "show assoc_mgr is not supported yet");
+  EXPECT_THAT(refusal({"show", "assoc"}),
+              StartsWith("show assoc_mgr is not supported: aacctmgr show association"));
   EXPECT_EQ(refusal({"hold", "job=1,x"}).substr(0, 7), "invalid");
   EXPECT_EQ(refusal({"hold", "user=x"}),
             "unknown \"user\"; name the jobs by their ids, or by name=NAME");
   EXPECT_EQ(refusal({"create", "partition=foo", "nodes=n1"}),
-            "create with partition= is not supported yet: write partitions into ares.yaml and "
-            "reconfigure");
+            "create with partition= is not supported: write partitions into ares.yaml and run actl "
+            "reconfigure, which leaves running jobs alone");
+  EXPECT_THAT(refusal({"delete", "PartitionName=foo"}),
+              HasSubstr("take partitions out of ares.yaml"));
+  EXPECT_THAT(refusal({"update", "StepId=12.0", "TimeLimit=5"}),
+              HasSubstr("acancel JOB.STEP ends a step"));
   EXPECT_EQ(refusal({"suspend"}), "name the jobs by their ids");
   EXPECT_EQ(refusal({"drain", "n1"}), "say why: reason=TEXT");
   EXPECT_EQ(refusal({"update", "jobid=1"}),

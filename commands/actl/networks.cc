@@ -1,0 +1,162 @@
+#include "actl/networks.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "actl/command.h"
+#include "actl/lines.h"
+#include "base/hostlist.h"
+#include "cli/output/json.h"
+#include "config/config.h"
+
+namespace ares::actl {
+namespace {
+
+// A switch or block with what is below it.
+struct Domain {
+  const NetworkDomain* own = nullptr;
+  unsigned level = 0;  // of a leaf 0
+  std::vector<std::string> nodes;
+};
+
+// config/ has checked that there are no cycles and that each switch below another one exists.
+class DomainsOf {
+ public:
+  explicit DomainsOf(const NetworkSpec& network) {
+    for (const NetworkDomain& domain : network.domains) by_name_[domain.name] = &domain;
+  }
+
+  Domain look(const NetworkDomain& domain) const {
+    Domain out{&domain, 0, domain.nodes};
+    for (const std::string& name : domain.switches) {
+      const auto found = by_name_.find(name);
+      if (found == by_name_.end()) continue;
+      const Domain below = look(*found->second);
+      out.level = std::max(out.level, below.level + 1);
+      out.nodes.insert(out.nodes.end(), below.nodes.begin(), below.nodes.end());
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, const NetworkDomain*> by_name_;
+};
+
+struct Shown {
+  const NetworkSpec* network;
+  std::vector<Domain> domains;
+};
+
+bool is_shown(const Domain& domain, const std::string& name, const std::set<std::string>& nodes) {
+  if (name.empty() || domain.own->name == name) return true;
+  return std::any_of(domain.nodes.begin(), domain.nodes.end(),
+                     [&](const std::string& node) { return nodes.contains(node); });
+}
+
+Result<std::vector<Shown>> select(std::span<const NetworkSpec> networks,
+                                  const std::string& wanted) {
+  const auto names = expand_hostlist(wanted);
+  if (!names) return fail(names.error());
+  const std::set<std::string> nodes(names->begin(), names->end());
+  std::vector<Shown> all;
+  bool any = wanted.empty();
+  for (const NetworkSpec& network : networks) {
+    const DomainsOf domains(network);
+    Shown shown{&network, {}};
+    for (const NetworkDomain& one : network.domains)
+      if (Domain domain = domains.look(one); is_shown(domain, wanted, nodes))
+        shown.domains.push_back(std::move(domain));
+    any = any || !shown.domains.empty();
+    if (!shown.domains.empty() || wanted.empty()) all.push_back(std::move(shown));
+  }
+  if (!any) return fail(ErrorCode::not_found, "no switch or block has " + quote(wanted));
+  return all;
+}
+
+void put_text(const std::string& key, const std::string& value, std::string& out) {
+  out += "\"" + key + "\": ";
+  cli::put_json_text(value, out);
+}
+
+// On the machine where the controller runs the file is its own; elsewhere it is a copy.
+Result<config::Config> load(const Context& context) {
+  auto config = config::load(config::default_path(context.common.config));
+  if (config) return config;
+  return fail(config.error().code, config.error().message +
+                                       "; show topology reads ares.yaml and its topology_file on "
+                                       "this machine: call it where both are, or name them with "
+                                       "--config");
+}
+
+}  // namespace
+
+Result<std::string> describe_networks(std::span<const NetworkSpec> networks,
+                                      const std::string& wanted) {
+  const auto all = select(networks, wanted);
+  if (!all) return fail(all.error());
+  std::string out;
+  for (const Shown& shown : *all)
+    for (const Domain& domain : shown.domains) {
+      Lines lines;
+      if (shown.network->kind == NetworkKind::block)
+        lines.add("BlockName", domain.own->name);
+      else
+        lines.add("SwitchName", domain.own->name).count("Level", domain.level);
+      lines.add("Nodes", or_null(compress_hostlist(domain.nodes)));
+      if (!domain.own->switches.empty())
+        lines.add("Switches", compress_hostlist(domain.own->switches));
+      lines.add("Topology", shown.network->name);
+      out += lines.text(true);
+    }
+  return out;
+}
+
+Result<std::string> networks_json(std::span<const NetworkSpec> networks,
+                                  const std::string& wanted) {
+  const auto all = select(networks, wanted);
+  if (!all) return fail(all.error());
+  std::string out = "{\n  \"topologies\": [";
+  for (const Shown& shown : *all) {
+    out += &shown == &all->front() ? "\n    {" : ",\n    {";
+    put_text("name", shown.network->name, out);
+    out += ", ";
+    put_text("kind", shown.network->kind == NetworkKind::block ? "block" : "tree", out);
+    out += ", \"domains\": [";
+    for (const Domain& domain : shown.domains) {
+      out += &domain == &shown.domains.front() ? "\n      {" : ",\n      {";
+      put_text("name", domain.own->name, out);
+      out += ", \"level\": " + std::to_string(domain.level) + ", ";
+      put_text("nodes", compress_hostlist(domain.nodes), out);
+      out += ", ";
+      put_text("switches", compress_hostlist(domain.own->switches), out);
+      out += "}";
+    }
+    out += "]}";
+  }
+  return out + "]\n}\n";
+}
+
+Result<int> show_networks(Context& context, const Words& operands) {
+  const auto config = load(context);
+  if (!config) return fail(config.error());
+  const auto networks = config->policy.networks.all();
+  const std::string wanted = cli::join(operands, ",");
+  if (networks.empty() && !context.flags.json) {
+    if (!wanted.empty())
+      return fail(ErrorCode::not_found,
+                  "ares.yaml names no topology_file: no network is described");
+    if (!context.flags.quiet)
+      std::puts("No networks are described: ares.yaml names no topology_file");
+    return 0;
+  }
+  const auto text =
+      context.flags.json ? networks_json(networks, wanted) : describe_networks(networks, wanted);
+  if (!text) return fail(text.error());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+}  // namespace ares::actl
