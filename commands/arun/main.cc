@@ -1,11 +1,15 @@
 // arun: runs a program as the tasks of a step. Called as ares-rsh: runs a command on one node of the job.
 // Called as ares-allocation: waits as the batch script of an interactive allocation.
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -124,8 +128,36 @@ void remove_copy(const std::string& path, const FindPlace& find) {
                  path.c_str(), removed ? "" : ": ", removed ? "" : removed.error().message.c_str());
 }
 
+// The program of --prolog or --epilog, with the words of the step; arun waits for it. As in srun its failure
+// is said, and the step goes on.
+void run_beside(const std::string& program, const char* option, const cli::Words& words) {
+  if (program.empty()) return;
+  cli::Words all{program};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : all) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  if (const int error =
+          ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
+      error != 0) {
+    std::fprintf(stderr, "arun: warning: cannot run the program of %s, %s: %s\n", option,
+                 program.c_str(), std::strerror(error));
+    return;
+  }
+  pid_t ended = 0;
+  do ended = ::waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  if (ended == child && status != 0)
+    std::fprintf(stderr, "arun: warning: the program of %s, %s, failed with %s %d\n", option,
+                 program.c_str(), WIFSIGNALED(status) ? "signal" : "code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 // Runs `step` with a copy of the program on each node.
-Result<int> run_copy(const std::string& wanted, const FindPlace& find, cli::Words operands,
+Result<int> run_copy(const std::string& wanted, bool compressed, const FindPlace& find,
+                     cli::Words operands,
                      const std::function<Result<int>(const cli::Words&)>& step) {
   const std::string program = found_in_path(operands.front());
   Result<Source> source = open_source(program);
@@ -134,8 +166,17 @@ Result<int> run_copy(const std::string& wanted, const FindPlace& find, cli::Word
   delivery.force = wanted.empty() || wanted.ends_with('/');  // the name is new
   Result<Place> place = find();
   if (!place) return fail(place.error());
-  const Result<int> copied =
-      run_receivers(std::move(*place), {"arun", 0, words_of(delivery)}, source->fd.get());
+  delivery.compressed = compressed;
+  std::optional<Compressor> compressor;
+  if (compressed) {
+    Result<Compressor> made = compress(source->fd.get());
+    if (!made) return fail(made.error());
+    compressor = std::move(*made);
+  }
+  Result<int> copied = run_receivers(std::move(*place), {"arun", 0, words_of(delivery)},
+                                     compressor ? compressor->output.get() : source->fd.get());
+  if (compressor && !has_succeeded(*compressor) && copied && *copied == 0)
+    copied = fail(ErrorCode::data_loss, "cannot compress " + program);
   if (delivery.force && (!copied || *copied != 0)) remove_copy(delivery.destination, find);
   if (!copied) return copied;
   if (*copied != 0)
@@ -152,13 +193,19 @@ Result<int> run_in(const FindPlace& find, Wanted& wanted, const cli::Words& oper
     if (!place) return fail(place.error());
     Result<Streams> streams = complete(wanted, place->environment, words);
     if (!streams) return fail(streams.error());
-    return Session(wanted, std::move(*streams), std::move(place->host)).run();
+    run_beside(wanted.prolog, "--prolog", words);
+    const Result<int> code = Session(wanted, std::move(*streams), std::move(place->host)).run();
+    run_beside(wanted.epilog, "--epilog", words);
+    return code;
   };
+  if (!wanted.broadcast && wanted.compress)
+    return fail(ErrorCode::invalid_argument,
+                "--compress is about the copy of --bcast; say --bcast, too");
   if (!wanted.broadcast) return step(operands);
   if (wanted.multi_prog)
     return fail(ErrorCode::invalid_argument,
                 "--bcast copies one program, and with --multi-prog there are several");
-  return run_copy(*wanted.broadcast, find, operands, step);
+  return run_copy(*wanted.broadcast, wanted.compress, find, operands, step);
 }
 
 Result<int> run_in_own_job(Wanted& wanted, const cli::Words& operands) {

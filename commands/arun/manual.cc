@@ -82,13 +82,16 @@ cli::Manual manual() {
              "NAME=value sets a variable, unset NAME removes it, print TEXT writes to the "
              "task's standard output. If it fails, the task is not run and ends with 1.",
              "That of --task-epilog runs after the task, for 10 seconds at most; what it "
-             "exits with is only reported. It does not run after KILL."}},
+             "exits with is only reported. It does not run after KILL.",
+             "The programs of --prolog and --epilog run once, where arun runs, before and after "
+             "the step, with PROGRAM and its arguments as theirs. arun waits for them; if one "
+             "fails, a warning says so and the step is not affected."}},
            {"COPIES OF THE PROGRAM",
             {"--bcast copies the file of PROGRAM to PATH on every node of the job before the "
              "step, as abcast(1) does, and removes it after the step. A PATH that ends with "
              "/ is a directory, in which the copy gets a name of its own; without PATH that "
              "is /tmp/. A file that exists at PATH is not replaced. If arun is killed, the "
-             "copies are left."}},
+             "copies are left. --compress has it compressed on its way."}},
            {"SIGNALS",
             {"Ctrl-C says which tasks run; a second one within a second sends them SIGINT, "
              "a third ends "

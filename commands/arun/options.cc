@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <fstream>
 #include <functional>
 
-#include "arun/multi_prog.h"
-#include "base/hostlist.h"
+#include "arun/refused_options.h"
 #include "base/printable.h"
 #include "model/job/binding_options.h"
 #include "steps/task_environment.h"
@@ -16,21 +13,10 @@
 namespace ares::arun {
 namespace {
 
-constexpr const char* kContainersOfSteps =  // which pyxis gives them
-    "a step has no container of its own; start it as its program: arun apptainer exec IMAGE PROG";
 using cli::set_flag;
 using cli::set_text;
 
 constexpr std::uint32_t kMost = 1'000'000;
-constexpr std::size_t kMostNodes = 100'000;
-
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || number > kMost)
-    return std::nullopt;
-  return number;
-}
 
 std::function<Status(const std::string&)> set_count(std::function<void(std::uint32_t)> set) {
   return [set = std::move(set)](const std::string& text) -> Status {
@@ -57,143 +43,10 @@ std::function<Status(const std::string&)> set_nodes(std::optional<std::uint32_t>
   };
 }
 
-const char* value_of(const std::vector<std::string>& environment, const std::string& name) {
-  for (const std::string& variable : environment)
-    if (variable.starts_with(name + "=")) return variable.c_str() + name.size() + 1;
-  return nullptr;
-}
-
-std::optional<std::uint32_t> number_from(const std::vector<std::string>& environment,
-                                         const std::string& name) {
-  const char* const value = value_of(environment, name);
-  return value ? number_of(value) : std::nullopt;
-}
-
-Result<std::vector<std::string>> exported(const std::string& names,
-                                          const std::vector<std::string>& environment) {
-  if (names.empty() || names == "ALL") return environment;
-  std::vector<std::string> result;
-  std::vector<std::string> wanted;
-  for (std::string_view rest = names; !rest.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
-    wanted.emplace_back(item);
-  }
-  const bool all = std::find(wanted.begin(), wanted.end(), "ALL") != wanted.end();
-  for (const std::string& variable : environment) {
-    const std::string name = variable.substr(0, variable.find('='));
-    // Those that describe the job stay, as for a job that exports nothing.
-    if (all || name.starts_with("ARES_") || name.starts_with("SLURM_") || name == "PATH" ||
-        name == "HOME" || name == "USER" || name == "LOGNAME" || name == "SHELL" ||
-        std::find(wanted.begin(), wanted.end(), name) != wanted.end())
-      result.push_back(variable);
-  }
-  for (const std::string& item : wanted)
-    if (item.find('=') != std::string::npos) result.push_back(item);
-  return result;
-}
-
 // A way of srun that a step does not know.
 bool is_bound_otherwise(CpuBindKind kind) {
   return kind != CpuBindKind::unset && kind != CpuBindKind::none && kind != CpuBindKind::cores &&
          kind != CpuBindKind::threads;
-}
-
-// Whether each task, or each node, has a file of its own.
-bool differs_by_task(const std::string& pattern) {
-  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
-    if (pattern[i] != '%') continue;
-    std::size_t end = i + 1;
-    while (end < pattern.size() && pattern[end] >= '0' && pattern[end] <= '9') ++end;
-    if (end < pattern.size() && (pattern[end] == 't' || pattern[end] == 'n' || pattern[end] == 'N'))
-      return true;
-    i = end;
-  }
-  return false;
-}
-
-struct Kept {
-  std::string file;
-  std::optional<std::uint32_t> rank;
-  bool none = false;
-};
-
-// `in_task` gets the pattern if the tasks open the file.
-Kept sort_output(const std::string& given, std::string& in_task) {
-  Kept kept;
-  if (given.empty() || given == "all") return kept;
-  if (given == "none") {
-    kept.none = true;
-  } else if (const auto rank = number_of(given)) {
-    kept.rank = rank;
-  } else if (differs_by_task(given)) {
-    in_task = given;
-  } else {
-    kept.file = given;
-  }
-  return kept;
-}
-
-Status choose_distribution(Wanted& wanted) {
-  const std::string first = wanted.distribution.substr(0, wanted.distribution.find_first_of(":,"));
-  if (first.empty() || first == "block" || first == "*") return {};
-  if (first == "cyclic") {
-    wanted.request.spread = steps::Spread::cyclic;
-    return {};
-  }
-  return fail(ErrorCode::invalid_argument,
-              "--distribution=" + wanted.distribution + ": a step knows block and cyclic");
-}
-
-// --relative excludes the nodes before.
-Status choose_first_node(Wanted& w, const std::vector<std::string>& environment) {
-  if (w.relative == 0) return {};
-  const char* const list = value_of(environment, "ARES_JOB_NODELIST");
-  const Result<std::vector<std::string>> nodes = expand_hostlist(list ? list : "", kMostNodes);
-  if (!nodes) return fail(nodes.error());
-  if (w.relative >= nodes->size())
-    return fail(ErrorCode::invalid_argument, "--relative=" + std::to_string(w.relative) +
-                                                 ": the job has " + std::to_string(nodes->size()) +
-                                                 " nodes, counted from 0");
-  const std::vector<std::string> before(nodes->begin(),
-                                        nodes->begin() + static_cast<std::ptrdiff_t>(w.relative));
-  w.excluded += (w.excluded.empty() ? "" : ",") + compress_hostlist(before);
-  return {};
-}
-
-// The file of --multi-prog in place of a program.
-Status read_programs(Wanted& w, const std::vector<std::string>& operands) {
-  if (operands.size() != 1)
-    return fail(ErrorCode::invalid_argument, "with --multi-prog name one file and nothing else");
-  std::ifstream file(operands.front(), std::ios::binary);
-  if (!file) return fail(ErrorCode::not_found, "cannot read " + operands.front());
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Result<std::vector<steps::Program>> programs = read_multi_prog(text, operands.front());
-  if (!programs) return fail(programs.error());
-  w.request.task.programs = std::move(*programs);
-  return {};
-}
-
-Status choose_mpi(Wanted& wanted) {
-  steps::Mpi& mpi = wanted.request.task.mpi;
-  if (wanted.mpi == "none")
-    mpi = steps::Mpi::none;
-  else if (wanted.mpi.empty() || wanted.mpi == "pmi1")
-    mpi = steps::Mpi::pmi1;
-  else if (wanted.mpi.starts_with("pmix"))  // pmix_v4 of Slurm, too
-    mpi = steps::Mpi::pmix;
-  else if (wanted.mpi == "pmi2") {
-    // Slurm's server of that name understands both.
-    std::fputs(
-        "arun: warning: --mpi=pmi2: programs find PMI-1; one whose library knows PMI-2 alone needs "
-        "--mpi=pmix\n",
-        stderr);
-    mpi = steps::Mpi::pmi1;
-  } else
-    return fail(
-        ErrorCode::invalid_argument,
-        "--mpi=" + wanted.mpi + ": it is pmi1 (MPICH and its relatives), pmix (Open MPI) or none");
-  return {};
 }
 
 // Those of asub, for the job that arun asks for where there is none. Where both have an option about the
@@ -208,7 +61,12 @@ void add_allocation_options(cli::OptionTable& table, Wanted& w, Time now) {
     return std::find_if(table.options.begin(), table.options.end(),
                         [&](const cli::Option& option) { return option.name == name; });
   };
-  for (cli::Option& option : submission::allocation_options(w.allocation, now).options) {
+  cli::OptionTable of_asub = submission::allocation_options(w.allocation, now);
+  for (cli::Unsupported& row : of_asub.unsupported)
+    if (std::none_of(table.unsupported.begin(), table.unsupported.end(),
+                     [&](const cli::Unsupported& known) { return known.name == row.name; }))
+      table.unsupported.push_back(std::move(row));
+  for (cli::Option& option : of_asub.options) {
     const auto own = named(option.name);
     if (own == table.options.end()) {
       if (std::any_of(table.options.begin(), table.options.end(),
@@ -236,6 +94,14 @@ void add_allocation_options(cli::OptionTable& table, Wanted& w, Time now) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || number > kMost)
+    return std::nullopt;
+  return number;
+}
 
 cli::OptionTable options(Wanted& w, Time now) {
   cli::OptionTable table;
@@ -293,6 +159,20 @@ cli::OptionTable options(Wanted& w, Time now) {
          w.broadcast = text;
          return {};
        }},
+      {0, "compress", "[zlib]",
+       "With --bcast: compress the copy by zlib on its way, where the network is slower than a "
+       "CPU.",
+       [&w](const std::string& text) -> Status {
+         if (!text.empty() && text != "zlib")
+           return fail(ErrorCode::invalid_argument, quote(text) + ": the only way is zlib");
+         w.compress = true;
+         return {};
+       }},
+      {0, "prolog", "PROGRAM",
+       "Run this program where arun runs, with PROGRAM and its arguments, before the step: see "
+       "PROGRAMS AROUND A TASK.",
+       set_text(w.prolog)},
+      {0, "epilog", "PROGRAM", "Run it in the same way after the step.", set_text(w.epilog)},
       {0, "ntasks-per-node", "N", "At most N tasks on a node.",
        set_count([&request](std::uint32_t n) { request.tasks_per_node = n; })},
       {'w', "nodelist", "NODES", "Run on these nodes of the job only.", set_text(w.node_list)},
@@ -378,6 +258,8 @@ cli::OptionTable options(Wanted& w, Time now) {
        }},
       {'q', "quit-on-interrupt", "", "Ctrl-C ends the step at once.",
        set_flag(w.quit_on_interrupt)},
+      {'X', "disable-status", "", "The same: no status is shown, and Ctrl-C goes to the tasks.",
+       set_flag(w.quit_on_interrupt)},
       {'Q', "quiet", "", "Do not tell how tasks failed.", set_flag(w.quiet)},
       {'D', "chdir", "DIR", "Directory of the tasks. Default: the current one.",
        set_text(w.directory)},
@@ -418,89 +300,10 @@ cli::OptionTable options(Wanted& w, Time now) {
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
        "pmix, which Open MPI uses and libpmix.so.2 provides; or none. pmi2 is pmi1 with a warning.",
        set_text(w.mpi)}};
-  table.unsupported = {{'p', "partition"},   {'A', "account"},
-                       {0, "qos"},           {0, "het-group"},
-                       {0, "x11", false},    {0, "prolog"},
-                       {0, "epilog"},        {0, "send-libs"},
-                       {0, "bcast-exclude"}, {'E', "preserve-env", false}};
-  for (const char* option : {"container-image", "container-mounts", "container-workdir"})
-    table.unsupported.push_back({0, option, true, kContainersOfSteps});
+  table.unsupported = refused_options();
   cli::add_common_options(table, w.common);
   add_allocation_options(table, w, now);
   return table;
-}
-
-Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
-                         const std::vector<std::string>& operands) {
-  steps::StepRequest& request = w.request;
-  if (operands.empty())
-    return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
-  request.task.arguments = operands;
-  if (w.multi_prog)
-    if (Status read = read_programs(w, operands); !read) return fail(read.error());
-  // What the job was submitted with, unless the options say something else about the same.
-  const bool laid_out = w.nodes || request.tasks_per_node != 0;
-  request.tasks = w.tasks    ? *w.tasks
-                  : laid_out ? 0
-                             : number_from(environment, "ARES_NTASKS").value_or(1);
-  request.nodes = w.nodes ? *w.nodes
-                  : w.tasks || !w.node_list.empty()
-                      ? 0
-                      : number_from(environment, "ARES_NNODES").value_or(0);
-  if (w.nodes && w.tasks && *w.nodes > *w.tasks) {  // each node has a task, as in srun
-    request.nodes = *w.tasks;
-    if (!w.quiet)
-      std::fprintf(stderr, "arun: warning: %u tasks cannot run on %u nodes; they run on %u\n",
-                   *w.tasks, *w.nodes, *w.tasks);
-  }
-  if (!w.other_binding.empty() && !w.quiet)
-    std::fprintf(stderr, "arun: warning: --cpu-bind=%s: each task is bound to its own CPUs\n",
-                 w.other_binding.c_str());
-  if (number_from(environment, "ARES_OVERCOMMIT").value_or(0) > 0) request.overcommit = true;
-  if (request.task.cpus_per_task == 0)
-    request.task.cpus_per_task =
-        std::max(1U, number_from(environment, "ARES_CPUS_PER_TASK").value_or(1));
-  if (Status set = set_gpu_bind(w.resources, value_of(environment, "ARES_GPU_BIND"), request); !set)
-    return fail(set.error());
-  if (Status set = set_mem_bind(w.resources, value_of(environment, "ARES_MEM_BIND"), request); !set)
-    return fail(set.error());
-  if (Status chosen = choose_first_node(w, environment); !chosen) return fail(chosen.error());
-  for (auto& [text, names] :
-       {std::pair<const std::string&, std::vector<std::string>&>{w.node_list, request.wanted_nodes},
-        {w.excluded, request.excluded_nodes}}) {
-    if (text.empty()) continue;
-    Result<std::vector<std::string>> list = expand_hostlist(text, kMostNodes);
-    if (!list) return fail(list.error());
-    names = std::move(*list);
-  }
-  if (Status chosen = choose_distribution(w); !chosen) return fail(chosen.error());
-  if (Status chosen = choose_mpi(w); !chosen) return fail(chosen.error());
-  if (!w.open_mode.empty() && w.open_mode != "append" && w.open_mode != "truncate")
-    return fail(ErrorCode::invalid_argument,
-                "--open-mode is append or truncate: " + quote(w.open_mode));
-  request.task.append = w.open_mode == "append";
-  Result<std::vector<std::string>> variables = exported(w.export_names, environment);
-  if (!variables) return fail(variables.error());
-  request.task.environment = std::move(*variables);
-
-  Streams streams;
-  const Kept output = sort_output(w.output, request.task.output);
-  const Kept errors = sort_output(w.errors.empty() ? w.output : w.errors, request.task.errors);
-  streams.output = output.file;
-  streams.output_rank = output.rank;
-  streams.no_output = output.none;
-  streams.errors = errors.file;
-  streams.errors_rank = errors.rank;
-  streams.no_errors = errors.none;
-  streams.sends_input = w.input != "none";
-  if (const auto rank = number_of(w.input))
-    request.task.input_rank = *rank;
-  else if (!w.input.empty() && w.input != "all" && w.input != "none") {
-    request.task.input = w.input;
-    streams.sends_input = false;
-  }
-  request.task.pty = w.pty;
-  return streams;
 }
 
 }  // namespace ares::arun

@@ -1,8 +1,10 @@
 // The options of arun. Owned by main(); plain values.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "arun/step_resources.h"
 #include "cli/options/common_options.h"
@@ -20,6 +22,8 @@ struct Wanted {
   std::string node_list, excluded;
   StepResources resources;
   std::optional<std::string> broadcast;  // of --bcast: where to, or empty
+  bool compress = false;                 // the copy of --bcast on its way
+  std::string prolog, epilog;            // programs that arun runs before and after the step
   std::string open_mode, mpi, distribution, directory, job;
   std::string other_binding;  // of --cpu-bind, which has the effect of another one here
   std::optional<std::uint32_t> tasks, nodes;
@@ -45,6 +49,9 @@ struct Wanted {
 // `now` is the time that relative times count from.
 cli::OptionTable options(Wanted& wanted, Time now);
 cli::Manual manual();
+
+// The number that the whole text is, up to a million.
+std::optional<std::uint32_t> number_of(std::string_view text);
 
 // Where the tasks' streams come from and go to, in arun itself.
 struct Streams {

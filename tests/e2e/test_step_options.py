@@ -132,6 +132,29 @@ def test_programs_run_around_each_task(cluster):
     assert any("prolog exited with 4" in line for line in lines)
 
 
+def test_programs_run_around_the_step_where_arun_runs(cluster):
+    around = cluster.work / "around"
+    around.write_text("#!/bin/bash\necho around ${SLURM_PROCID} $*\nexit 3\n")
+    around.chmod(0o755)
+    _, lines = said(cluster, f"""
+        arun -n2 --prolog={around} --epilog={around} bash -c 'echo task'; echo code $?
+        arun -n1 --prolog=/no/such/program true; echo code $?
+        """, "-n2")
+    assert [line for line in lines if line.startswith(("around", "task"))] == [
+        "around 0 bash -c echo task", "task", "task", "around 0 bash -c echo task"]
+    assert [line for line in lines if line.startswith("code")] == ["code 0", "code 0"]
+    assert sum("the program of --prolog" in line for line in lines) == 2
+
+
+def test_copy_of_the_program_is_compressed_on_its_way(cluster):
+    program = cluster.work / "packed"
+    program.write_text("#!/bin/bash\necho copied $0\n" + "#" * 100_000 + "\n")
+    program.chmod(0o755)
+    _, lines = said(cluster, f"arun -n2 --bcast=/tmp/packed-$SLURM_JOB_ID --compress {program}; arun --compress true; echo code $?", "-n2")
+    assert sum(line.startswith("copied /tmp/packed-") for line in lines) == 2
+    assert any("say --bcast, too" in line for line in lines) and lines[-1] == "code 1"
+
+
 def test_copy_of_the_program_runs_and_is_removed(cluster):
     program = cluster.work / "own-program"
     program.write_text("#!/bin/bash\nread line; echo $0 $line $SLURMD_NODENAME\n")

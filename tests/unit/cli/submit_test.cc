@@ -484,7 +484,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--mem-per-gpu=1", "--mem=1"}, "--mem-per-gpu and --mem are mutually exclusive"},
         Case{{"--gpus-per-task=1", "--cpus-per-gpu=1", "--cpus-per-task=2"},
              "--cpus-per-gpu and --cpus-per-task are mutually exclusive"},
-        Case{{"--mem-update=1"}, "--mem-update is not supported yet"},
+        Case{{"--mem-update=1"},
+             "--mem-update is not supported: a job that runs keeps its memory; ask for the most"},
+        Case{{"--spread-segments"}, "--spread-segments is not supported: two segments may share"},
         Case{{"--x11"},
              "--x11 is not supported: a batch job has no display to forward; while it runs, log in "
              "to its node with ssh -X, see ares-adopt(8)"},

@@ -1,4 +1,4 @@
-// Tests: translated_options, refused_options, process_context
+// Tests: translated_options, submission/refused_options, process_context
 #include "submission/translated_options.h"
 
 #include <gmock/gmock.h>
