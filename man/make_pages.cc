@@ -5,6 +5,7 @@
 #include "config/reference.h"
 #include "core/job/transitions.h"
 #include "environment_page.h"
+#include "reasons_page.h"
 
 namespace {
 
@@ -39,8 +40,12 @@ int main(int argc, char** argv) {
     std::fputs(job_states_page().c_str(), stdout);
   } else if (page == "ares-environment.7") {
     std::fputs(ares::environment_page().c_str(), stdout);
+  } else if (page == "ares-reasons.7") {
+    std::fputs(ares::reasons_page().c_str(), stdout);
   } else {
-    std::fputs("usage: make_pages ares.yaml.5 | ares-job-states.7 | ares-environment.7\n", stderr);
+    std::fputs(
+        "usage: make_pages ares.yaml.5 | ares-job-states.7 | ares-environment.7 | ares-reasons.7\n",
+        stderr);
     return 2;
   }
   return 0;

@@ -274,7 +274,8 @@ const cli::Manual& manual() {
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
                    {"aqueue -s -j 12", "The steps of job 12 that run."},
                    {"aqueue --why 12", "Why job 12 does not start."}},
-      .see_also = {"asub(1)", "acancel(1)", "aacct(1)", "actl(1)", "ares-job-states(7)"}};
+      .see_also = {"asub(1)", "acancel(1)", "aacct(1)", "actl(1)", "ares-reasons(7)",
+                   "ares-job-states(7)"}};
   return text;
 }
 

@@ -1,13 +1,16 @@
 // --why: explains in sentences why a job waits.
 #include <algorithm>
+#include <string_view>
 
 #include "aqueue/cells.h"
 #include "aqueue/report.h"
 #include "base/duration.h"
 #include "base/printable.h"
 #include "cli/output/explanation.h"
+#include "cli/output/reasons.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "core/accounts/limits/limit_reason_list.h"
 
 namespace ares::aqueue {
 namespace {
@@ -33,44 +36,10 @@ std::string id_of(const api::JobRef& ref) {
   return text;
 }
 
-struct ReasonText {
-  const char* reason;
-  const char* text;
-};
-
-// The meaning of each reason and possible remedies, unless the controller's details contain them.
-constexpr ReasonText kMeanings[] = {
-    {"Priority", "waits its turn"},
-    {"Resources", "is first in line and waits for resources"},
-    {"Dependency", "waits for other jobs"},
-    {"DependencyNeverSatisfied",
-     "waits for a job that did not end as required, so it will never start; cancel it, or "
-     "submit it again"},
-    {"BeginTime",
-     "may not start yet: it was submitted with --begin, or waits after a failed launch"},
-    {"JobHeldUser", "is held by its user; \"actl release\" releases it"},
-    {"JobHeldAdmin", "is held by an administrator; only operators can release it"},
-    {"JobArrayTaskLimit", "waits because as many tasks of its array run as the array allows"},
-    {"PartitionDown", "waits because its partition is down"},
-    {"PartitionTimeLimit", "asks for more time than its partition allows"},
-    {"PartitionNodeLimit", "asks for more or fewer nodes than its partition allows"},
-    {"Licenses", "waits for licences"},
-    {"Reservation", "waits because of a reservation"},
-    {"Preempting", "waits for the resources of the jobs that it preempts"},
-    {"Plugin", "is refused by a plugin of the scheduler"},
-    {"ReservationDeleted", "asks for a reservation that no longer exists"},
-    {"WaitingForGang", "waits for the other members of its gang, with which it starts"},
-    {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
-    {"BadConstraints", "requests resources that its partition never has"},
-    {"JobHoldMaxRequeue", "was held because it failed to start too often"},
-    {"JobLaunchFailure", "could not be launched"},
-    {"InvalidPartition", "is in a partition that no longer exists"},
-};
-
 std::string meaning(const std::string& reason) {
-  for (const ReasonText& row : kMeanings)
-    if (reason == row.reason) return row.text;
-  return "waits";
+  std::string_view text = cli::meaning_of_reason(reason);
+  if (text.empty()) text = core::meaning_of_limit(reason);
+  return text.empty() ? "waits" : std::string(text);
 }
 
 std::string pending_text(const Row& row, bool explained) {
