@@ -154,6 +154,7 @@ void NodeHost::apply(const exec::FoundNode& found) {
     auto node = make_ ? make_(found) : fail(ErrorCode::failed_precondition, "no nodes are taken");
     if (!node) return;
     (*node)->agent().set_health(found.problem, now());  // before it registers
+    (*node)->agent().set_machine_gone(found.is_gone, now());
     add(found.name, std::move(*node));
     it = by_name_.find(found.name);
     slots_[it->second].identity = found.identity;
@@ -161,6 +162,7 @@ void NodeHost::apply(const exec::FoundNode& found) {
   slots_[it->second].removed = false;
   node::NodeAgent& agent = slots_[it->second].node->agent();
   agent.set_health(found.problem, now());  // first: the inventory makes it register again
+  agent.set_machine_gone(found.is_gone, now());
   agent.set_inventory(found.inventory, now());
   update_schedule(it->second);
 }

@@ -164,7 +164,8 @@ void NodeAgent::connected(Moment now) {
                 .clock = now.wall,
                 .fault = fault(),
                 .joins = setup_.joins,
-                .step_port = setup_.step_port});
+                .step_port = setup_.step_port,
+                .machine_gone = machine_gone_});
 }
 
 void NodeAgent::disconnected() {
@@ -241,7 +242,7 @@ void NodeAgent::handle(const Refused& message, Moment) {
 void NodeAgent::heartbeat(Moment now) {
   heartbeat_at_ = now.boot + interval_;
   sent_[++sequence_] = now.boot;
-  send(Heartbeat{sequence_, attempts(), uses(), now.wall, fault()});
+  send(Heartbeat{sequence_, attempts(), uses(), now.wall, fault(), machine_gone_});
 }
 
 // Processes of a job that do not die are a fault of the node until they do.
@@ -260,6 +261,18 @@ void NodeAgent::set_health(std::string unhealthy, Moment now) {
   if (unhealthy == unhealthy_) return;
   unhealthy_ = std::move(unhealthy);
   if (connected_ && welcomed_) heartbeat(now);
+}
+
+void NodeAgent::set_machine_gone(bool gone, Moment now) {
+  if (gone == machine_gone_) return;
+  machine_gone_ = gone;
+  if (!connected_) return;
+  // The heartbeat that follows a Welcome says it too. A machine that is back is registered first: then
+  // what the controller has given up is killed before anything is launched.
+  if (!gone)
+    connected(now);
+  else if (welcomed_)
+    heartbeat(now);
 }
 
 void NodeAgent::set_inventory(const Inventory& inventory, Moment now) {

@@ -82,6 +82,9 @@ class NodeAgent final : public ExecutorEvents {
   // Why the node can run no jobs, found by a health check; empty: it can. The controller is told at
   // once.
   void set_health(std::string unhealthy, Moment now);
+  // Of a node whose machine is elsewhere: whether it is gone, so that nothing will tell how its attempts
+  // end. The controller is told at once.
+  void set_machine_gone(bool gone, Moment now);
   void gpus_looked_at(const GpuLook& look, Moment now);
   // What it offers has changed; registers again.
   void set_inventory(const Inventory& inventory, Moment now);
@@ -175,6 +178,7 @@ class NodeAgent final : public ExecutorEvents {
   bool welcomed_ = false;
   std::optional<std::string> refused_;
   std::string unhealthy_;  // by the health check
+  bool machine_gone_ = false;
   Seconds lease_{300};
   Seconds interval_{10};
   std::uint64_t sequence_ = 0;

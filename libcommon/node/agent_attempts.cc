@@ -303,8 +303,10 @@ void NodeAgent::handle(const Kill& message, Moment now) {
   if (message.fence < entry.intent.fence) return;
   if (has_ended(entry.report.phase)) return progress(entry.report);
   entry.kill_requested = true;
-  executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately, message.grace},
-                  now);
+  Kill kill = message;
+  kill.fence = entry.intent.fence;
+  executor_->kill(kill, now);
+  if (kill.given_up) executor_->give_up(kill, now);
 }
 
 void NodeAgent::handle(const Signal& message, Moment now) {

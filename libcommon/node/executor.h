@@ -58,6 +58,9 @@ class Executor {
   // An end (done, never_ran or lost) is always reported eventually, even for an attempt that has
   // only an intent.
   virtual void kill(const Kill& kill, Moment now) = 0;
+  // The controller does not wait for the end of an attempt that was killed. One whose machine is gone
+  // is reported as lost.
+  virtual void give_up(const Kill&, Moment) {}
   virtual void signal(const Signal& signal, Moment now) = 0;
   virtual void set_limit(const SetLimit& limit, Moment now) = 0;
   // Stops or resumes all processes of the attempt. Only the message with the newest `lsn` counts.

@@ -118,6 +118,9 @@ typedef struct ares_exec_found_node {
   ares_exec_text
       inventory; /* `key value` lines: cpus, memory, feature, gpu; see ares-exec-plugin(7) */
   ares_exec_text problem; /* why no job should start there now; empty: it may */
+  /* Its machine is gone with attempts: nothing will tell how they end. The controller shows the node as down, and ends their jobs after
+   * dead_node_timeout, or when an operator declares the node dead. */
+  int32_t gone;
 } ares_exec_found_node;
 
 /* Callbacks and facts for the plugin. */
@@ -224,6 +227,9 @@ typedef struct ares_exec_plugin {
   /* The first `size` bytes of the attempt's output are stored, and with `ended` its end. */
   void (*output_stored)(void* self, ares_exec_key key, uint64_t fence, uint64_t size,
                         int32_t ended);
+  /* Follows kill() if the controller does not wait for the end: the attempt's job has ended or runs again. If the machine of the node is
+   * gone, the attempt is reported as lost, and what is left of it removed at release(). If this is NULL, such attempts stay. */
+  void (*give_up)(void* self, ares_exec_key key, uint64_t fence);
 } ares_exec_plugin;
 
 typedef const ares_exec_plugin* (*ares_exec_entry_fn)(void);

@@ -208,6 +208,7 @@ void put(const Register& body, api::NodeUp* message) {
   if (body.clock) out->set_clock(body.clock->time_since_epoch().count());
   out->set_fault(body.fault);
   out->set_joins(body.joins);
+  out->set_machine_gone(body.machine_gone);
 }
 
 void get(Reader& read, const api::Register& in, Register& out) {
@@ -227,6 +228,7 @@ void get(Reader& read, const api::Register& in, Register& out) {
   if (in.clock() != 0) read.time("clock", in.clock(), out.clock.emplace());
   Reader::cleaned_text(in.fault(), out.fault);
   out.joins = in.joins();
+  out.machine_gone = in.machine_gone();
   if (in.step_port() > UINT16_MAX) read.reject("step_port", "is not a port");
   out.step_port = static_cast<std::uint16_t>(in.step_port());
 }
@@ -238,6 +240,7 @@ void put(const Heartbeat& body, api::NodeUp* message) {
   for (const AttemptUse& use : body.used) put(use, out->add_used());
   if (body.clock) out->set_clock(body.clock->time_since_epoch().count());
   out->set_fault(body.fault);
+  out->set_machine_gone(body.machine_gone);
 }
 
 void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
@@ -246,6 +249,7 @@ void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
   for (const api::AttemptUse& use : in.used()) get(read, use, out.used.emplace_back());
   if (in.clock() != 0) read.time("clock", in.clock(), out.clock.emplace());
   Reader::cleaned_text(in.fault(), out.fault);
+  out.machine_gone = in.machine_gone();
 }
 
 void put(const Progress& body, api::NodeUp* message) {

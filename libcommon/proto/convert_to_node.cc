@@ -165,12 +165,14 @@ void put(const Kill& body, api::NodeDown* message) {
   put_attempt(body, message->mutable_kill());
   message->mutable_kill()->set_immediately(body.immediately);
   if (body.grace) message->mutable_kill()->set_grace(body.grace->count());
+  message->mutable_kill()->set_given_up(body.given_up);
 }
 
 void get(Reader& read, const api::Kill& in, Kill& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.immediately = in.immediately();
   if (in.has_grace()) read.seconds("grace", in.grace(), out.grace.emplace());
+  out.given_up = in.given_up();
 }
 
 void put(const Signal& body, api::NodeDown* message) {

@@ -133,6 +133,7 @@ void put(const Node& from, storage::Node& to) {
   to.set_version(from.version.value());
   to.set_leaving(from.leaving);
   if (from.silent_since) to.set_silent_since(micros(*from.silent_since));
+  to.set_machine_gone(from.machine_gone);
   if (from.guard != NodeGuard{}) put(from.guard, *to.mutable_guard());
   if (from.reboot) put(*from.reboot, *to.mutable_reboot());
   put_list(from.joined, to.mutable_joined());
@@ -160,6 +161,7 @@ Node get(const storage::Node& from, DecodeErrors& errors) {
   to.version = Lsn(from.version());
   to.leaving = from.leaving();
   if (from.has_silent_since()) to.silent_since = to_time(from.silent_since());
+  to.machine_gone = from.machine_gone();
   if (from.has_guard()) to.guard = get(from.guard(), errors);
   if (from.has_reboot()) to.reboot = get(from.reboot(), errors);
   to.joined = get_list<std::string>(from.joined());

@@ -84,9 +84,10 @@ NodeAdminSet get(const storage::NodeAdminSet& from, DecodeErrors& errors) {
 void put(const NodeLost& from, storage::NodeLost& to) {
   to.set_id(from.id.value());
   to.set_since(micros(from.since));
+  to.set_machine_gone(from.machine_gone);
 }
 NodeLost get(const storage::NodeLost& from, DecodeErrors&) {
-  return {NodeId(from.id()), to_time(from.since())};
+  return {NodeId(from.id()), to_time(from.since()), from.machine_gone()};
 }
 
 void put(const NodeGuardSet& from, storage::NodeGuardSet& to) {

@@ -94,6 +94,43 @@ def test_a_node_that_is_removed_keeps_its_jobs_until_they_end(cluster):
         until(lambda: "DOWN" in shown(cluster, "k1")["state"])
 
 
+def test_jobs_of_a_machine_that_is_gone_end_when_an_operator_says_so(cluster):
+    write_nodes(cluster, "k1 uid-1 1 4 2000 - -")
+    with finding_daemon(cluster):
+        until(lambda: shown(cluster, "k1")["state"] == "IDLE")
+        job = cluster.wrap("sleep 1000", "-w", "k1")
+        cancelled = cluster.wrap("sleep 1000", "-w", "k1")
+        cluster.wait_state(job, "RUNNING")
+        cluster.wait_state(cancelled, "RUNNING")
+        write_nodes(cluster, "k1 uid-1 1 4 2000 - - gone: removed by the autoscaler")
+        gone = until(lambda: (node := shown(cluster, "k1"))["state"] == "DOWN" and node)
+        assert gone["reason"].startswith("removed by the autoscaler")
+        cluster.cancel(cancelled)
+        told = until(lambda: "autoscaler" in (text := cluster.run("actl", "show", "job", job).stdout) and text)
+        assert "actl update node k1 state=down" in told
+        assert cluster.queue(job, "%T") == "RUNNING" and cluster.queue(cancelled, "%T") == "COMPLETING"
+        assert cluster.run("actl", "delete", "node", "k1", check=False).returncode != 0
+        cluster.run("actl", "update", "node", "k1", "state=down", "reason=deleted")
+        cluster.wait_state(job, "NODE_FAIL")
+        cluster.wait_state(cancelled, "CANCELLED")
+        write_nodes(cluster)
+        cluster.run("actl", "delete", "node", "k1")
+
+
+def test_a_machine_that_is_back_goes_on_with_its_jobs(cluster):
+    write_nodes(cluster, "k1 uid-1 1 4 2000 - -")
+    with finding_daemon(cluster):
+        until(lambda: shown(cluster, "k1")["state"] == "IDLE")
+        job = cluster.wrap("sleep 4", "-w", "k1")
+        cluster.wait_state(job, "RUNNING")
+        write_nodes(cluster, "k1 uid-1 1 4 2000 - - gone: removed")
+        until(lambda: shown(cluster, "k1")["state"] == "DOWN")
+        write_nodes(cluster, "k1 uid-1 1 4 2000 - -")
+        until(lambda: shown(cluster, "k1")["state"] != "DOWN")
+        cluster.cancel(job)
+        cluster.wait_state(job, "CANCELLED")
+
+
 def test_another_machine_of_the_name_ends_what_ran_on_the_first(cluster):
     write_nodes(cluster, "k1 uid-1 1 4 2000 - -")
     with finding_daemon(cluster):

@@ -122,8 +122,8 @@ class NodeQuery {
     out.Clear();
     out.set_name(node.name);
     *out.mutable_state() = state;
-    // A node set to down by an administrator need not respond.
-    if (node.admin != AdminState::down && !answers(node, hub_, policy_, now_))
+    // A node set to down by an administrator need not respond. One whose machine is gone has an agent that does.
+    if (node.admin != AdminState::down && !node.machine_gone && !answers(node, hub_, policy_, now_))
       *out.mutable_state() += '*';
     for (const std::string* partition : in) out.add_partitions(*partition);
     describe_reason(node, out);
@@ -157,7 +157,7 @@ class NodeQuery {
   void describe_reason(const Node& node, api::Node& out) {
     out.set_reason(node.reason);
     if (node.contact == Contact::lost && node.admin == AdminState::up) {
-      out.set_reason("does not answer");
+      out.set_reason(node.machine_gone ? "its machine is gone" : "does not answer");
       if (node.silent_since) out.set_reason_at(micros(*node.silent_since));
     }
     if (shows(api::Node::kReasonFieldNumber))

@@ -293,9 +293,13 @@ void JobRows::describe_silence(const Job& job, api::Job& out) const {
   if (lost.empty()) return;
   put(out.mutable_reason(), "NodeNotResponding");
   std::vector<std::string> names;
+  std::string gone;  // what is known of those whose agent speaks
   std::optional<Time> since, dead;
   for (const Node* node : lost) {
     names.push_back(node->name);
+    if (node->machine_gone)
+      gone += node->name + ": " +
+              (node->guard.fault.empty() ? "its machine is gone" : node->guard.fault) + "; ";
     const Time silent = node->silent_since.value_or(view_.state->activated_at);
     since = std::min(since.value_or(silent), silent);
     const auto at = core::dead_at(*view_.state, policy_, *node);
@@ -306,7 +310,7 @@ void JobRows::describe_silence(const Job& job, api::Job& out) const {
   out.set_silent_since(micros(since));
   out.set_dead_at(micros(dead));
   put(out.mutable_reason_detail(),
-      silent_nodes + (lost.size() == 1 ? " does" : " do") +
+      gone + silent_nodes + (lost.size() == 1 ? " does" : " do") +
           " not answer, so it is unknown whether the job still runs there; an operator that knows "
           "that it does not can end it: " +
           core::declare_dead_command(lost));

@@ -18,6 +18,8 @@ Time silent_at(const ClusterState& state, const Policy& policy, const Node& node
 std::optional<Time> dead_at(const ClusterState& state, const Policy& policy, const Node& node,
                             Time last_heard) {
   if (node.contact != Contact::lost || policy.dead_node_timeout == Seconds{0}) return std::nullopt;
+  // What its agent says meanwhile is not the machine's word.
+  if (node.machine_gone) last_heard = node.silent_since.value_or(Time{});
   const Time since = std::max(last_heard, node.silent_since.value_or(state.activated_at));
   return std::max(since + policy.dead_node_timeout, silent_at(state, policy, node, last_heard));
 }

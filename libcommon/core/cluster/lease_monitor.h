@@ -26,8 +26,8 @@ Time heard_at(const ClusterState& state, const Node& node, Time last_heard);
 // after heard_at(); not before longer leases of earlier configurations have expired.
 Time silent_at(const ClusterState& state, const Policy& policy, const Node& node, Time last_heard);
 
-// When a lost node counts as dead: `dead_node_timeout` after its last message. A new controller
-// first gives it the time of a lease to come back. None: it is not lost, or never counts as dead.
+// When a lost node counts as dead: `dead_node_timeout` after its last message, or after its agent said
+// that the machine is gone. A new controller first gives it the time of a lease to come back. None: it is not lost, or never counts as dead.
 std::optional<Time> dead_at(const ClusterState& state, const Policy& policy, const Node& node,
                             Time last_heard = {});
 

@@ -31,7 +31,7 @@ inline constexpr AdminState kLastAdminState = AdminState::fail;
 enum class Contact : std::uint8_t {
   never,       // configured, but has not registered yet
   registered,  // its current incarnation is known; it may be unresponsive at the moment
-  lost,        // silent for longer than every lease (event NodeLost)
+  lost,        // silent for longer than every lease, or its machine is gone (event NodeLost)
 };
 
 // One attempt's charge on a node. It remains until the node reports that the attempt is gone.
@@ -72,6 +72,9 @@ struct Node {
   Lsn version;
   // Of a lost node: when it was last heard. None in records of older releases.
   std::optional<Time> silent_since{};
+  // Of a lost node: its agent still speaks and says that the machine is gone, so that nothing will
+  // tell how its attempts end.
+  bool machine_gone = false;
   NodeGuard guard{};
   std::optional<NodeReboot> reboot{};  // requested or under way
   // Partitions that it joined by a rule of `dynamic_nodes`. Empty: it is configured.

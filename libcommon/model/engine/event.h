@@ -228,9 +228,10 @@ struct NodeAdminSet {
   std::string reason;
   std::optional<UserId> by;
 };
-struct NodeLost {  // silent for longer than every lease that it may hold
+struct NodeLost {  // silent for longer than every lease that it may hold, or its machine is gone
   NodeId id;
-  Time since{};  // when it was last heard; zero in records of older releases
+  Time since{};               // when it was last heard; zero in records of older releases
+  bool machine_gone = false;  // as its agent says
 };
 struct NodeGuardSet {
   NodeId id;

@@ -69,6 +69,9 @@ struct Kill {
   Fence fence;
   bool immediately = false;        // KILL at once
   std::optional<Seconds> grace{};  // instead of kill_wait
+  // The controller does not wait for its end: the job has ended, or runs again. What only waits for a
+  // proof that nothing can give may be given up.
+  bool given_up = false;
 };
 struct Signal {
   AttemptKey attempt;
@@ -190,6 +193,7 @@ struct Register {
   std::string fault{};          // why no job should start there, such as a full disk; empty = none
   bool joins = false;           // no configuration need name it
   std::uint16_t step_port = 0;  // TCP, where it takes steps of other nodes; 0 = it takes none
+  bool machine_gone = false;    // so that nothing will tell how its attempts end
 };
 // What the processes of a running attempt use on this node, as far as the kernel counts it.
 struct AttemptUse {
@@ -207,6 +211,7 @@ struct Heartbeat {
   std::vector<AttemptUse> used{};  // for users to look at; no part of the state
   std::optional<Time> clock{};     // as in Register
   std::string fault{};
+  bool machine_gone = false;
 };
 struct Progress {  // Ready, Running, Done, NeverRan or Lost as it happens
   AttemptReport report;

@@ -58,7 +58,9 @@ class Collector {
         "incarnation " + std::to_string(e.incarnation) + ", aresd " + e.version + " at " +
             e.address);
   }
-  void operator()(const NodeLost& e) { add(e.id, "LOST", {}, "does not answer"); }
+  void operator()(const NodeLost& e) {
+    add(e.id, "LOST", {}, e.machine_gone ? "its machine is gone" : "does not answer");
+  }
   void operator()(const LaunchFailed& e) {
     if (e.node_fault)
       add(e.node, "LAUNCH_FAILED", {}, "attempt " + attempt_text(e.attempt) + ": " + e.cause);

@@ -67,6 +67,7 @@ struct Instance final : NodeEvents {
     out.incarnation = node.incarnation;
     out.inventory = to_abi(std::string_view(inventory));
     out.problem = to_abi(std::string_view(node.problem));
+    out.gone = node.is_gone;
     host.node_changed(host.context, &out);
   }
   void node_removed(const std::string& name, const std::string& why) override {
@@ -184,6 +185,10 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
     if (grace != ARES_EXEC_NONE) in_place = Seconds(grace);
     if (auto* on = executor_of(self, key.node))
       on->kill({from_abi(key), Fence(fence), immediately != 0, in_place}, now());
+  };
+  table.give_up = [](void* self, ares_exec_key key, uint64_t fence) {
+    if (auto* on = executor_of(self, key.node))
+      on->give_up({.attempt = from_abi(key), .fence = Fence(fence), .given_up = true}, now());
   };
   table.signal = [](void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int32_t signal,
                     int32_t batch_only) {

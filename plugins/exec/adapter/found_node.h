@@ -17,6 +17,7 @@ struct FoundNode {
   std::uint64_t incarnation = 0;  // grows with each new identity of the name
   Inventory inventory{};
   std::string problem{};  // why no job should start there now; empty: it may
+  bool is_gone = false;   // its machine, with attempts: nothing will tell how they end
 };
 
 // Takes what is told of such nodes, and of the plugin itself; called on the host's only thread, during calls of the plugin.

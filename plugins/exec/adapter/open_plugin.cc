@@ -41,6 +41,7 @@ class OpenPlugin::Attempts final : public node::Executor {
   Status launch(const node::StepSpec& spec, node::Moment now) override;
   void go(const Go& go, std::optional<BootTime> lease_until, node::Moment now) override;
   void kill(const Kill& kill, node::Moment now) override;
+  void give_up(const Kill& kill, node::Moment now) override;
   void signal(const Signal& signal, node::Moment now) override;
   void set_limit(const SetLimit& limit, node::Moment now) override;
   void set_suspended(const SetSuspended& message, node::Moment now) override;
@@ -68,7 +69,7 @@ class OpenPlugin::Attempts final : public node::Executor {
 
 Result<std::unique_ptr<OpenPlugin>> OpenPlugin::open(const ares_exec_plugin& plugin,
                                                      std::string options, NodeEvents& nodes) {
-  std::unique_ptr<OpenPlugin> self(new OpenPlugin(plugin, std::move(options), nodes));
+  std::unique_ptr<OpenPlugin> self(new OpenPlugin(whole(plugin), std::move(options), nodes));
   ares_exec_host& host = self->host_;
   host.size = sizeof host;
   host.context = self.get();
@@ -157,7 +158,8 @@ void OpenPlugin::node_changed(const ares_exec_found_node& node) {
                   std::string(from_abi(node.identity)),
                   node.incarnation,
                   {},
-                  std::string(from_abi(node.problem))};
+                  std::string(from_abi(node.problem)),
+                  node.gone != 0};
   if (Result<Inventory> inventory = decode_inventory(from_abi(node.inventory)))
     found.inventory = std::move(*inventory);
   else if (found.problem.empty())
@@ -223,6 +225,11 @@ void OpenPlugin::Attempts::go(const Go& go, std::optional<BootTime> lease_until,
 void OpenPlugin::Attempts::kill(const Kill& kill, node::Moment now) {
   table(now).kill(self(), key_of(kill.attempt), kill.fence.value(), kill.immediately,
                   kill.grace ? kill.grace->count() : ARES_EXEC_NONE);
+}
+
+void OpenPlugin::Attempts::give_up(const Kill& kill, node::Moment now) {
+  const ares_exec_plugin& plugin = table(now);
+  if (plugin.give_up) plugin.give_up(self(), key_of(kill.attempt), kill.fence.value());
 }
 
 void OpenPlugin::Attempts::signal(const Signal& signal, node::Moment now) {

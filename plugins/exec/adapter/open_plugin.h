@@ -59,7 +59,7 @@ class OpenPlugin {
   void node_changed(const ares_exec_found_node& node);
   void output(const ares_exec_output& part);
 
-  const ares_exec_plugin& plugin_;
+  const ares_exec_plugin plugin_;  // functions that the plugin's release does not have are null
   std::string options_;
   NodeEvents& nodes_;
   ares_exec_host host_{};

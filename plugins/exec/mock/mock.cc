@@ -37,9 +37,11 @@ using Due = std::set<std::tuple<BootTime, MockNode*, AttemptKey>>;
 // The attempts of one node: runs the state machine of aresstepd on a directory in memory and simulated processes.
 class MockNode final : public node::Executor {
  public:
-  MockNode(const Options& options, Due& due, AddedNode node, node::ExecutorEvents& events,
-           const LaunchTexts& texts)
+  MockNode(const Options& options, const NodeFile* file, Due& due, AddedNode node,
+           node::ExecutorEvents& events, const LaunchTexts& texts)
       : options_(options),
+        file_(file),
+        name_(node.name),
         start_delay_(is_chosen(node.name, 2, options.slow_permille) ? options.slow_delay
                                                                     : options.start_delay),
         due_(due),
@@ -58,6 +60,7 @@ class MockNode final : public node::Executor {
     tell(go.attempt, node::StepGo{go.fence, lease_until}, now);
   }
   void kill(const Kill& kill, node::Moment now) override;
+  void give_up(const Kill& kill, node::Moment now) override;
   void signal(const Signal& s, node::Moment now) override {
     tell(s.attempt, node::StepSignal{s.fence, s.lsn, s.signal, s.batch_only}, now);
   }
@@ -96,7 +99,11 @@ class MockNode final : public node::Executor {
   void report(const AttemptKey& key, Step& step, node::Moment now);
   void schedule(const AttemptKey& key, std::optional<BootTime> at);
 
+  bool is_gone() const { return file_ && file_->is_gone(name_); }
+
   const Options& options_;
+  const NodeFile* file_;  // null: the backend finds no nodes
+  std::string name_;
   Duration start_delay_;
   Due& due_;
   node::ExecutorEvents& events_;
@@ -113,7 +120,7 @@ class Mock final : public Backend {
 
   Result<std::unique_ptr<node::Executor>> add_node(AddedNode node, node::ExecutorEvents& events,
                                                    const LaunchTexts& texts) override {
-    return std::make_unique<MockNode>(options_, due_, std::move(node), events, texts);
+    return std::make_unique<MockNode>(options_, file_.get(), due_, std::move(node), events, texts);
   }
   int event_fd() const override { return file_ ? file_->event_fd() : -1; }
   std::optional<BootTime> next_deadline() const override {
@@ -172,6 +179,15 @@ void MockNode::kill(const Kill& kill, node::Moment now) {
   tell(kill.attempt, node::StepKill{kill.fence, kill.immediately, kill.grace}, now);
 }
 
+void MockNode::give_up(const Kill& kill, node::Moment now) {
+  const auto it = steps_.find(kill.attempt);
+  if (it == steps_.end() || !is_gone()) return;
+  schedule(kill.attempt, std::nullopt);
+  AttemptReport lost =
+      node::bare_report(kill.attempt, it->second.fence, AttemptPhase::lost, "its machine is gone");
+  events_.attempt_changed(lost, now);  // may release the step
+}
+
 void MockNode::tell(const AttemptKey& key, const node::StepCommand& command, node::Moment now) {
   auto it = steps_.find(key);
   if (it == steps_.end()) return;
@@ -194,7 +210,7 @@ std::vector<AttemptReport> MockNode::list(node::Moment) {
 void MockNode::turn(const AttemptKey& key, node::Moment now) {
   schedule(key, std::nullopt);
   auto it = steps_.find(key);
-  if (it == steps_.end()) return;
+  if (it == steps_.end() || is_gone()) return;
   Step& step = it->second;
   step.tree.set_now(now.boot);
   if (step.start_at && *step.start_at <= now.boot) {

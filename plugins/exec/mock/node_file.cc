@@ -13,6 +13,8 @@
 namespace ares::exec {
 namespace {
 
+constexpr std::string_view kGone = "gone: ";
+
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
@@ -51,13 +53,14 @@ bool parse_node(std::string_view line, FoundNode& node) {
     node.inventory.gpus.push_back(
         {GpuIndex(static_cast<std::uint32_t>(node.inventory.gpus.size())), std::move(type), {}});
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  node.problem = line;
+  node.is_gone = line.starts_with(kGone);
+  node.problem = line.substr(node.is_gone ? kGone.size() : 0);
   return true;
 }
 
 bool same(const FoundNode& a, const FoundNode& b) {
   return a.identity == b.identity && a.incarnation == b.incarnation && a.inventory == b.inventory &&
-         a.problem == b.problem;
+         a.problem == b.problem && a.is_gone == b.is_gone;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace ares::exec {
 
 // A line for each node: name, identity, incarnation, CPUs, memory in MiB, features and GPU types (each a list with commas, `-`
-// for none), and after them why no job should start there, if so. Lines that begin with `#`, and empty ones, do not count.
+// for none), and after them why no job should start there, if so; `gone: ` before that says that its machine is gone. Lines that begin with `#`, and empty ones, do not count.
 // Returns invalid_argument with the number of the first line that is wrong.
 Result<std::vector<FoundNode>> parse_nodes(std::string_view text);
 
@@ -28,6 +28,11 @@ class NodeFile {
   // If the file may have changed, or was never read, reads it and tells what has changed. A file that is wrong changes nothing.
   Status look(NodeEvents& events);
   bool was_read() const { return read_; }
+  // Whether the machine of the node is gone: it tells nothing of its attempts.
+  bool is_gone(const std::string& node) const {
+    const auto it = known_.find(node);
+    return it != known_.end() && it->second.is_gone;
+  }
 
  private:
   NodeFile(std::string path, os::Fd watch) : path_(std::move(path)), watch_(std::move(watch)) {}

@@ -443,6 +443,10 @@ TEST_F(ListJobs, JobsOnNodesThatDoNotAnswerSayWhatAnOperatorCanDo) {
     EXPECT_THAT(row(id).reason_detail(), HasSubstr("actl update node n1 state=down reason=TEXT"));
   }
   EXPECT_EQ(row(3).silent_nodes(), "");
+  lost.machine_gone = true;
+  lost.guard.fault = "removed from Kubernetes";
+  state_.nodes.set(lost.id, lost);
+  EXPECT_THAT(row(1).reason_detail(), HasSubstr("n1: removed from Kubernetes; n1 does not answer"));
   policy_.dead_node_timeout = Seconds(0);
   EXPECT_EQ(row(1).dead_at(), 0);
 }

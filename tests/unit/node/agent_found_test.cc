@@ -16,12 +16,14 @@ class Records final : public Executor {
   std::vector<AttemptReport> attempts;
   std::vector<AttemptKey> released;
   std::vector<Kill> kills;
+  std::vector<AttemptKey> given_up;
   std::vector<BootTime> renewed;
   std::vector<std::optional<BootTime>> started;  // with the lease that go() told
 
   Status launch(const StepSpec&, Moment) override { return {}; }
   void go(const Go&, std::optional<BootTime> lease, Moment) override { started.push_back(lease); }
   void kill(const Kill& kill, Moment) override { kills.push_back(kill); }
+  void give_up(const Kill& kill, Moment) override { given_up.push_back(kill.attempt); }
   void signal(const Signal&, Moment) override {}
   void set_limit(const SetLimit&, Moment) override {}
   void set_suspended(const SetSuspended&, Moment) override {}
@@ -132,6 +134,32 @@ TEST_F(FoundNodeAgent, LeasesOfSuchAttemptsAreRenewedAndPrecedeTheirStart) {
   EXPECT_EQ(records.renewed.back(), now.boot + Seconds(300));
   ASSERT_FALSE(records.started.empty());
   EXPECT_EQ(records.started.back(), std::optional(now.boot + Seconds(300)));
+}
+
+TEST_F(FoundNodeAgent, SaysThatItsMachineIsGoneAndRegistersWhenItIsBack) {
+  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::running)};
+  start();
+  EXPECT_FALSE(sent<Register>().back().machine_gone);
+  tell(Welcome{40, Seconds(300), Seconds(10)});
+  agent->set_machine_gone(true, now);
+  EXPECT_TRUE(sent<Heartbeat>().back().machine_gone) << "at once";
+  agent->disconnected();
+  agent->connected(now);
+  EXPECT_TRUE(sent<Register>().back().machine_gone);
+  const std::size_t before = sent<Register>().size();
+  agent->set_machine_gone(false, now);
+  ASSERT_EQ(sent<Register>().size(), before + 1);
+  EXPECT_FALSE(sent<Register>().back().machine_gone);
+}
+
+TEST_F(FoundNodeAgent, OnlyWhatTheControllerDoesNotWaitForIsGivenUp) {
+  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::running)};
+  start();
+  tell(Kill{kKey, Fence(9)});
+  EXPECT_TRUE(records.given_up.empty());
+  tell(Kill{.attempt = kKey, .fence = Fence(9), .immediately = true, .given_up = true});
+  EXPECT_EQ(records.given_up, std::vector<AttemptKey>{kKey});
+  EXPECT_EQ(records.kills.size(), 2u);
 }
 
 TEST_F(FoundNodeAgent, AttemptsAreKnownFromTheExecutorAlone) {

@@ -290,14 +290,16 @@ class RandomWire {
                           .clock = maybe([this] { return time(); }),
                           .fault = path(),
                           .joins = flag(),
-                          .step_port = static_cast<std::uint16_t>(random_())};
+                          .step_port = static_cast<std::uint16_t>(random_()),
+                          .machine_gone = flag()};
         break;
       case 1:
         m.body = Heartbeat{.sequence = random_(),
                            .attempts = list([this] { return report(); }),
                            .used = list([this] { return use(); }),
                            .clock = maybe([this] { return time(); }),
-                           .fault = path()};
+                           .fault = path(),
+                           .machine_gone = flag()};
         break;
       case 2: m.body = Progress{report()}; break;
       default:
@@ -369,7 +371,7 @@ class RandomWire {
                          std::make_shared<const std::string>(argument() + '\0')};
         break;
       case 1: m.body = Go{key, f}; break;
-      case 2: m.body = Kill{key, f, flag(), maybe([this] { return seconds(); })}; break;
+      case 2: m.body = Kill{key, f, flag(), maybe([this] { return seconds(); }), flag()}; break;
       case 3:
         m.body = Signal{key, f, Lsn(random_()), static_cast<std::int32_t>(1 + number(64)), flag()};
         break;

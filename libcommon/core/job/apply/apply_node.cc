@@ -18,6 +18,7 @@ void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s) {
     node.contact = Contact::registered;
     node.registered_at = s.at;
     node.silent_since.reset();
+    node.machine_gone = false;
   });
 }
 
@@ -76,6 +77,7 @@ void apply_node(ClusterState& state, const NodeLost& e, Stamp s) {
   change_node(state, e.id, s.lsn, [&](Node& node) {
     node.contact = Contact::lost;
     if (e.since != Time{}) node.silent_since = e.since;
+    node.machine_gone = e.machine_gone;
   });
 }
 

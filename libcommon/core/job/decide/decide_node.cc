@@ -1,6 +1,7 @@
 // Messages from nodes: registration, heartbeats, progress, refused launches.
 #include <algorithm>
 
+#include "base/clip.h"
 #include "core/cluster/heard_position.h"
 #include "core/cluster/inventory.h"
 #include "core/cluster/launch_guard.h"
@@ -74,6 +75,19 @@ bool returns_to_service(const Policy& policy, const Node& node) {
   return policy.return_to_service >= (node.reason_by ? kReturnAlways : kReturnLost);
 }
 
+// Its attempts are unknown from now on, as those of a node that has been silent for too long: time or an operator decides what
+// becomes of them. Unlike those their node still speaks, through an agent elsewhere. None of them is fenced here: what has
+// not started yet the agent ends, and proves it.
+void lose_machine(const Node& node, Time since, Decision& d) {
+  d.events.emplace_back(NodeLost{node.id, since, true});
+}
+
+// That it is gone replaces what was wrong with it before.
+NodeGuard with_loss(NodeGuard guard, const std::string& fault) {
+  guard.fault = clip(fault);
+  return guard;
+}
+
 Decision decide_register(const DecisionContext& q, const Node& node, const Register& r,
                          const NodeCommand& command) {
   if (auto error = why_not_register(q, node, r, command))
@@ -84,11 +98,12 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
       node.contact != Contact::never &&
       (r.incarnation_tag != node.incarnation_tag || r.incarnation != node.incarnation);
   const Inventory inventory = in_force(node.configured, r.inventory);
+  const bool stays_lost = r.machine_gone && node.contact == Contact::lost && !new_incarnation;
   const bool unchanged = node.contact == Contact::registered && !new_incarnation &&
                          node.inventory == inventory && node.can_freeze == r.can_freeze &&
                          node.version_text == r.version && node.enforced == r.enforced &&
                          node.address == command.address;
-  if (!unchanged) {
+  if (!unchanged && !stays_lost) {
     define_tres(q.state, {&inventory}, d.events);
     d.events.emplace_back(NodeRegistered{node.id, node.name, r.incarnation_tag, r.incarnation,
                                          inventory, r.can_freeze, r.version, command.address,
@@ -96,7 +111,8 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
   }
   if (!reboot_ended(node, r, d.events)) {
     NodeGuard guard = with_fault(new_incarnation ? after_restart(node.guard) : node.guard, r.fault);
-    if (returns_to_service(q.policy, node))
+    if (r.machine_gone && !node.machine_gone) guard = with_loss(std::move(guard), r.fault);
+    if (!r.machine_gone && returns_to_service(q.policy, node))
       d.events.emplace_back(NodeAdminSet{node.id, AdminState::up, {}, {}});
     settle(node, std::move(guard), r.inventory, d.events);
   }
@@ -112,6 +128,8 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
       if (!told) decide_gone(q, node, charge, d);
     }
   }
+  if (r.machine_gone && !(stays_lost && node.machine_gone))
+    lose_machine(node, stays_lost ? node.silent_since.value_or(q.now) : q.now, d);
   d.effects.push_back({node.id, Lsn{}, Welcome{r.incarnation, q.policy.lease, q.policy.heartbeat}});
   d.reconcile = node.id;
   return d;
@@ -163,7 +181,12 @@ struct NodeMessageHandler {
     const bool settled = std::any_of(d.events.begin(), d.events.end(), [](const EventBody& event) {
       return std::holds_alternative<NodeGuardSet>(event);
     });
-    if (!settled) fault_reported(node, h.fault, d.events);
+    const bool is_lost_now = h.machine_gone && !node.machine_gone;
+    if (!settled && is_lost_now)
+      settle(node, with_loss(node.guard, h.fault), node.inventory, d.events);
+    else if (!settled)
+      fault_reported(node, h.fault, d.events);
+    if (is_lost_now) lose_machine(node, q.now, d);
     d.effects.push_back({node.id, Lsn{}, HeartbeatAck{h.sequence}});
     d.reconcile = node.id;
     return d;
@@ -189,6 +212,16 @@ struct NodeMessageHandler {
   }
 };
 
+// Not before it registers, unless it is the agent of a lost node that says what is known of its attempts. A heartbeat without that
+// word comes from a machine that is back: it must register.
+bool must_register(const Node& node, const FromNode& message) {
+  if (node.contact == Contact::registered || std::holds_alternative<Register>(message.body))
+    return false;
+  if (node.contact != Contact::lost || !node.machine_gone) return true;
+  const auto* heartbeat = std::get_if<Heartbeat>(&message.body);
+  return heartbeat && !heartbeat->machine_gone;
+}
+
 }  // namespace
 
 Decision decide_node(const DecisionContext& q, const NodeCommand& command) {
@@ -203,7 +236,7 @@ Decision decide_node(const DecisionContext& q, const NodeCommand& command) {
                   "node " + message.node + " is not configured: add it to the nodes of ares.yaml");
   }
   const bool registers = std::holds_alternative<Register>(message.body);
-  if (!registers && node->contact != Contact::registered) {
+  if (must_register(*node, message)) {
     return refuse(ErrorCode::failed_precondition,
                   "node " + node->name + " is not registered (any more): register first");
   }

@@ -1,6 +1,7 @@
 // Reboots of nodes, and nodes that join and leave without a change of the configuration.
 #include <algorithm>
 
+#include "core/cluster/dead_node.h"
 #include "core/job/decide/decide_node_life.h"
 
 namespace ares::core {
@@ -44,6 +45,18 @@ const DynamicNodes* rule_for(const Policy& policy, const std::string& name,
   for (const DynamicNodes& rule : policy.dynamic_nodes)
     if (has_name(rule, name) && (!inventory || has_features(rule, *inventory))) return &rule;
   return nullptr;
+}
+
+// By an operator. A controller alone never sets a node down.
+bool is_declared_dead(const Node& node) {
+  return node.contact == Contact::lost && node.admin == AdminState::down;
+}
+
+std::string why_it_stays(const Node& node) {
+  if (node.contact != Contact::lost)
+    return "jobs run on node " + node.name + ": drain it with actl drain --wait first";
+  return "jobs may still run on node " + node.name +
+         ", which is lost; if they certainly do not: " + declare_dead_command({&node});
 }
 
 std::size_t joined_by(const ClusterState& state, const Policy& policy, const DynamicNodes& rule) {
@@ -96,9 +109,11 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Dele
     if (node->joined.empty())
       return refuse(ErrorCode::failed_precondition,
                     "node " + name + " is configured: remove it from ares.yaml and reconfigure");
-    if (!node->charges.empty())
-      return refuse(ErrorCode::failed_precondition,
-                    "jobs run on node " + name + ": drain it with actl drain --wait first");
+    if (is_waited_for(q.state, *node) || (!node->charges.empty() && !is_declared_dead(*node)))
+      return refuse(ErrorCode::failed_precondition, why_it_stays(*node));
+    // Of jobs that do not wait for it. If the machine joins again, it is told to kill what is left of them.
+    for (const Charge& charge : node->charges)
+      d.events.emplace_back(ChargeCleared{charge.attempt, node->id});
     d.events.emplace_back(NodeLeft{node->id, node->joined});
   }
   return d;

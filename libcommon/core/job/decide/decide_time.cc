@@ -176,10 +176,10 @@ Decision give_up(const DecisionContext& q, const NodeSilent& c, const Node& node
   Decision d;
   const auto dead = dead_at(q.state, q.policy, node, c.last_heard);
   if (!dead || q.now < *dead) return d;
-  end_jobs_of(
-      q, node,
-      "did not answer for " + format_duration(q.policy.dead_node_timeout) + " (dead_node_timeout)",
-      d);
+  end_jobs_of(q, node,
+              (node.machine_gone ? "was gone for " : "did not answer for ") +
+                  format_duration(q.policy.dead_node_timeout) + " (dead_node_timeout)",
+              d);
   return d;
 }
 

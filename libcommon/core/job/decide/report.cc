@@ -126,9 +126,16 @@ void launched_unseen(const Job& job, const NodeShare& share, const Node& node, D
     attempt_runs(node, d.events);
 }
 
+// An agent gives an attempt up if its machine is gone and the controller does not wait for it. That
+// does not prove that it has ended: until an operator declares the node dead, or a machine registers,
+// the charge stays, and the job is not requeued beside it (may_still_run_on()).
+bool is_only_given_up(const Node& node, const AttemptReport& r) {
+  return r.phase == AttemptPhase::lost && node.machine_gone && node.admin != AdminState::down;
+}
+
 void late(const Node& node, const AttemptReport& r, Decision& d) {
   const Charge* charge = charge_of(node, r.attempt);
-  if (!is_over(r.phase) || !charge || charge->fence != r.fence)
+  if (!is_over(r.phase) || !charge || charge->fence != r.fence || is_only_given_up(node, r))
     return;  // reconcile() tells the node what to do with it
   // Clearing the charge ensures that this happens once, however often the node reports.
   if (r.phase != AttemptPhase::never_ran) {

@@ -113,7 +113,13 @@ struct EffectsOfEvent {
   void operator()(const DependencyFailed&) {}
   void operator()(const NodeReady&) {}
   void operator()(const NodeRunning&) {}
-  void operator()(const NodeFenced&) {}
+  // The agent of a machine that is gone may give the attempt up. A silent node learns it when it comes back.
+  void operator()(const NodeFenced& e) {
+    const Node* node = state.nodes.find(e.node);
+    if (!node || !node->machine_gone) return;
+    for (const Charge& charge : node->charges)
+      if (charge.attempt == e.attempt) send(e.node, kill_given_up(charge.attempt, charge.fence));
+  }
   void operator()(const ChargeCleared&) {}
   void operator()(const Ended&) {}
   void operator()(const Requeued&) {}

@@ -34,6 +34,11 @@ inline std::optional<Seconds> grace_of(const Job& job) {
   return job.ending->preempted->grace;
 }
 
+// Ends what the controller does not wait for: an attempt that it has fenced, or does not know.
+inline Kill kill_given_up(const AttemptKey& attempt, Fence fence) {
+  return {.attempt = attempt, .fence = fence, .immediately = true, .given_up = true};
+}
+
 // The common part of the launch messages of an allocation.
 std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state, const Job& job);
 

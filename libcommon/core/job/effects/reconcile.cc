@@ -86,7 +86,7 @@ class Reconcile {
     const Job* job = state_.jobs.find(charge.attempt.job);
     const NodeShare* share =
         job ? current_share(*job, charge.attempt, charge.fence, node_.id) : nullptr;
-    if (!share) return send(Kill{charge.attempt, charge.fence, true});
+    if (!share) return send(kill_given_up(charge.attempt, charge.fence));
     switch (job->state) {
       case JobState::configuring:
         if (!report) prepare(*job);
@@ -121,7 +121,7 @@ class Reconcile {
     if (is_over(report.phase)) {
       send(Forget{report.attempt, report.fence});
     } else {
-      send(Kill{report.attempt, report.fence, true});
+      send(kill_given_up(report.attempt, report.fence));
     }
   }
 
