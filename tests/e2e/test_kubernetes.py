@@ -1,6 +1,11 @@
-# Tests: kubernetes/cluster_agent, cluster_agent_calls, agent/plugin, agent/connect, kubernetes/pod_call, kubernetes_fields
+# Tests: kubernetes/cluster_agent, cluster_agent_calls, cluster_agent_nodes, agent/plugin, agent/connect, kubernetes/pod_call, kubernetes_fields
 """Jobs as pods of a real Kubernetes (contrib/kubernetes/testbed with a kubelet). Skipped without one."""
+import contextlib
+import os
+import pathlib
 import re
+import signal
+import subprocess
 import time
 
 import pytest
@@ -275,3 +280,49 @@ def test_bad_settings_are_refused_at_the_start(cluster, api, space, change, erro
         assert error in agent.text()
     finally:
         agent.close()
+
+
+@contextlib.contextmanager
+def machine_gone(api):
+    """The kubelet is stopped, as if its machine were cut off, and its Node is removed. Afterwards there is a Node again."""
+    kubelet = int((pathlib.Path(kubernetes.FOLDER) / "run/kubelet.pid").read_text())
+    os.kill(kubelet, signal.SIGSTOP)
+    try:
+        api.call("DELETE", f"/api/v1/nodes/{api.node}")
+        yield
+    finally:
+        os.kill(kubelet, signal.SIGCONT)
+        subprocess.run([str(kubernetes.ROOT / "contrib/kubernetes/testbed/restart.sh"), kubernetes.FOLDER, "kubelet"], check=True)
+        until(lambda: (node := api.call("GET", f"/api/v1/nodes/{api.node}")) and
+              any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"]["conditions"]), 120)
+
+
+def test_a_node_that_is_removed_ends_its_jobs_by_an_operators_word(cluster, api, space, agent):
+    job = submit(cluster, api, "sleep 1000")
+    until(lambda: state_of(cluster, job) == "RUNNING")
+    with machine_gone(api):
+        until(lambda: "down" in cluster.run("ainfo", "-h", "-N", "-n", api.node, "-o", "%t").stdout, 60)
+        told = until(lambda: "removed from Kubernetes" in (text := cluster.run("actl", "show", "job", job).stdout) and text)
+        assert f"actl update node {api.node} state=down" in told
+        assert state_of(cluster, job) == "RUNNING"
+        assert cluster.run("actl", "delete", "node", api.node, check=False).returncode != 0
+        agent.kill()
+        agent.start()
+        cluster.run("actl", "update", "node", api.node, "state=down", "reason=removed")
+        ends(cluster, job, "NODE_FAIL")
+        nothing_is_left(api, space)
+        until(lambda: cluster.run("actl", "delete", "node", api.node, check=False).returncode == 0)
+
+
+def test_what_cannot_run_in_pods_runs_beside_them(cluster, api, space, agent):
+    assert "n1" in cluster.run("aalloc", "arun", "sh", "-c", "env | grep NODELIST").stdout
+    refused = cluster.run("aalloc", "-w", api.node, "true", check=False)
+    assert refused.returncode != 0 and "interactive allocations" in refused.stderr
+    refused = cluster.run("asub", "-w", api.node, "--checkpoint", "--wrap", "true", check=False)
+    assert refused.returncode != 0 and "runs jobs in containers" in refused.stderr
+
+
+def test_arun_in_a_pod_says_that_it_does_not_work_there(cluster, api, space, agent):
+    job = submit(cluster, api, "arun hostname", "-o", f"{cluster.work}/out")
+    ends(cluster, job, "FAILED")
+    assert "arun: steps and allocations do not work in pods" in (cluster.work / "out").read_text()

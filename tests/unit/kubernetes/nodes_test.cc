@@ -149,6 +149,7 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
  protected:
   void node_changed(const exec::FoundNode& node) override {
     told.push_back(node.name + " " + node.identity + " " + std::to_string(node.inventory.cpus) +
+                   (node.is_gone ? " gone:" : "") +
                    (node.problem.empty() ? "" : " " + node.problem));
     incarnations.push_back(node.incarnation);
     max_attempts = node.inventory.max_attempts;
@@ -240,7 +241,7 @@ TEST_F(NodeTableTest, ItIsNotToldWhileSomethingMayRunOnTheFirst) {
   table.remove_node("n1");
   EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 removed from Kubernetes")));
   set(kOther);
-  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 another node")));
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 gone: another node")));
   table.look_again("n1");
   EXPECT_THAT(look(), IsEmpty());
   held.clear();
@@ -258,7 +259,7 @@ TEST_F(NodeTableTest, AnAgentThatStartsKeepsAnEarlierNodeOnWhichSomethingMayRun)
   used.memory = Bytes::gib(1);
   table.keep_earlier("n1", "u0", created, used);
   table.keep_earlier("n1", "u0", created, used);
-  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u0 4 another node")));
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u0 4 gone: another node")));
   EXPECT_EQ(incarnations.back(), created);
   held.clear();
   table.look_again("n1");
@@ -273,6 +274,26 @@ TEST_F(NodeTableTest, AnAgentThatStartsKeepsAnEarlierNodeOnWhichSomethingMayRun)
   EXPECT_THAT(look(), ElementsAre("-k-gone"));
   table.keep_earlier("n1", "u1", 7, used);
   EXPECT_THAT(look(), IsEmpty()) << "it is this very node";
+}
+
+TEST_F(NodeTableTest, ARemovedNodeIsGoneOnlyWhenKubernetesSaysThatThereIsNone) {
+  set();
+  (void)look();
+  EXPECT_THAT(table.missing(), IsEmpty());
+  held = {"u1"};
+  table.remove_node("n1");
+  (void)look();
+  EXPECT_THAT(table.missing(), ElementsAre(std::pair<std::string, std::string>("n1", "u1")));
+  table.found_missing("n1", "u1", false);
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 not selected")));
+  EXPECT_EQ(table.missing().size(), 1u) << "it may be removed later";
+  table.found_missing("n1", "u1", true);
+  EXPECT_THAT(look(), ElementsAre(HasSubstr("k-n1 id/u1 3 gone: removed from Kubernetes")));
+  EXPECT_THAT(table.missing(), IsEmpty());
+  set();
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 3")) << "the very node is there again";
+  table.found_missing("n1", "u1", true);
+  EXPECT_THAT(look(), IsEmpty()) << "an answer from before";
 }
 
 TEST_F(NodeTableTest, ARemovedNodeGoesWhenNothingRunsThere) {

@@ -197,6 +197,58 @@ TEST(PodAttemptTest, APodThatDisappearsAfterItsGoProvesNothing) {
   EXPECT_FALSE(attempt.may_run());
 }
 
+TEST(PodAttemptTest, ARemovedNodeProvesNothingUntilItsAttemptIsGivenUp) {
+  PodAttempt attempt = running();
+  attempt.node_removed();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  EXPECT_THAT(attempt.report().detail, HasSubstr("node was removed from Kubernetes"));
+  attempt.kill(true, std::nullopt);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running) << "a kill proves nothing either";
+  attempt.give_up();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
+  EXPECT_FALSE(attempt.may_run());
+  // The pod stays until the end is recorded, then nothing of it is left.
+  attempt.release();
+  take<DeletePod>(attempt);
+  take<RemoveFinalizer>(attempt);
+  attempt.vanish();
+  EXPECT_TRUE(attempt.is_forgotten());
+}
+
+TEST(PodAttemptTest, WhatIsGivenUpBeforeItsNodeIsRemovedIsLostThen) {
+  PodAttempt attempt = running();
+  attempt.kill(true, std::nullopt);
+  attempt.give_up();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running) << "its node can prove the end";
+  PodAttempt vanished = attempt;
+  attempt.node_removed();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
+  vanished.vanish();
+  EXPECT_EQ(vanished.report().phase, AttemptPhase::lost);
+}
+
+TEST(PodAttemptTest, ANodeThatIsThereAgainProvesTheEndItself) {
+  PodAttempt attempt = running();
+  attempt.node_removed();
+  attempt.node_found();
+  EXPECT_EQ(attempt.report().detail, "");
+  attempt.kill(true, std::nullopt);
+  attempt.give_up();
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
+  attempt.observe(ended(going(pod_of()), exited(0), 0));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::done);
+}
+
+TEST(PodAttemptTest, WithoutItsGoAnAttemptOnARemovedNodeNeverRuns) {
+  PodAttempt attempt = ready();
+  attempt.node_removed();
+  attempt.go();
+  EXPECT_FALSE(attempt.may_run());
+  take<DeletePod>(attempt);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  EXPECT_TRUE(attempt.never_ran()->is_nodes_fault);
+}
+
 TEST(PodAttemptTest, ADeletionInKubernetesProvesNothing) {
   PodAttempt attempt = running();
   PodObject pod = going(pod_of(PodObject::Main::running));

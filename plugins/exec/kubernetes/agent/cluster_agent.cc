@@ -65,6 +65,9 @@ class ClusterAgent::Node final : public node::Executor {
   void go(const Go& go, std::optional<BootTime>, node::Moment now) override {
     change(go.attempt, now, [](PodAttempt& attempt) { attempt.go(); });
   }
+  void give_up(const Kill& kill, node::Moment now) override {
+    change(kill.attempt, now, [](PodAttempt& attempt) { attempt.give_up(); });
+  }
   void kill(const Kill& kill, node::Moment now) override {
     if (Entry* entry = agent_.find(name_, kill.attempt)) entry->is_end_wanted = true;
     change(kill.attempt, now,
@@ -222,12 +225,14 @@ void ClusterAgent::adopt_found() {
     if (attempt.may_run())
       table_->keep_earlier(pod.node, pod.node_uid, std::max<std::uint64_t>(pod.node_incarnation, 1),
                            used);
-    if (pod.node.empty())
+    // Nothing has run of one without its go, and its node is gone: the controller starts it elsewhere.
+    if (pod.node.empty() || (!attempt.may_run() && !attempt.has_ended() && !table_->find(node)))
       attempt.release();
     else
       names_.insert_or_assign({node, pod.attempt}, name);
     attempts_.emplace(name, Entry{.attempt = std::move(attempt), .node = node, .space = pod.space});
   }
+  look_at_missing_at_ = BootTime{};  // nodes of which only their pods are left
 }
 
 Result<std::unique_ptr<node::Executor>> ClusterAgent::add_node(exec::AddedNode node,
@@ -243,7 +248,8 @@ std::optional<BootTime> ClusterAgent::next_deadline() const {
   std::optional<BootTime> next = client_->next_deadline();
   for (const std::optional<BootTime>& at :
        {node_watch_->next_deadline(), pod_watch_->next_deadline(), lease_->next_deadline(),
-        output_->next_deadline(), due_.empty() ? std::nullopt : std::optional(due_.begin()->first)})
+        output_->next_deadline(), look_at_missing_at_,
+        due_.empty() ? std::nullopt : std::optional(due_.begin()->first)})
     if (at && (!next || *at < *next)) next = at;
   return next;
 }
@@ -255,6 +261,7 @@ void ClusterAgent::dispatch(node::Moment now) {
   for (const auto& watch : {node_watch_.get(), pod_watch_.get()})
     if (watch->next_deadline() && *watch->next_deadline() <= now.boot) watch->dispatch();
   output_->dispatch();
+  if (look_at_missing_at_ && *look_at_missing_at_ <= now.boot) look_at_missing(now.boot);
   while (!due_.empty() && due_.begin()->first <= now.boot) {
     const std::string name = due_.begin()->second;
     Entry& entry = attempts_.at(name);
@@ -274,58 +281,6 @@ void ClusterAgent::dispatch(node::Moment now) {
       node_watch_->problem().empty() ? pod_watch_->problem() : node_watch_->problem();
   table_->set_problem(problem.empty() ? "" : "Kubernetes cannot be followed: " + problem);
   table_->tell(events_);
-}
-
-void ClusterAgent::node_changed(const Change& change) {
-  if (change.kind == Change::Kind::deleted) return table_->remove_node(change.name);
-  NodeObject node = read_node(*change.object);
-  for (auto& [name, entry] : attempts_)
-    if (entry.attempt.node_uid() == node.uid) {
-      entry.attempt.node_booted(node.boot_id);
-      touched_.insert(name);
-    }
-  table_->set_node(std::move(node));
-}
-
-void ClusterAgent::pod_changed(const Change& change) {
-  const std::optional<PodObject> own =
-      change.object ? read_pod(*change.object, settings_.cluster) : std::nullopt;
-  if (own) return own_pod_changed(change, *own);
-  if (change.kind == Change::Kind::deleted) {
-    // Without its last state only the name says whose it was.
-    if (const auto it = attempts_.find(change.name); it != attempts_.end() &&
-                                                     change.space == it->second.space &&
-                                                     it->second.attempt.uid() == change.uid) {
-      it->second.attempt.vanish();
-      touched_.insert(change.name);
-    }
-    found_.erase(change.name);
-    return table_->remove_pod(change.uid);
-  }
-  if (is_reserving(*change.object))
-    table_->set_pod(change.uid, text_at(*change.object, {"spec", "nodeName"}),
-                    requests_of(*change.object));
-  else
-    table_->remove_pod(change.uid);
-}
-
-void ClusterAgent::own_pod_changed(const Change& change, const PodObject& pod) {
-  if (!is_started_) {
-    const std::vector<std::string> spaces = job_namespaces(settings_);
-    if (std::find(spaces.begin(), spaces.end(), pod.space) == spaces.end()) return;
-    if (change.kind == Change::Kind::deleted)
-      found_.erase(pod.name);
-    else
-      found_.insert_or_assign(pod.name, pod);
-    return;
-  }
-  const auto it = attempts_.find(pod.name);
-  if (it == attempts_.end() || it->second.space != pod.space || it->second.gone_uid == pod.uid)
-    return;
-  it->second.attempt.observe(pod);
-  if (change.kind == Change::Kind::deleted && it->second.attempt.uid() == pod.uid)
-    it->second.attempt.vanish();
-  touched_.insert(pod.name);
 }
 
 node::ExecutorEvents* ClusterAgent::events_of(const std::string& node) {

@@ -58,6 +58,9 @@ class ClusterAgent final : public exec::Backend {
   Status become_active();
   void pod_changed(const Change& change);
   void node_changed(const Change& change);
+  void node_is_missing(const std::string& name);
+  void look_at_missing(BootTime now);
+  void saw_missing(const std::string& name, const std::string& uid, const ApiResult& result);
   void own_pod_changed(const Change& change, const PodObject& pod);
   void adopt_found();
 
@@ -90,6 +93,8 @@ class ClusterAgent final : public exec::Backend {
   std::map<std::string, PodObject> found_;  // until all pods are known
   std::set<std::string> touched_;           // attempts with news
   std::set<std::pair<BootTime, std::string>> due_;
+  std::set<std::string> looked_at_;  // uids of missing nodes, until the call is answered
+  std::optional<BootTime> look_at_missing_at_{};  // none: no node is missing
   bool is_started_ = false;
   std::unique_ptr<LeaseHolder> lease_;
   std::unique_ptr<OutputFollower> output_;

@@ -8,7 +8,7 @@ namespace {
 
 bool is_same(const exec::FoundNode& a, const exec::FoundNode& b) {
   return a.name == b.name && a.identity == b.identity && a.incarnation == b.incarnation &&
-         a.inventory == b.inventory && a.problem == b.problem;
+         a.inventory == b.inventory && a.problem == b.problem && a.is_gone == b.is_gone;
 }
 
 }  // namespace
@@ -24,12 +24,31 @@ void NodeTable::set_node(NodeObject node) {
     node.incarnation = std::max(node.incarnation, entry.node.incarnation);
   entry.node = std::move(node);
   entry.exists = true;
+  // A name is of one node at a time, and a uid of one node for ever.
+  entry.is_gone = entry.told_uid != entry.node.uid;
+  entry.is_elsewhere = false;
 }
 
 void NodeTable::remove_node(const std::string& name) {
   const auto it = nodes_.find(name);
   if (it == nodes_.end()) return;
   it->second.exists = false;
+  changed_.insert(name);
+}
+
+std::vector<std::pair<std::string, std::string>> NodeTable::missing() const {
+  std::vector<std::pair<std::string, std::string>> nodes;
+  for (const auto& [name, entry] : nodes_)
+    if (!entry.exists && !entry.is_gone && !entry.told.name.empty() && holds_(name, entry.told_uid))
+      nodes.emplace_back(name, entry.told_uid);
+  return nodes;
+}
+
+void NodeTable::found_missing(const std::string& name, const std::string& uid, bool is_gone) {
+  const auto it = nodes_.find(name);
+  if (it == nodes_.end() || it->second.exists || it->second.told_uid != uid) return;
+  it->second.is_gone = is_gone;
+  it->second.is_elsewhere = !is_gone;
   changed_.insert(name);
 }
 
@@ -87,10 +106,13 @@ void NodeTable::tell_one(const std::string& name, exec::NodeEvents& events) {
   const bool is_held = is_told && holds_(name, entry.told_uid);
   if (is_held && (!entry.exists || entry.told_uid != entry.node.uid)) {
     exec::FoundNode told = entry.told;
+    told.is_gone = entry.is_gone || entry.exists;
     told.problem =
         entry.exists ? "another node has this name now; what runs on the earlier one is not known "
                        "to have ended"
-                     : "removed from Kubernetes; what runs there is not known to have ended";
+        : entry.is_elsewhere
+            ? "not selected by node.kubernetes.node_selector any more"
+            : "removed from Kubernetes; what runs there is not known to have ended";
     if (is_same(told, entry.told)) return;
     entry.told = told;
     return events.node_changed(told);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "exec/adapter/found_node.h"
@@ -35,6 +36,10 @@ class NodeTable {
   // name, it is told with its earlier identity as long as `holds` says so.
   void keep_earlier(const std::string& name, const std::string& uid, std::uint64_t incarnation,
                     const Inventory& used);
+  // Removed nodes on which something may still run, and of which it is not known whether Kubernetes has them: names and uids.
+  std::vector<std::pair<std::string, std::string>> missing() const;
+  // What was found out about one of them: it is gone for good, or only not among the nodes that are followed.
+  void found_missing(const std::string& name, const std::string& uid, bool is_gone);
   void set_pod(const std::string& uid, const std::string& node, Amounts amounts);
   void remove_pod(const std::string& uid);
   // Of all nodes, such as a server that does not answer; empty: none.
@@ -55,6 +60,8 @@ class NodeTable {
     bool exists = false;
     exec::FoundNode told{};  // with an empty name: nothing
     std::string told_uid{};
+    bool is_gone = false;       // the one that was told, for good
+    bool is_elsewhere = false;  // it exists, and is not followed
   };
   struct Pod {
     std::string node;

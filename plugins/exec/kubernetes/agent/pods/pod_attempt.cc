@@ -90,6 +90,11 @@ void PodAttempt::set_limit(std::optional<Seconds> limit) {
   annotations_.emplace_back(kLimitAnnotation, limit ? std::to_string(limit->count()) : kUnlimited);
 }
 
+void PodAttempt::give_up() {
+  is_given_up_ = true;
+  look_for_end();
+}
+
 void PodAttempt::release() {
   is_released_ = true;
   retry_at_.reset();
@@ -140,18 +145,43 @@ void PodAttempt::fail_before_go(bool is_nodes_fault, std::string cause) {
 void PodAttempt::vanish() {
   has_vanished_ = true;
   if (has_ended()) return;
-  if (!go_ && !is_go_sent_) {
-    fail_before_go(true, "the pod has disappeared before its go");
-    return look_for_end();
-  }
-  detail_ = "its pod has disappeared from Kubernetes; whether it still runs is not known";
+  if (!go_ && !is_go_sent_) fail_before_go(true, "the pod has disappeared before its go");
+  look_for_end();
+}
+
+void PodAttempt::node_removed() {
+  if (has_ended()) return;
+  // No go is given for it from here on: see next().
+  if (!go_ && !is_go_sent_)
+    fail_before_go(true, "its node was removed from Kubernetes before its go");
+  else
+    is_node_gone_ = true;
+  look_for_end();
+}
+
+void PodAttempt::node_found() {
+  is_node_gone_ = false;
+}
+
+// Why nothing may ever tell whether it runs; empty: something will.
+std::string PodAttempt::doubt() const {
+  if (!go_ && !is_go_sent_) return {};
+  if (is_node_gone_)
+    return "its node was removed from Kubernetes; whether it still runs there is not known";
+  if (has_vanished_)
+    return "its pod has disappeared from Kubernetes; whether it still runs is not known";
+  return {};
 }
 
 void PodAttempt::node_booted(const std::string& boot) {
   if (has_ended() || !go_ || go_->boot_id.empty() || boot.empty() || boot == go_->boot_id) return;
+  end_as_lost("the node has booted since the job started");
+}
+
+void PodAttempt::end_as_lost(std::string why) {
   AttemptReport lost = report();
   lost.phase = AttemptPhase::lost;
-  lost.detail = "the node has booted since the job started";
+  lost.detail = std::move(why);
   end_ = std::move(lost);
 }
 
@@ -161,7 +191,10 @@ void PodAttempt::look_for_end() {
   const bool has_main_ended = pod_ && pod_->main == PodObject::Main::ended;
   if (go_ || is_go_sent_) {
     // Whether a go was written whose call was not answered, the gate knows.
-    if (has_main_ended && (go_ || !in_flight_)) end_with(*pod_);
+    if (has_main_ended && (go_ || !in_flight_))
+      end_with(*pod_);
+    else if (is_given_up_ && !doubt().empty())
+      end_as_lost(doubt());
     return;
   }
   if (in_flight_ || !must_end()) return;
@@ -361,7 +394,7 @@ AttemptReport PodAttempt::report() const {
                  : is_ready_ ? AttemptPhase::ready
                              : AttemptPhase::accepted;
   if (go_) report.ran_since = go_->at;
-  report.detail = detail_;
+  report.detail = doubt();
   return report;
 }
 

@@ -2,7 +2,11 @@
 // one at a time. It has no connection and no clock. Owned by the backend; one thread.
 //
 // User code may run from the moment at which the go is written into the pod, and never before. That it has ended is known only if the
-// kubelet has reported the end of the container, or if the node has booted since: a pod that disappears proves nothing.
+// kubelet has reported the end of the container, or if the node has booted since: a pod that disappears proves nothing, nor does
+// a node that is removed. Such an attempt is unknown until the controller says that it does not wait for it. The job is not started
+// twice by that: the controller says so only after an operator has declared the node dead, or after dead_node_timeout, when it
+// does not requeue the job by itself. No go is given for the fence again, a go is for one boot of the node, and the gate
+// starts the script once. If the machine runs on, its kubelet ends the containers of pods that were removed.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +41,7 @@ using PodAction =
 
 // Why no user code has run and none will.
 struct NeverRan {
-  bool is_nodes_fault = true;
+  bool is_nodes_fault = true;  // otherwise the job's, or
   std::string cause;
 };
 
@@ -59,6 +63,8 @@ class PodAttempt {
   void set_limit(std::optional<Seconds> limit);
   // The gate learns what of its output is stored.
   void set_output(const OutputState& state);
+  // The controller does not wait for the end. What is unknown, because the pod or its node is gone, counts as lost.
+  void give_up();
   // The end is recorded, or nothing waits for it: the pod is removed.
   void release();
 
@@ -66,6 +72,8 @@ class PodAttempt {
   void observe(const PodObject& pod);
   void vanish();                              // there is no such pod any more
   void node_booted(const std::string& boot);  // the boot of its node, now
+  void node_removed();                        // Kubernetes has no such node any more
+  void node_found();                          // it was not removed, or is there again
   void tick(node::Moment now);
   std::optional<Time> next_deadline() const;
 
@@ -87,6 +95,7 @@ class PodAttempt {
   // Its gate says that the script has run and ended.
   bool has_script_ended() const { return has_script_ended_; }
   bool has_vanished() const { return has_vanished_; }
+  bool is_node_gone() const { return is_node_gone_; }
   // What its pod says of its output, once the go is given; none: it is not read.
   std::optional<OutputState> output() const { return pod_ && go_ ? pod_->output : std::nullopt; }
   // The pod is being deleted by another client of Kubernetes, and takes its log with it.
@@ -118,6 +127,7 @@ class PodAttempt {
 
   bool is_created_ = false, has_secret_ = false, is_bound_ = false;
   bool is_ready_ = false, has_vanished_ = false, is_released_ = false;
+  bool is_node_gone_ = false, is_given_up_ = false;
   bool is_go_wanted_ = false, is_go_sent_ = false;  // sent: perhaps written
   std::optional<GateGo> go_;
   std::optional<Seconds> limit_;
@@ -133,7 +143,6 @@ class PodAttempt {
   std::optional<NeverRan> never_ran_;
   std::optional<AttemptReport> end_;
   bool has_script_ended_ = false;
-  std::string detail_;
 };
 
 }  // namespace ares::kubernetes
