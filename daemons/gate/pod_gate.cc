@@ -143,6 +143,16 @@ Result<bool> claim(const std::string& state) {
   return fail(os::errno_error("cannot create " + path));
 }
 
+// Takes the place of the start, so that a container that is started again runs nothing: only then "never ran" is certain.
+GateResult never_ran(const Places& places, std::string why) {
+  GateResult result = ended(GateResult::End::never_ran, std::move(why));
+  const Result<bool> is_ours = claim(places.state);
+  if (is_ours && !*is_ours)
+    return ended(GateResult::End::ran_before, "another process of the pod runs the script");
+  result.is_sealed = is_ours.has_value();
+  return result;
+}
+
 void leave_message(const Places& places, const std::string& text) {
   // Not replaced: the kubelet has mounted this very file.
   const os::Fd file(::open(places.result.c_str(), O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644));
@@ -200,17 +210,17 @@ GateResult wait_and_run(const Places& places) {
                  "the container was started again; the script is not run a second time");
   Result<std::string> text = os::read_file(places.job + "/settings");
   Result<GateSettings> settings = text ? kubernetes::decode_settings(*text) : fail(text.error());
-  if (!settings) return ended(GateResult::End::never_ran, settings.error().message);
+  if (!settings) return never_ran(places, settings.error().message);
   Result<Inputs> inputs = Inputs::open(places.pod);
-  if (!inputs) return ended(GateResult::End::never_ran, inputs.error().message);
+  if (!inputs) return never_ran(places, inputs.error().message);
 
   std::optional<GateGo> go;
   while (!(go = read_go(places, settings->fence)))
-    if (inputs->wait()) return ended(GateResult::End::never_ran, "ended before its go");
+    if (inputs->wait()) return never_ran(places, "ended before its go");
   if (const std::string why = other_boot(places, *go); !why.empty())
     return ended(GateResult::End::ran_before, why);
   const Result<bool> is_ours = claim(places.state);
-  if (!is_ours) return ended(GateResult::End::not_started, is_ours.error().message);
+  if (!is_ours) return ended(GateResult::End::never_ran, is_ours.error().message);
   if (!*is_ours)
     return ended(GateResult::End::ran_before, "another process of the pod runs the script");
   if (settings->runs_script) return run_script(places, *settings, *go, *inputs);

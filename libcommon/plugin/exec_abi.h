@@ -39,6 +39,13 @@ enum ares_exec_phase { /* numbers of ares::AttemptPhase */
                        ARES_EXEC_LOST = 5
 };
 
+/* Whose fault it is that an attempt never ran. */
+enum ares_exec_fault { /* numbers of ares::LaunchFault */
+                       ARES_EXEC_FAULT_NODE = 0,
+                       ARES_EXEC_FAULT_USER = 1,  /* the job fails */
+                       ARES_EXEC_FAULT_SYSTEM = 2 /* neither's: the job is tried again */
+};
+
 /* Result of launch(). Not OK: nothing was started. */
 enum ares_exec_result {
   ARES_EXEC_OK = 0,
@@ -87,6 +94,7 @@ typedef struct ares_exec_report {
   ares_exec_text restored; /* the record `restored` of aresstepd(8); empty: none */
   /* `lsn` of the newest set_suspended() that has stopped all its processes; 0: none, or they run again. */
   uint64_t stopped;
+  int32_t fault; /* of ARES_EXEC_NEVER_RAN: ares_exec_fault */
 } ares_exec_report;
 
 /* What an attempt has printed. */

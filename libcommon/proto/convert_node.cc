@@ -103,6 +103,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
   for (const StepRecord& step : report.steps) put(step, out->add_steps());
   for (const Checkpoint& one : report.checkpoints) to_api(one, out->add_checkpoints());
   if (report.restored) to_api(*report.restored, out->mutable_restored());
+  out->set_fault(static_cast<std::uint32_t>(report.fault));
 }
 
 void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
@@ -122,6 +123,9 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   get_steps(read, in.steps(), out.steps);
   read_checkpoints(read, in.checkpoints(), out.checkpoints);
   if (in.has_restored()) out.restored = from_api(in.restored());
+  // One that this version does not know is taken for the node's: the job is tried elsewhere.
+  if (in.fault() <= static_cast<std::uint32_t>(kLastLaunchFault))
+    out.fault = static_cast<LaunchFault>(in.fault());
 }
 
 void put(const AttemptUse& use, api::AttemptUse* out) {

@@ -152,6 +152,14 @@ enum class AttemptPhase : std::uint8_t {
   lost,       // go on disk, supervisor gone, no exit record: may have run
 };
 
+// Whose fault it is that an attempt never ran. Numbers of ares_exec_fault.
+enum class LaunchFault : std::uint8_t {
+  node,    // counts against it; the job is tried elsewhere
+  user,    // the job fails: another try would fail too
+  system,  // of something else, such as an operator of Kubernetes: the job is tried again
+};
+inline constexpr LaunchFault kLastLaunchFault = LaunchFault::system;
+
 struct AttemptReport {
   AttemptKey attempt;
   Fence fence;
@@ -172,6 +180,7 @@ struct AttemptReport {
   std::optional<Restored> restored{};
   // The newest SetSuspended that has stopped all its processes, for aresd; the controller does not get it.
   Lsn stopped{};
+  LaunchFault fault = LaunchFault::node;  // with never_ran
   friend bool operator==(const AttemptReport&, const AttemptReport&) = default;
 };
 

@@ -10,6 +10,9 @@ static_assert(static_cast<int>(AttemptPhase::accepted) == ARES_EXEC_ACCEPTED &&
               static_cast<int>(AttemptPhase::done) == ARES_EXEC_DONE &&
               static_cast<int>(AttemptPhase::never_ran) == ARES_EXEC_NEVER_RAN &&
               static_cast<int>(AttemptPhase::lost) == ARES_EXEC_LOST);
+static_assert(static_cast<int>(LaunchFault::node) == ARES_EXEC_FAULT_NODE &&
+              static_cast<int>(LaunchFault::user) == ARES_EXEC_FAULT_USER &&
+              static_cast<int>(LaunchFault::system) == ARES_EXEC_FAULT_SYSTEM);
 static_assert(TaskIndex::kNone == ARES_EXEC_NO_TASK);
 
 ares_exec_key to_abi(const AttemptKey& key, ares_exec_node node) {
@@ -40,6 +43,7 @@ ares_exec_report to_abi(const AttemptReport& report, ares_exec_node node) {
   out.disk_written = report.usage.disk_written.value();
   out.node_problem = to_abi(std::string_view(report.node_problem));
   out.stopped = report.stopped.value();
+  out.fault = static_cast<std::int32_t>(report.fault);
   return out;
 }
 
@@ -65,6 +69,8 @@ AttemptReport from_abi(const ares_exec_report& report) {
   if (auto restored = node::decode_restored(from_abi(report.restored)))
     out.restored = std::move(*restored);
   out.stopped = Lsn(report.stopped);
+  if (report.fault >= ARES_EXEC_FAULT_NODE && report.fault <= ARES_EXEC_FAULT_SYSTEM)
+    out.fault = static_cast<LaunchFault>(report.fault);
   return out;
 }
 

@@ -152,6 +152,40 @@ TEST(Launch, FailureOnOneNodeAbortsTheOthers) {
   EXPECT_EQ(c.job(key).state, JobState::pending);
 }
 
+// Its node proves that the script did not start, although it was told to start it.
+TEST(Launch, WhatNeverRanAfterItsGoRunsAgainAndDoesNotCountAsARun) {
+  Cluster c;
+  JobSpec once = Cluster::spec();
+  once.requeue = false;
+  const JobKey key = c.submit(once);
+  c.start(key, {1});
+  c.progress(1, key, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.job(key).restarts, 0u);
+  EXPECT_EQ(c.node(1).guard.failures.size(), 1u) << "the node's fault";
+  c.now += c.policy->launch_backoff_max;
+  c.start(key, {2});
+  AttemptReport report = c.report(key, AttemptPhase::never_ran);
+  report.fault = LaunchFault::system;
+  c.from_node(2, Progress{report});
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_TRUE(c.node(2).guard.failures.empty()) << "not the node's fault";
+}
+
+TEST(Launch, WhatNeverRanByTheUsersFaultFails) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  AttemptReport report = c.report(key, AttemptPhase::never_ran);
+  report.fault = LaunchFault::user;
+  report.detail = "no such image";
+  c.from_node(1, Progress{report});
+  EXPECT_EQ(c.job(key).state, JobState::failed);
+  EXPECT_EQ(c.job(key).reason, Reason::launch_failure);
+  EXPECT_EQ(c.job(key).cause, "n1: no such image");
+  EXPECT_TRUE(c.node(1).charges.empty());
+}
+
 TEST(Launch, NodesThatNeverGetReadyAreExcluded) {
   Cluster c;
   const JobKey key = c.submit();

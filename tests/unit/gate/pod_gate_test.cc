@@ -133,7 +133,6 @@ TEST_F(GateTest, AGoOfAnotherAttemptIsNone) {
   ::kill(process, SIGTERM);  // it looks for the go before it looks for signals
   EXPECT_EQ(wait(), kNeverRan);
   EXPECT_EQ(result().end, GateResult::End::never_ran);
-  EXPECT_FALSE(fs::exists(places.state + "/started"));
   EXPECT_EQ(read("runs"), "");
 }
 
@@ -150,7 +149,28 @@ TEST_F(GateTest, TermBeforeTheGoEndsIt) {
   ::kill(process, SIGTERM);
   EXPECT_EQ(wait(), kNeverRan);
   EXPECT_EQ(result().end, GateResult::End::never_ran);
-  EXPECT_FALSE(fs::exists(places.state + "/started"));
+}
+
+// What it reports is final: the go may be there when the container is started again.
+TEST_F(GateTest, WhatNeverRanDoesNotRunWhenTheContainerIsStartedAgain) {
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  ::kill(process, SIGTERM);
+  EXPECT_EQ(wait(), kNeverRan);
+  EXPECT_TRUE(result().is_sealed);
+  go();
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  EXPECT_EQ(wait(), kRanBefore);
+  EXPECT_EQ(read("runs"), "");
+}
+
+// Regression: it was the job's failure, with exit code 127.
+TEST_F(GateTest, ANodeWithoutSpaceForTheMarkRunsNothingAndIsNotTheScriptsFault) {
+  fs::remove_all(places.state);
+  go();
+  start("#!/bin/sh\necho ran > " + folder + "/runs\n");
+  EXPECT_EQ(wait(), kNeverRan);
+  EXPECT_EQ(result().end, GateResult::End::never_ran);
+  EXPECT_FALSE(result().is_sealed);
 }
 
 TEST_F(GateTest, TermGoesToTheScript) {

@@ -174,6 +174,32 @@ TEST(PodAttemptTest, AContainerThatWasStartedAgainIsLost) {
   EXPECT_THAT(attempt.report().detail, HasSubstr("not run again"));
 }
 
+// The gate has made sure that a later start of the container runs nothing.
+TEST(PodAttemptTest, AScriptThatWasNotStartedAlthoughToldToNeverRan) {
+  GateResult result;
+  result.end = GateResult::End::never_ran;
+  result.is_sealed = true;
+  result.why = "ended before its go";
+  PodAttempt attempt = running();
+  attempt.observe(ended(going(pod_of()), result, 143));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  EXPECT_EQ(attempt.report().fault, LaunchFault::node);
+  PodAttempt deleted = running();
+  PodObject pod = ended(going(pod_of()), result, 143);
+  pod.is_deleted = true;
+  deleted.observe(pod);
+  EXPECT_EQ(deleted.report().fault, LaunchFault::system) << "another client of Kubernetes did that";
+  pod.reason = "Evicted";
+  PodAttempt evicted = running();
+  evicted.observe(pod);
+  EXPECT_EQ(evicted.report().fault, LaunchFault::node);
+  // A gate of an earlier release, or one that could not make its mark, proves nothing.
+  result.is_sealed = false;
+  PodAttempt doubtful = running();
+  doubtful.observe(ended(going(pod_of()), result, 143));
+  EXPECT_EQ(doubtful.report().phase, AttemptPhase::lost);
+}
+
 TEST(PodAttemptTest, EvictionIsNotTheJobsFault) {
   PodAttempt attempt = running();
   PodObject pod = ended(going(pod_of()), exited(0), 0);

@@ -40,6 +40,15 @@ TEST(RankResults, AnEndThatIsNotToBeKnownLooksLikeARunningRank) {
   EXPECT_EQ(as_running(end.report), running);
 }
 
+TEST(RankResults, OnlyIfNoRankRanTheJobNeverRan) {
+  RankEnd never = ended(0, Seconds(3));
+  never.report.phase = AttemptPhase::never_ran;
+  never.report.detail = "evicted";
+  EXPECT_EQ(joint_report({never, never}).phase, AttemptPhase::never_ran);
+  EXPECT_EQ(joint_report({never, ended(0, Seconds(3))}).phase, AttemptPhase::lost);
+  EXPECT_EQ(joint_report({ended(0, Seconds(3)), never}).phase, AttemptPhase::lost);
+}
+
 TEST(RankResults, ALostRankIsAFailure) {
   RankEnd lost = ended(0, Seconds(3));
   lost.report.phase = AttemptPhase::lost;

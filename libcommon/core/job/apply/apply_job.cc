@@ -8,6 +8,12 @@
 namespace ares::core {
 namespace {
 
+// The node that runs the script has proven that it did not, although it was told to: that does not count as a run.
+bool never_ran(const Job& job) {
+  return job.ending && job.ending->reason == Reason::launch_failure && job.allocation &&
+         job.ending->failed_node == job.allocation->nodes.front().node;
+}
+
 Reason reason_of(Hold hold) {
   switch (hold) {
     case Hold::none: return Reason::none;
@@ -172,7 +178,8 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
 void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     job.state = JobState::pending;
-    if (job.started) ++job.restarts;  // user code may have run before; it sees this number
+    // User code may have run before; it sees this number.
+    if (job.started && !never_ran(job)) ++job.restarts;
     job.not_before = std::max(job.not_before, e.not_before);
     if (job.ending && job.ending->preempted) job.preempted = job.ending->preempted;
     if (e.hold != Hold::none) job.expedited.reset();

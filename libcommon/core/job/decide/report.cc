@@ -159,6 +159,23 @@ bool passed_go(const DecisionContext& q, const AttemptReport& r) {
   return r.ran_since || (r.phase == AttemptPhase::lost && before_rollback);
 }
 
+// Nothing of it ran on this node, whether or not the node was told to start it.
+void never_ran(const DecisionContext& q, const Job& job, const NodeShare& share,
+               const AttemptReport& r, const Node& node, Decision& d) {
+  if (r.fault == LaunchFault::user && is_active(job.state) && job.state != JobState::configuring) {
+    const Ending ending{JobState::failed, Reason::launch_failure, {}, false, Hold::none, false};
+    d.events.emplace_back(BatchFinished{
+        r.attempt, {.code = 0, .signal = kSetupFailedSignal}, q.now, ending, r.detail});
+    d.events.emplace_back(NodeReleased{r.attempt, node.id, r.usage});
+    return;
+  }
+  d.events.emplace_back(NodeReleased{r.attempt, node.id, r.usage});
+  // A launch that was meant for the node before its restart says nothing about it now.
+  const bool is_its_fault = r.fault == LaunchFault::node && share.incarnation == node.incarnation;
+  node_failed(job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d,
+              is_its_fault ? LaunchBlame::refused : LaunchBlame::none);
+}
+
 void tell_problem(const Node& node, const AttemptReport& r, Decision& d) {
   if (is_over(r.phase) && !r.node_problem.empty()) problem_reported(node, r.node_problem, d.events);
 }
@@ -265,13 +282,7 @@ void decide_report(const DecisionContext& q, const Node& node, const AttemptRepo
       if (r.detail.empty()) launched_unseen(*job, *share, node, d);
       done(q, *job, r, node.id, d);
       break;
-    case AttemptPhase::never_ran:
-      d.events.emplace_back(released);
-      // A launch that was meant for the node before its restart says nothing about it now.
-      node_failed(
-          *job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d,
-          share->incarnation == node.incarnation ? LaunchBlame::refused : LaunchBlame::none);
-      break;
+    case AttemptPhase::never_ran: never_ran(q, *job, *share, r, node, d); break;
     case AttemptPhase::lost:
       if (job->allocation->nodes.front().node == node.id) add_steps(*job, r, q.now, d);
       d.events.emplace_back(released);

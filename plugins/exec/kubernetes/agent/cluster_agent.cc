@@ -399,8 +399,11 @@ AttemptReport ClusterAgent::report_of(const Entry& entry) {
   // When a job has ended, all that it printed can be read.
   if (report.phase == AttemptPhase::done && !is_over(entry)) return as_running(report);
   const std::vector<Entry*> ranks = ranks_of(entry);
-  if (ranks.empty() || !entry.attempt.has_ended() || report.phase == AttemptPhase::never_ran)
-    return report;
+  if (ranks.empty() || !entry.attempt.has_ended()) return report;
+  // Before the go of any of them nothing has run.
+  const bool has_any_go = std::any_of(ranks.begin(), ranks.end(),
+                                      [](const Entry* rank) { return rank->attempt.has_go(); });
+  if (report.phase == AttemptPhase::never_ran && !has_any_go) return report;
   if (entry.attempt.launch().spec.launch.rank > 0)
     return entry.is_end_wanted ? report : as_running(report);
   std::vector<RankEnd> ends;

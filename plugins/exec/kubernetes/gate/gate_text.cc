@@ -113,6 +113,7 @@ std::string encode(const GateResult& result) {
       .put("user_cpu_us", result.user_cpu.count())
       .put("system_cpu_us", result.system_cpu.count())
       .put("max_rss", result.max_rss)
+      .put("sealed", result.is_sealed)
       .put("why", std::string_view(result.why).substr(0, kMostOfWhy));
   return out.take();
 }
@@ -133,6 +134,7 @@ Result<GateResult> decode_result(std::string_view text) {
   result.user_cpu = Duration(in.number<std::int64_t>("user_cpu_us"));
   result.system_cpu = Duration(in.number<std::int64_t>("system_cpu_us"));
   result.max_rss = Bytes(in.number<std::int64_t>("max_rss"));
+  result.is_sealed = in.flag("sealed");
   result.why = in.text_or_empty("why");
   return checked(in, std::move(result));
 }

@@ -68,6 +68,7 @@ struct GateResult {
   std::int32_t code = 0;    // of `exited`
   std::int32_t signal = 0;  // of `signalled`
   std::string why{};        // of the others
+  bool is_sealed = false;  // of `never_ran`: no later start of the container runs the script either
   Duration user_cpu{}, system_cpu{};
   Bytes max_rss{};
 };

@@ -208,7 +208,21 @@ void PodAttempt::end_as_never_ran() {
   report.phase = AttemptPhase::never_ran;
   report.detail = never_ran_ ? never_ran_->cause : "ended before its go";
   if (!never_ran_) never_ran_ = NeverRan{false, report.detail};
+  report.fault = never_ran_->is_nodes_fault     ? LaunchFault::node
+                 : never_ran_->is_systems_fault ? LaunchFault::system
+                                                : LaunchFault::user;
   end_ = std::move(report);
+}
+
+// Its go was written, and the gate ended before it read it. The gate has made sure that no later start of the container runs the script,
+// so it runs again elsewhere as if it had not been told to start.
+void PodAttempt::end_as_not_begun(const PodObject& pod, const std::string& why) {
+  const bool was_evicted = pod.reason == "Evicted";
+  const bool was_deleted = pod.is_deleted && !deleted_grace_;
+  never_ran_ = NeverRan{!kill_grace_ && !was_deleted, why, kill_grace_ || was_deleted};
+  if (was_evicted && !kill_grace_)
+    never_ran_ = NeverRan{true, explained("Kubernetes evicted the pod", "", pod.message)};
+  end_as_never_ran();
 }
 
 void PodAttempt::end_with(const PodObject& pod) {
@@ -240,7 +254,9 @@ void PodAttempt::end_with(const PodObject& pod) {
       report.exit.code = 127;
       report.detail = "cannot start the script: " + result->why;
     }
-    if (result->end == GateResult::End::never_ran && !go_) return end_as_never_ran();
+    const bool is_never_ran = result->end == GateResult::End::never_ran;
+    if (is_never_ran && !go_) return end_as_never_ran();
+    if (is_never_ran && result->is_sealed) return end_as_not_begun(pod, result->why);
     if (result->end == GateResult::End::ran_before || result->end == GateResult::End::never_ran) {
       report.phase = AttemptPhase::lost;
       report.detail = "lost, not run again: " + result->why;

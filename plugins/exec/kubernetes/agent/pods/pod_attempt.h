@@ -43,6 +43,7 @@ using PodAction =
 struct NeverRan {
   bool is_nodes_fault = true;  // otherwise the job's, or
   std::string cause;
+  bool is_systems_fault = false;  // of another client of Kubernetes, say
 };
 
 class PodAttempt {
@@ -90,7 +91,9 @@ class PodAttempt {
   AttemptReport report() const;
   const std::optional<NeverRan>& never_ran() const { return never_ran_; }
   // Whether user code may run on the node.
-  bool may_run() const { return (go_ || is_go_sent_) && !has_ended(); }
+  bool may_run() const { return has_go() && !has_ended(); }
+  // Whether it was told to start, or perhaps was.
+  bool has_go() const { return go_ || is_go_sent_; }
   bool has_ended() const { return end_.has_value(); }
   // Its gate says that the script has run and ended.
   bool has_script_ended() const { return has_script_ended_; }
@@ -111,6 +114,9 @@ class PodAttempt {
   void look_for_failure(const PodObject& pod);
   void look_for_end();
   void end_as_never_ran();
+  void end_as_not_begun(const PodObject& pod, const std::string& why);
+  void end_as_lost(std::string why);
+  std::string doubt() const;
   void end_with(const PodObject& pod);
   std::optional<Time> limit_at() const;
   bool must_end() const {

@@ -1,5 +1,6 @@
 #include "exec/kubernetes/agent/pods/rank_results.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
@@ -31,9 +32,19 @@ AttemptReport joint_report(const std::vector<RankEnd>& ends) {
       first = rank;
   }
   AttemptReport report = ends[0].report;
+  const bool have_all_never_run = std::all_of(ends.begin(), ends.end(), [](const RankEnd& end) {
+    return end.report.phase == AttemptPhase::never_ran;
+  });
+  if (report.phase == AttemptPhase::never_ran && !have_all_never_run) {
+    report.phase = AttemptPhase::lost;
+    report.detail = "rank 0 never ran, others did: " + report.detail;
+    return report;
+  }
   if (!first || *first == 0) return report;
   const AttemptReport& failed = ends[*first].report;
-  report.phase = failed.phase;
+  // A rank that never ran says so of itself alone.
+  report.phase = failed.phase == AttemptPhase::never_ran && !have_all_never_run ? AttemptPhase::lost
+                                                                                : failed.phase;
   report.exit = failed.exit;
   // A text says that it is not the script that failed.
   report.detail.clear();
