@@ -61,6 +61,7 @@ kubernetes::Settings kubernetes_settings(const config::KubernetesConfig& from,
   settings.mounts = from.mounts;
   settings.features = from.features;
   settings.allow_root = from.allow_root;
+  settings.gpu_domain_label = from.gpu_domain_label;
   for (const config::KubernetesGrant& grant : from.grants)
     settings.grants.push_back(
         {grant.users, grant.groups, grant.namespaces, grant.service_accounts});

@@ -6,6 +6,9 @@
 #include "gate/pod_gate.h"
 
 int main(int count, char** arguments) {
+  std::string_view called = count > 0 ? arguments[0] : "";
+  called.remove_prefix(called.find_last_of('/') + 1);
+  if (ares::gate::is_not_in_pods(called)) return ares::gate::explain(called);
   const std::string_view verb = count > 1 ? arguments[1] : "";
   if (verb == "run" && count == 2) return ares::gate::run({});
   if (verb == "install" && count >= 3)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -33,6 +34,9 @@ using kubernetes::GateSignal;
 
 // Changes of the folder are told at once; this is for file systems that do not tell them.
 constexpr int kLookAgainMs = 1000;
+
+// Commands of Ares that need aresd beside the job.
+constexpr const char* kNotInPods[] = {"arun", "srun", "aalloc", "salloc"};
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -232,7 +236,18 @@ GateResult wait_and_run(const Places& places) {
 Status install(const std::string& folder) {
   Result<std::string> program = os::read_file("/proc/self/exe");
   if (!program) return fail(program.error());
-  return os::publish_file(folder + "/" + kubernetes::kGateProgram, *program, 0555);
+  const std::string gate = folder + "/" + kubernetes::kGateProgram;
+  if (Status copied = os::publish_file(gate, *program, 0555); !copied) return copied;
+  const std::string names = folder + "/" + kubernetes::kGateNames;
+  if (::mkdir(names.c_str(), 0755) < 0 && errno != EEXIST)
+    return fail(os::errno_error("cannot make " + names));
+  for (const char* name : kNotInPods) {
+    const std::string link = names + "/" + name;
+    if (::symlink(("../" + std::string(kubernetes::kGateProgram)).c_str(), link.c_str()) < 0 &&
+        errno != EEXIST)
+      return fail(os::errno_error("cannot make " + link));
+  }
+  return {};
 }
 
 Status check_directory(const std::string& path) {
@@ -250,6 +265,20 @@ int run(const Places& places) {
   const GateResult result = wait_and_run(places);
   leave_message(places, kubernetes::encode(result));
   return exit_code(result);
+}
+
+bool is_not_in_pods(std::string_view name) {
+  return std::find(std::begin(kNotInPods), std::end(kNotInPods), name) != std::end(kNotInPods);
+}
+
+int explain(std::string_view name) {
+  std::fprintf(
+      stderr,
+      "%.*s: steps and allocations do not work in pods of Kubernetes: start the program itself, "
+      "by mpirun or torchrun with $ARES_HOSTFILE on several nodes, or submit the job with "
+      "--container-per-rank; see ares-kubernetes(7)\n",
+      static_cast<int>(name.size()), name.data());
+  return kNotInPod;
 }
 
 int prepare(const std::string& folder, const std::vector<std::string>& directories,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,6 +26,12 @@ inline constexpr int kNotStarted = 127;
 inline constexpr int kNeverRan = 143;
 inline constexpr int kRanBefore = 125;
 int run(const Places& places);
+
+// Commands of Ares that scripts may call, and that do not work in a pod. The gate stands in their place, behind all that an image has in
+// PATH: says so and what to do, and returns an exit code.
+inline constexpr int kNotInPod = 1;
+bool is_not_in_pods(std::string_view name);
+int explain(std::string_view name);
 
 // Puts this program into `folder`, where the main container finds it, and looks whether the user may enter the directories that are
 // to be mounted. Returns the exit code: 0, 1 or kubernetes::kGateRefused, with the reason on standard error and in the termination message.

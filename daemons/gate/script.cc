@@ -62,6 +62,10 @@ Result<std::vector<std::string>> environment_of(const ScriptStart& start) {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   for (const std::string& item : start.go.variables) set_variable(variables, item);
+  // Last, so that the image's own commands of these names are found before.
+  std::string& path = variables["PATH"];
+  if (path.empty()) path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  path += ":" + std::string(kubernetes::kGateFolder) + "/" + kubernetes::kGateNames;
   if (const std::string hosts = host_file_text(start); !hosts.empty()) {
     const std::string path = start.state + "/hosts";
     if (Status written = os::publish_file(path, hosts, 0444); !written)

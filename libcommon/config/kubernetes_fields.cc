@@ -68,6 +68,11 @@ std::vector<Field<KubernetesConfig>> kubernetes_fields() {
                "the pod."),
       field<K>("features", &K::features, text_list_type(),
                "Labels of nodes that become features LABEL=VALUE, for asub -C."),
+      field<K>(
+          "gpu_domain_label", &K::gpu_domain_label, text_type(),
+          "A label of nodes whose GPUs are all connected to each other by NVLink; its value is "
+          "the number of links between each two, or another text for one. On other nodes "
+          "--gpu-topology and --min-nvlink are met only by all GPUs of a node."),
       field<K>("allow_root", &K::allow_root, boolean_type(),
                "Whether jobs of root run; they are root in their container."),
       field<K>(

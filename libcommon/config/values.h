@@ -170,6 +170,7 @@ struct KubernetesConfig {
                                     "node.kubernetes.io/instance-type", "nvidia.com/gpu.product"};
   bool allow_root = false;
   std::vector<KubernetesGrant> grants{};
+  std::string gpu_domain_label{};  // of nodes whose GPUs are all connected; empty = none says so
 };
 
 struct NodeConfig {

@@ -10,6 +10,7 @@ std::string encode_inventory(const Inventory& inventory) {
   for (const std::string& feature : inventory.features) out.put("feature", feature);
   for (const Gpu& gpu : inventory.gpus) out.put("gpu", gpu.type);
   if (inventory.max_attempts) out.put("max_attempts", *inventory.max_attempts);
+  if (!inventory.gpu_topology.empty()) out.put("gpu_topology", inventory.gpu_topology.text());
   return out.take();
 }
 
@@ -23,6 +24,7 @@ Result<Inventory> decode_inventory(std::string_view text) {
     inventory.gpus.push_back(
         {GpuIndex(static_cast<std::uint32_t>(inventory.gpus.size())), std::move(type), {}});
   if (in.has("max_attempts")) inventory.max_attempts = in.number<std::uint32_t>("max_attempts");
+  inventory.gpu_topology = GpuTopology(in.text_or_empty("gpu_topology"));
   if (Status read = in.status(); !read) return fail(read.error());
   if (inventory.cpus == 0 || inventory.memory.value() <= 0)
     return fail(ErrorCode::invalid_argument, "a node needs CPUs and memory");

@@ -36,7 +36,7 @@ class NodeEvents {
 };
 
 // `key value` lines: `cpus N`; `memory BYTES`; `feature NAME` for each; `gpu TYPE` for each, in the order of their
-// indices.
+// indices; `gpu_topology TEXT`: the matrix of nvidia-smi.
 std::string encode_inventory(const Inventory& inventory);
 
 // Returns invalid_argument for a node without CPUs or memory, or a name that is not one.

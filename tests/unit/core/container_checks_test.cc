@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/cluster/container_nodes.h"
 #include "core/job/effects/effects.h"
 #include "unit/core/engine_fixture.h"
 
@@ -62,6 +63,44 @@ TEST(ContainerChecks, ThePartitionsImageIsForJobsThatNameNone) {
   };
   EXPECT_EQ(image_of(Cluster::spec()), "site:1");
   EXPECT_EQ(image_of(in_container("own:2")), "own:2");
+}
+
+TEST(ContainerChecks, WhatCannotRunThereIsRefusedWhereAllNodesAreSuch) {
+  Cluster c(2);
+  for (const int node : {1, 2}) run_containers(c, node);
+  JobSpec interactive = Cluster::spec(), saves = Cluster::spec(), half = Cluster::spec();
+  interactive.script = kHeldAllocation;
+  saves.checkpoint.emplace();
+  half.gpus_per_node = {{.type = "a100", .count = 0, .part = 500}};
+  const auto why = [&](const JobSpec& spec) { return c.try_submit(spec).error.message; };
+  EXPECT_THAT(why(interactive), HasSubstr("partition main runs jobs in containers: interactive "
+                                          "allocations (aalloc, arun) do not run there; submit"));
+  EXPECT_THAT(why(saves), HasSubstr("--checkpoint does not work there; leave it out"));
+  EXPECT_THAT(why(half), HasSubstr("a part of a GPU cannot be had there; ask for whole GPUs"));
+  JobSpec named = interactive;
+  named.required_nodes = {"n1"};
+  EXPECT_THAT(why(named), HasSubstr("node n1 of -w runs jobs in containers"));
+  c.register_node(2);
+  for (const JobSpec& spec : {interactive, saves, half}) EXPECT_EQ(why(spec), "");
+  EXPECT_THAT(why(named), HasSubstr("node n1 of -w runs jobs in containers"));
+}
+
+TEST(ContainerChecks, LinksOfGpusNeedAllOfANode) {
+  Cluster c(1);
+  JobSpec linked = Cluster::spec();
+  linked.gpu_constraint = {GpuShape::nvlink, 0};
+  linked.gpus_per_node = {{"a100", 2}};
+  EXPECT_TRUE(c.try_submit(linked).failed) << "nothing is known of the machine";
+  run_containers(c, 1);
+  EXPECT_EQ(c.try_submit(linked).error.message, "");
+  linked.gpus_per_node = {{"a100", 1}};
+  EXPECT_EQ(c.try_submit(linked).error.message, "") << "one is linked to itself";
+  Inventory three = Cluster::machine();
+  three.features.emplace_back("container");
+  three.gpus.push_back({GpuIndex{2}, "a100", {}});
+  c.register_node(1, {}, three);
+  linked.gpus_per_node = {{"a100", 2}};
+  EXPECT_THAT(c.try_submit(linked).error.message, HasSubstr("ask for all GPUs of each node"));
 }
 
 }  // namespace

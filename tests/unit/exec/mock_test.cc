@@ -332,6 +332,7 @@ TEST(FoundNodes, AnInventoryPassesTheInterface) {
   inventory.memory = Bytes::mib(5);
   inventory.features = {"zone-a", "with space\n"};
   inventory.gpus = {{GpuIndex(0), "a100", {}}, {GpuIndex(1), "h100", {}}};
+  inventory.gpu_topology = GpuTopology("\tGPU0\tGPU1\nGPU0\tX\tNV1\n");
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   inventory.max_attempts = 0;
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);

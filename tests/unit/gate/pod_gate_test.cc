@@ -173,6 +173,27 @@ TEST_F(GateTest, ANodeWithoutSpaceForTheMarkRunsNothingAndIsNotTheScriptsFault) 
   EXPECT_FALSE(result().is_sealed);
 }
 
+TEST_F(GateTest, CommandsThatDoNotWorkInPodsSaySo) {
+  ASSERT_EQ(prepare(places.state, {}, places), 0);
+  ASSERT_EQ(prepare(places.state, {}, places), 0) << "again, as after a restart";
+  EXPECT_TRUE(fs::is_symlink(places.state + "/bin/arun"));
+  EXPECT_EQ(fs::weakly_canonical(places.state + "/bin/srun"),
+            fs::weakly_canonical(places.state + "/" + kubernetes::kGateProgram));
+  EXPECT_TRUE(is_not_in_pods("srun"));
+  EXPECT_FALSE(is_not_in_pods(kubernetes::kGateProgram));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(explain("arun"), kNotInPod);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(HasSubstr("arun: "), HasSubstr("--container-per-rank")));
+}
+
+TEST_F(GateTest, TheImagesOwnCommandsAreFoundBeforeThose) {
+  start("#!/bin/sh\necho $PATH\n");
+  go();
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(read("out"), "/usr/bin:/bin:/ares/gate/bin\n");
+}
+
 TEST_F(GateTest, TermGoesToTheScript) {
   start("#!/bin/sh\ntrap 'echo told; exit 4' TERM\n: > " + folder +
         "/up\nwhile :; do sleep 0.02; done\n");

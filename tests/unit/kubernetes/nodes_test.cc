@@ -143,6 +143,22 @@ TEST(NodeObjectTest, WhatIsNoNode) {
   EXPECT_THAT(read_node(node_json(R"({"metadata": {"creationTimestamp": "x"}})")).name, IsEmpty());
 }
 
+TEST(NodeObjectTest, ALabelSaysThatAllGpusAreConnected) {
+  const NodeObject node = read_node(node_json(
+      R"({"metadata": {"labels": {"links": "18", "yes": "true", "no": "false"}},
+          "status": {"allocatable": {"nvidia.com/mig-1g.5gb": null}}})"));
+  EXPECT_EQ(gpu_domain_of(node, "links", 2).text(),
+            "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+            "GPU0\tX\tNV18\tN/A\tN/A\nGPU1\tNV18\tX\tN/A\tN/A\n");
+  EXPECT_THAT(std::string(gpu_domain_of(node, "yes", 2).text()), HasSubstr("NV1\t"));
+  for (const char* label : {"no", "other", ""})
+    EXPECT_TRUE(gpu_domain_of(node, label, 2).empty()) << label;
+  EXPECT_TRUE(gpu_domain_of(read_node(node_json(R"({"metadata": {"labels": {"links": "18"}}})")),
+                            "links", 2)
+                  .empty())
+      << "it has parts of GPUs, too";
+}
+
 // --- all nodes ------------------------------------------------------------------------------------
 
 class NodeTableTest : public testing::Test, private exec::NodeEvents {

@@ -22,11 +22,13 @@ TEST(PluginSettingsTest, RoundTripAndRefusals) {
   settings.mounts = {"/a", "/b"};
   settings.features = {"zone"};
   settings.allow_root = true;
+  settings.gpu_domain_label = "nvlink";
   settings.grants = {{{"alice"}, {"ml"}, {"team"}, {"reader"}}, {{"*"}, {}, {"all", "team"}, {}}};
   const auto read = decode_plugin_settings(encode(settings));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_THAT(read->mounts, ElementsAre("/a", "/b"));
   EXPECT_TRUE(read->allow_root);
+  EXPECT_EQ(read->gpu_domain_label, "nvlink");
   ASSERT_EQ(read->grants.size(), 2U);
   EXPECT_THAT(read->grants[0].groups, ElementsAre("ml"));
   EXPECT_THAT(read->grants[0].service_accounts, ElementsAre("reader"));

@@ -1,14 +1,9 @@
 #include "core/job/checks/container_checks.h"
 
-#include <algorithm>
-
+#include "core/cluster/container_nodes.h"
 #include "model/job/container_feature.h"
 
 namespace ares::core {
-
-bool runs_containers(const std::vector<std::string>& features) {
-  return std::find(features.begin(), features.end(), kContainerFeature) != features.end();
-}
 
 bool lacks_container_feature(const JobSpec& spec) {
   return spec.container && !runs_containers(spec.features);

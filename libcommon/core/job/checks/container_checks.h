@@ -8,9 +8,6 @@
 
 namespace ares::core {
 
-// Whether nodes with these features run jobs in containers.
-bool runs_containers(const std::vector<std::string>& features);
-
 // Whether the job's features lack the one that its containers need.
 bool lacks_container_feature(const JobSpec& spec);
 

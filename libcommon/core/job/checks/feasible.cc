@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/saturating.h"
-#include "core/job/checks/container_checks.h"
+#include "core/cluster/container_nodes.h"
 #include "core/job/checks/gpu_cover.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
@@ -101,7 +101,12 @@ class Search {
   void offer(const Node& node) {
     const Inventory& has = node.inventory;
     if (excluded_.hold(node.name)) return;
-    if (spec_.container) containers_ = containers_ || runs_containers(has.features);
+    const bool runs_them = runs_containers(has.features);
+    containers_ = containers_ || runs_them;
+    if (runs_them && !not_in_containers_.empty()) {
+      kept_off_ = true;
+      return;
+    }
     if (!constraint_.every.holds(has.features) || !same_.holds(has.features)) return;
     ++with_features_;
     if (has.cpus == 0) {  // never registered, and the configuration leaves its size open
@@ -182,6 +187,9 @@ class Search {
     const std::string where = " of partition " + partition;
     if (spec_.container && !containers_)
       return "no node" + where + " runs jobs in containers (--container-image and the like)";
+    if (with_features_ == 0 && kept_off_)
+      return "partition " + partition +
+             " runs jobs in containers: " + std::string(not_in_containers_);
     if (with_features_ == 0 && features_text().empty())
       return "all nodes" + where + " are excluded (-x)";
     if (with_features_ == 0)
@@ -199,7 +207,8 @@ class Search {
         const auto most = most_gpus_.find(want.type);
         const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
         if (devices_of(want) > there)
-          return too_big(gpu_text(want) + " on one node", std::to_string(there), where);
+          return too_big(gpu_text(want) + " on one node", std::to_string(there), where) +
+                 links_text();
       }
     if (fit_ < spec_.min_nodes) {
       return "needs " + std::to_string(spec_.min_nodes) + " nodes; " + std::to_string(fit_) +
@@ -254,6 +263,12 @@ class Search {
     return " with " + std::to_string(*threads_) + " of the hardware threads of each core";
   }
 
+  std::string links_text() const {
+    if (spec_.gpu_constraint.none() || !containers_) return {};
+    return "; where jobs run in containers and nothing is known of the links (gpu_domain_label), "
+           "ask for all GPUs of each node";
+  }
+
   // The most GPUs of one type on the node that are linked as the job requires.
   std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
     std::map<std::string_view, std::vector<GpuIndex>> by_type;
@@ -269,9 +284,21 @@ class Search {
     topology::GpuSet set;
     for (const GpuIndex gpu : gpus)
       if (gpu.value() < topology::kMaxGpus) set.insert(gpu.value());
+    if (inventory.gpu_topology.empty() && runs_containers(inventory.features) &&
+        asks_for_all(inventory.gpus.size()))
+      return gpus.size();
     const unsigned most =
         machines_.most_together(machines_.of(inventory.gpu_topology), set, spec_.gpu_constraint);
     return whole_nodes_ && most < gpus.size() ? 0 : most;
+  }
+
+  // Where nothing is known of the links of GPUs, as mostly in containers, all of a node are as closely linked as the node has them.
+  bool asks_for_all(std::size_t gpus) const {
+    if (whole_nodes_) return true;
+    const std::uint64_t nodes = spec_.min_nodes == spec_.max_nodes ? spec_.max_nodes : 0;
+    return (!spec_.gpus_per_node.empty() && gpu_count(spec_.gpus_per_node) == gpus) ||
+           (!spec_.gpus_total.empty() && gpu_count(spec_.gpus_total) == nodes * gpus) ||
+           (gpus_per_task_ == gpus && spec_.tasks == nodes);
   }
 
   std::string gpu_text(const GpuRequest& want) const {
@@ -351,6 +378,8 @@ class Search {
   std::uint32_t fit_ = 0;
   Bytes most_memory_{};
   bool containers_ = false;  // a node runs jobs in containers
+  const std::string_view not_in_containers_ = why_not_in_containers(spec_);
+  bool kept_off_ = false;  // the job from such a node
   bool unknown_ = false;
   bool restricted_ = false;  // a node keeps CPUs from it
   std::map<std::string, std::uint32_t> most_gpus_;
@@ -386,6 +415,10 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
     if (excluded.hold(name)) return "node " + name + " is both required and excluded";
     if (!constraint->every.holds(state.nodes.find(*state.node_ids.find(name))->inventory.features))
       return "node " + name + " of -w lacks the features asked for: " + constraint->every.text();
+    if (const auto why = why_not_in_containers(spec);
+        !why.empty() &&
+        runs_containers(state.nodes.find(*state.node_ids.find(name))->inventory.features))
+      return "node " + name + " of -w runs jobs in containers: " + std::string(why);
   }
   for (const std::string& name : spec.excluded_nodes)
     if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/saturating.h"
+#include "core/cluster/container_nodes.h"
 #include "model/job/binding_options.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_part.h"
@@ -249,7 +250,8 @@ bool same_job_class(const Job& a, const Job& b, bool by_user) {
   if (needs_user(*a.spec, by_user) && a.spec->uid != b.spec->uid) return false;
   if (kept_nodes(a) != kept_nodes(b) || (!kept_nodes(a).empty() && a.key != b.key)) return false;
   return a.excluded == b.excluded &&
-         (a.spec == b.spec || class_fields(*a.spec) == class_fields(*b.spec));
+         (a.spec == b.spec || (class_fields(*a.spec) == class_fields(*b.spec) &&
+                               is_kept_off_containers(*a.spec) == is_kept_off_containers(*b.spec)));
 }
 
 // The hash uses only fields that usually differ; same_job_class() decides.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cluster/container_nodes.h"
 #include "core/topology/cpus.h"
 
 namespace ares::core::sched {
@@ -127,6 +128,29 @@ std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
   return ids;
 }
 
+// Whether the job takes all GPUs of that type on each of its nodes.
+bool takes_whole_nodes(const Demand& demand, std::size_t column, std::int64_t total) {
+  if (demand.exclusive) return true;
+  const auto has = [&](const std::vector<std::pair<std::size_t, std::uint32_t>>& list,
+                       std::uint32_t any, std::int64_t wanted) {
+    if (any > 0) return std::int64_t{any} == wanted;
+    return list.size() == 1 && list.front().first == column && list.front().second == wanted;
+  };
+  const std::int64_t nodes = demand.min_nodes == demand.max_nodes ? demand.max_nodes : 0;
+  return has(demand.gpus_per_node, demand.any_gpus_per_node, total) ||
+         has(demand.gpus_total, demand.any_gpus_total, nodes * total) ||
+         (demand.tasks == nodes && has(demand.gpus_per_task, demand.any_gpus_per_task, total));
+}
+
+// In containers the devices are chosen by others, and mostly nothing is known of their links. Together all of a node are as closely linked
+// as the node has them.
+bool is_met_by_all(const Demand& demand, const IndexedNode& node, std::size_t column,
+                   std::size_t gpus) {
+  const std::int64_t total = node.total[column];
+  return !node.machine && static_cast<std::int64_t>(gpus) == total &&
+         takes_whole_nodes(demand, column, total) && runs_containers(features_of(*node.node));
+}
+
 }  // namespace
 
 void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
@@ -135,6 +159,7 @@ void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
   for (std::size_t column = kFirstGpu; column < index.gpu_end(); ++column) {
     if (free[column] <= 0) continue;
     const GpuSet gpus = gpus_of(node, index.gpu_types()[column - kFirstGpu], which);
+    if (is_met_by_all(demand, node, column, gpus.count())) continue;
     std::int64_t most = index.machines().most_together(node.machine, gpus, demand.gpu_constraint);
     if (demand.exclusive && most < node.total[column]) most = 0;
     free[column] = std::min(free[column], most);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/cluster/container_nodes.h"
 #include "model/job/constraint.h"
 
 namespace ares::core::sched {
@@ -39,12 +40,18 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
   const bool in_reservation =
       !spec.reservations.empty() && !index.reservations().flexible(spec.reservations);
   const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
+  const std::string_view not_in_containers = why_not_in_containers(spec);
+  bool kept_off = false;
   std::vector<NodeIndex> members, fallback, usable;
   for (const NodeIndex at : index.members(partition)) {
     const IndexedNode& node = index.nodes()[at];
     if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
       continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
+    if (!not_in_containers.empty() && runs_containers(features_of(*node.node))) {
+      kept_off = true;
+      continue;
+    }
     if (in_reservation && !in_one_of(index.reservations().on(at), spec.reservations)) continue;
     members.push_back(at);
     if (!node.usable && !is_kept_for(node, job)) continue;
@@ -57,6 +64,11 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
   result.usable = job.excluded.empty() ? NodeList(fallback, all) : NodeList(usable, all);
   result.fallback = job.excluded.empty() ? result.usable : NodeList(fallback, all);
   result.members = NodeList(std::move(members), all);
+  if (kept_off && result.members.empty()) {
+    result.problem = "partition " + partition.name +
+                     " runs jobs in containers: " + std::string(not_in_containers);
+    return result;
+  }
   if (in_reservation && result.members.empty()) {
     result.problem = "no node of its reservation is in partition " + partition.name +
                      ", with the features asked for and not excluded";

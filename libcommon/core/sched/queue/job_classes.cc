@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/cluster/container_nodes.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/reason_text.h"
 #include "model/job/gpu_alternatives.h"
@@ -98,7 +99,8 @@ const Candidates& JobClasses::candidates_of(const JobClass& job_class, ClusterIn
                 spec.required_nodes,
                 spec.reservations,
                 job.excluded,
-                job.expedited ? std::optional(job.key) : std::nullopt};
+                job.expedited ? std::optional(job.key) : std::nullopt,
+                is_kept_off_containers(spec)};
   const auto found = candidates_.find(key);
   if (found != candidates_.end()) return found->second;
   return candidates_.emplace(std::move(key), filter(job_class.example, *job_class.partition, index))

@@ -41,10 +41,10 @@ class JobClasses {
   void clear();
 
  private:
-  // The inputs of filter(); last the job that nodes are kept for.
+  // The inputs of filter(); last the job that nodes are kept for, and whether it is kept off containers.
   using FilterKey = std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
                                std::vector<std::string>, std::vector<std::string>,
-                               std::vector<NodeId>, std::optional<JobKey>>;
+                               std::vector<NodeId>, std::optional<JobKey>, bool>;
   const Candidates& candidates_of(const JobClass& job_class, ClusterIndex& index);
   void add_alternatives(JobClass& job_class, const QueueEntry& entry, ClusterIndex& index);
   PendingPtr none_possible(JobClass& job_class, const ClusterIndex& index, bool details);

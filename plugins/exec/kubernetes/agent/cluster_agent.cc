@@ -152,7 +152,8 @@ Status ClusterAgent::start() {
   if (!cluster_id) return fail(cluster_id.error());
   if (Status active = become_active(); !active) return active;
   table_ = std::make_unique<NodeTable>(
-      NodeTableSettings{settings_.node_prefix, settings_.features, *cluster_id},
+      NodeTableSettings{settings_.node_prefix, settings_.features, *cluster_id,
+                        settings_.gpu_domain_label},
       [this](const std::string& node, const std::string& uid) {
         return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto& of) {
           const PodAttempt& attempt = of.second.attempt;

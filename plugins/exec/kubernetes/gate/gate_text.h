@@ -21,6 +21,8 @@ inline constexpr const char* kStateFolder = "/ares/state";  // of this pod, for 
 inline constexpr const char* kJobFolder = "/ares/job";      // the Secret
 inline constexpr const char* kPodFolder = "/ares/pod";      // annotations, by the downward API
 inline constexpr const char* kGateProgram = "ares-gate";
+inline constexpr const char* kGateNames =
+    "bin";  // below kGateFolder: commands that say that they do not work in pods
 
 // Exit code of the init container if a directory cannot be mounted for the user.
 inline constexpr int kGateRefused = 126;

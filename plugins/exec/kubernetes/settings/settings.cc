@@ -48,7 +48,8 @@ std::string encode(const Settings& settings) {
       .put("gate_image", settings.gate_image)
       .put("node_prefix", settings.node_prefix)
       .put("node_selector", settings.node_selector)
-      .put("allow_root", settings.allow_root);
+      .put("allow_root", settings.allow_root)
+      .put("gpu_domain_label", settings.gpu_domain_label);
   for (const std::string& folder : settings.mounts) out.put("mount", folder);
   for (const std::string& label : settings.features) out.put("feature", label);
   for (const Grant& grant : settings.grants) out.put("grant", encode(grant));
@@ -69,6 +70,7 @@ Result<Settings> decode_plugin_settings(std::string_view text) {
   settings.mounts = in.all("mount");
   settings.features = in.all("feature");
   settings.allow_root = in.flag("allow_root");
+  settings.gpu_domain_label = in.text_or_empty("gpu_domain_label");
   for (const std::string& one : in.all("grant")) {
     Result<Grant> grant = decode_grant(one);
     if (!grant) return fail(grant.error());

@@ -28,6 +28,7 @@ struct Settings {
   std::vector<std::string> features{};  // labels of nodes that become features "LABEL=VALUE"
   bool allow_root = false;              // whether root's jobs run, as root in the container
   std::vector<Grant> grants{};
+  std::string gpu_domain_label{};  // of nodes whose GPUs are all connected; empty: none says so
 };
 
 // `key value` lines. invalid_argument: something is missing, or not a name.

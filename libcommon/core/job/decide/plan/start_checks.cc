@@ -5,6 +5,7 @@
 
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
+#include "core/cluster/container_nodes.h"
 #include "core/cluster/expedite.h"
 #include "core/cluster/preemptible.h"
 #include "core/cluster/reservation_access.h"
@@ -135,6 +136,7 @@ bool StartChecks::fits(const Job& job, const Start& start, const NodeShare& shar
   if (!q_.state.members.find({start.partition, node->name})) return false;
 
   const JobSpec& spec = *job.spec;
+  if (is_kept_off_containers(spec) && runs_containers(node->inventory.features)) return false;
   const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
     return (keeps || spec.exclusive_user) && user != spec.uid;
   };

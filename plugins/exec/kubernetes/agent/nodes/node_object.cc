@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "exec/kubernetes/api/rfc3339.h"
 #include "model/job/container_feature.h"
+#include "model/job/gpu_constraint.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 constexpr std::string_view kNvidia = "nvidia.com/gpu";
 constexpr std::string_view kAmd = "amd.com/gpu";
 constexpr std::string_view kMig = "nvidia.com/mig-";
+constexpr std::size_t kMostInDomain = 64;  // that a topology of Ares has
 
 std::string label_of(const NodeObject& node, const std::string& name) {
   const auto found = node.labels.find(name);
@@ -105,6 +108,27 @@ std::vector<GpuResource> gpu_resources(const NodeObject& node) {
       resources.push_back({name, name.substr(kMig.size())});
   }
   return resources;
+}
+
+GpuTopology gpu_domain_of(const NodeObject& node, const std::string& label, std::size_t gpus) {
+  const std::string value = label.empty() ? std::string() : label_of(node, label);
+  const std::vector<GpuResource> kinds = gpu_resources(node);
+  if (value.empty() || value == "false" || gpus == 0 || gpus > kMostInDomain || kinds.size() != 1 ||
+      kinds.front().name.starts_with(kMig))
+    return {};
+  unsigned links = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), links);
+  if (error != std::errc() || end != value.data() + value.size() || links == 0) links = 1;
+  const std::string link = "NV" + std::to_string(std::min(links, kMaxNvlinks));
+  std::string text;
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) text += "\tGPU" + std::to_string(gpu);
+  text += "\tCPU Affinity\tNUMA Affinity\n";
+  for (std::size_t a = 0; a < gpus; ++a) {
+    text += "GPU" + std::to_string(a);
+    for (std::size_t b = 0; b < gpus; ++b) text += "\t" + (a == b ? "X" : link);
+    text += "\tN/A\tN/A\n";
+  }
+  return GpuTopology(text);
 }
 
 Inventory inventory_of(const NodeObject& node, const Amounts& taken,

@@ -31,6 +31,10 @@ struct GpuResource {
 };
 std::vector<GpuResource> gpu_resources(const NodeObject& node);
 
+// The matrix of links, as nvidia-smi prints it, of a node with so many GPUs of which the label says that they are all connected. Empty
+// without the label, or if the GPUs are of several kinds or parts.
+GpuTopology gpu_domain_of(const NodeObject& node, const std::string& label, std::size_t gpus);
+
 // What jobs may have there, if other pods reserve `taken`. `features`: labels that become features.
 // Never without CPUs or memory; `is_full` is set if others have reserved all of one of them.
 Inventory inventory_of(const NodeObject& node, const Amounts& taken,

@@ -138,6 +138,8 @@ exec::FoundNode NodeTable::found(const Entry& entry, const std::string& name) co
   bool is_full = false;
   node.inventory = inventory_of(entry.node, taken == taken_.end() ? Amounts() : taken->second,
                                 settings_.features, is_full);
+  node.inventory.gpu_topology =
+      gpu_domain_of(entry.node, settings_.gpu_domain_label, node.inventory.gpus.size());
   node.problem = !problem_.empty() ? problem_ : entry.node.problem;
   if (node.problem.empty() && is_full)
     node.problem = "other pods in Kubernetes have reserved all of it";

@@ -20,6 +20,7 @@ struct NodeTableSettings {
   std::string prefix{};
   std::vector<std::string> features{};
   std::string cluster_id{};  // of Kubernetes
+  std::string gpu_domain_label{};
 };
 
 class NodeTable {
