@@ -3,14 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "exec/kubernetes/settings/object_name.h"
+#include "os/file.h"
 
 namespace ares::kubernetes {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz_";
 
 TEST(Calls, EachResourceAndVerbHasOneRow) {
   std::set<std::string> seen;
@@ -33,8 +39,6 @@ TEST(Calls, PathsAreThoseOfTheApi) {
             "/api/v1/nodes/n1.example.com");
   EXPECT_EQ(path_of(Call::update_lease, "v1", {"ares", "agent"}).value(),
             "/apis/coordination.k8s.io/v1/namespaces/ares/leases/agent");
-  EXPECT_EQ(path_of(Call::create_event, "v1beta1", {.space = "jobs"}).value(),
-            "/apis/events.k8s.io/v1beta1/namespaces/jobs/events");
   EXPECT_EQ(path_of(Call::create_access_review, "v1", {}).value(),
             "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
 }
@@ -58,6 +62,30 @@ TEST(Calls, NamesOfObjectsAreSubdomains) {
     EXPECT_FALSE(is_object_name(name)) << name;
   EXPECT_TRUE(is_object_name(std::string(253, 'a')));
   EXPECT_FALSE(is_object_name(std::string(254, 'a')));
+}
+
+// Each row is a permission that a site has to give.
+TEST(Calls, EachRowIsUsed) {
+  const std::filesystem::path folder = std::string(ARES_SOURCE_DIR) + "/plugins/exec/kubernetes";
+  std::string sources;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".cc" && entry.path().filename() != "calls.cc")
+      sources += os::read_file(entry.path().string()).value();
+  std::string names = os::read_file(folder.string() + "/api/calls.h").value();
+  names = names.substr(names.find("enum class Call {"));
+  names = names.substr(names.find('{') + 1, names.find('}') - names.find('{') - 1);
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = names.find_first_of(kLetters, at)) != std::string::npos; ++count) {
+    const std::size_t end = names.find_first_not_of(kLetters, at);
+    const std::string name = "Call::" + names.substr(at, end - at);
+    std::size_t found = sources.find(name);
+    while (found != std::string::npos &&
+           kLetters.find(sources[found + name.size()]) != std::string_view::npos)
+      found = sources.find(name, found + 1);
+    EXPECT_NE(found, std::string::npos) << name << " is made by no code";
+    at = end;
+  }
+  EXPECT_EQ(count, call_table().size());
 }
 
 }  // namespace

@@ -76,13 +76,13 @@ TEST_F(ClientTest, CallsBecomeRequests) {
 TEST_F(ClientTest, FieldsAreCheckedStrictlyWhereTheServerCan) {
   make([](const HttpRequest&) { return answer(200); });
   client->set_strict_fields(true);
-  client->set_version("events.k8s.io", "v1beta1");
-  (void)call({.call = Call::create_event, .target = {.space = "jobs"}});
+  client->set_version("coordination.k8s.io", "v1beta1");
+  (void)call({.call = Call::create_lease, .target = {.space = "jobs"}});
   (void)call({.call = Call::bind_pod, .target = {"jobs", "p"}});
   (void)call({.call = Call::get_node, .target = {.name = "n"}});
-  EXPECT_THAT(
-      sent[0].url,
-      testing::EndsWith("/events.k8s.io/v1beta1/namespaces/jobs/events?fieldValidation=Strict"));
+  EXPECT_THAT(sent[0].url,
+              testing::EndsWith(
+                  "/coordination.k8s.io/v1beta1/namespaces/jobs/leases?fieldValidation=Strict"));
   EXPECT_THAT(sent[1].url, testing::EndsWith("/binding?fieldValidation=Strict"));
   EXPECT_THAT(sent[2].url, testing::EndsWith("/nodes/n"));
 }

@@ -362,7 +362,9 @@ TEST_F(ManifestTest, PatchesAndDeletionsAreForThisPodOnly) {
   const Json options = Json::parse(delete_options("u", 30));
   EXPECT_EQ(options["preconditions"]["uid"], "u");
   EXPECT_EQ(options["gracePeriodSeconds"], 30);
-  EXPECT_EQ(Json::parse(binding_manifest("p", "u", "n"))["metadata"]["uid"], "u");
+  const Json binding = Json::parse(binding_manifest("p", "u", "17", "n"));
+  EXPECT_EQ(binding["metadata"]["uid"], "u");
+  EXPECT_EQ(binding["metadata"]["resourceVersion"], "17");
 }
 
 TEST(GateTextTest, RoundTrips) {

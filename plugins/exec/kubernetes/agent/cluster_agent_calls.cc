@@ -72,6 +72,11 @@ void ClusterAgent::look_at_existing(const std::string& name, const PodAction& ac
         const LaunchSpec& wanted = entry.attempt.launch().spec.launch;
         if (!pod || pod->is_deleted)
           return entry.attempt.failed(action, Failure::unavailable, "", os::boot_now());
+        // It has changed since it was made: it is bound as it is now.
+        if (is_bind && pod->node.empty() && pod->uid == entry.attempt.uid()) {
+          entry.attempt.observe(*pod);
+          return entry.attempt.failed(action, Failure::unavailable, "", os::boot_now());
+        }
         const bool is_ours =
             pod->fence == wanted.fence && pod->attempt == wanted.attempt &&
             pod->node_uid == entry.attempt.node_uid() &&

@@ -10,7 +10,6 @@ namespace ares::kubernetes {
 namespace {
 
 constexpr std::string_view kLeases = "coordination.k8s.io";
-constexpr std::string_view kEvents = "events.k8s.io";
 constexpr std::string_view kReviews = "authorization.k8s.io";
 
 // One row a line.
@@ -23,21 +22,15 @@ constexpr std::array kTable{
     CallRow{Call::patch_pod, Verb::patch, "", "pods", "", true, Where::job_namespaces, "give pods their go and remove finalizers"},
     CallRow{Call::delete_pod, Verb::remove, "", "pods", "", true, Where::job_namespaces, "end jobs"},
     CallRow{Call::bind_pod, Verb::create, "", "pods", "binding", true, Where::job_namespaces, "place the pods of jobs on nodes"},
-    CallRow{Call::patch_pod_status, Verb::patch, "", "pods", "status", true, Where::job_namespaces, "say in a pod why it is preempted"},
     CallRow{Call::get_pod_log, Verb::get, "", "pods", "log", true, Where::job_namespaces, "read what jobs print"},
-    CallRow{Call::get_node, Verb::get, "", "nodes", "", false, Where::cluster, "look at one node"},
+    CallRow{Call::get_node, Verb::get, "", "nodes", "", false, Where::cluster, "see whether a node was removed on which jobs run"},
     CallRow{Call::list_nodes, Verb::list, "", "nodes", "", false, Where::cluster, "know the nodes"},
     CallRow{Call::watch_nodes, Verb::watch, "", "nodes", "", false, Where::cluster, "follow changes of nodes"},
-    CallRow{Call::get_secret, Verb::get, "", "secrets", "", true, Where::job_namespaces, "look at a script whose creation was not answered"},
     CallRow{Call::create_secret, Verb::create, "", "secrets", "", true, Where::job_namespaces, "carry scripts and environments to pods"},
     CallRow{Call::delete_secret, Verb::remove, "", "secrets", "", true, Where::job_namespaces, "remove the scripts of ended jobs"},
-    CallRow{Call::get_config_map, Verb::get, "", "configmaps", "", true, Where::job_namespaces, "look at the owner of an attempt's objects"},
-    CallRow{Call::create_config_map, Verb::create, "", "configmaps", "", true, Where::job_namespaces, "own the objects of an attempt"},
-    CallRow{Call::delete_config_map, Verb::remove, "", "configmaps", "", true, Where::job_namespaces, "remove the objects of ended attempts"},
     CallRow{Call::get_lease, Verb::get, kLeases, "leases", "", true, Where::own_namespace, "see whether another agent is active"},
     CallRow{Call::create_lease, Verb::create, kLeases, "leases", "", true, Where::own_namespace, "become the active agent"},
     CallRow{Call::update_lease, Verb::update, kLeases, "leases", "", true, Where::own_namespace, "stay the active agent"},
-    CallRow{Call::create_event, Verb::create, kEvents, "events", "", true, Where::job_namespaces, "say in the cluster what happened to a pod"},
     CallRow{Call::create_access_review, Verb::create, kReviews, "selfsubjectaccessreviews", "", false, Where::cluster, "check these permissions"},
     CallRow{Call::get_namespace, Verb::get, "", "namespaces", "", false, Where::cluster, "identify the cluster by its namespace kube-system"},
 };

@@ -329,10 +329,12 @@ std::string secret_manifest(const Launch& launch, const Settings& settings,
 }
 
 std::string binding_manifest(const std::string& pod, const std::string& uid,
-                             const std::string& node) {
+                             const std::string& version, const std::string& node) {
+  json metadata = {{"name", pod}, {"uid", uid}};
+  if (!version.empty()) metadata["resourceVersion"] = version;
   return json{{"apiVersion", "v1"},
               {"kind", "Binding"},
-              {"metadata", {{"name", pod}, {"uid", uid}}},
+              {"metadata", std::move(metadata)},
               {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}}
       .dump();
 }

@@ -31,8 +31,9 @@ std::string pod_manifest(const Launch& launch, const Settings& settings, const N
 std::string secret_manifest(const Launch& launch, const Settings& settings,
                             const std::string& pod_uid, Time at);
 
+// Binds the very pod that was made or last seen: the API server refuses it for one of another uid or version.
 std::string binding_manifest(const std::string& pod, const std::string& uid,
-                             const std::string& node);
+                             const std::string& version, const std::string& node);
 
 // A merge patch that sets one annotation, if the pod is still this one.
 std::string annotation_patch(const std::string& uid,

@@ -54,6 +54,8 @@ class PodAttempt {
 
   const Launch& launch() const { return launch_; }
   const std::string& uid() const { return uid_; }
+  // Of the pod as last seen; empty: it was not.
+  std::string version() const { return pod_ ? pod_->version : std::string(); }
   const std::string& node_uid() const { return node_uid_; }
   const std::string& address() const { return address_; }
 

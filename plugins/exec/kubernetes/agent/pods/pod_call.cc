@@ -33,7 +33,7 @@ struct MakeCall {
   ApiRequest operator()(const BindPod&) const {
     return {.call = Call::bind_pod,
             .target = pod(),
-            .body = binding_manifest(place.pod, attempt.uid(), place.node.name)};
+            .body = binding_manifest(place.pod, attempt.uid(), attempt.version(), place.node.name)};
   }
   ApiRequest operator()(const WriteGo&) const {
     go = go_of(attempt.launch().spec, place.now, place.node.boot_id, place.hosts);

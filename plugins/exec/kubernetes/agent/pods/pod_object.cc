@@ -101,6 +101,7 @@ std::optional<PodObject> read_pod(const Json& pod, std::string_view cluster) {
   read.name = text_at(pod, {"metadata", "name"});
   read.space = text_at(pod, {"metadata", "namespace"});
   read.uid = text_at(pod, {"metadata", "uid"});
+  read.version = text_at(pod, {"metadata", "resourceVersion"});
   read.attempt = {{JobId(*job), TaskIndex{*task}}, AttemptNo(*attempt)};
   read.fence = Fence(*fence);
   read.rank = *rank;

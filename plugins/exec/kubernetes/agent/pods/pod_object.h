@@ -15,6 +15,7 @@ namespace ares::kubernetes {
 
 struct PodObject {
   std::string name, space, uid;
+  std::string version{};  // resourceVersion
   AttemptKey attempt;
   Fence fence;
   std::uint32_t rank = 0;
