@@ -35,8 +35,12 @@ std::string advice_for(const Error& error) {
 
 }  // namespace
 
-Finding judge_munge(const Status& tried) {
+Finding judge_munge(const Status& tried, bool needed) {
   if (tried) return {Health::good, "munge", "a credential was made and read on this machine", ""};
+  if (!needed)
+    return {Health::warning, "munge", tried.error().message,
+            "nothing for commands here, which reach the controller by its local socket; other "
+            "machines and arun on several nodes need munge"};
   return {Health::failed, "munge", tried.error().message,
           tried.error().code == ErrorCode::unavailable
               ? "start munged on this machine (systemctl start munge), or see auth.munge_socket in "

@@ -22,8 +22,9 @@ struct Finding {
   std::string advice;   // what to do; empty if it is good
 };
 
-// Of a credential that this machine made and read.
-Finding judge_munge(const Status& tried);
+// Of a credential that this machine made and read. `needed`: commands here reach the controller by TCP; by a local socket they do
+// without.
+Finding judge_munge(const Status& tried, bool needed);
 
 // Of one of the controller's addresses. `answered`: the controller did, at whichever.
 Finding judge_address(const std::string& address, const Status& connected, bool answered);

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -53,7 +54,7 @@ Status try_address(const std::string& text) {
   if (address->kind == rpc::Address::Kind::unix_socket) {
     sockaddr_un there{};
     there.sun_family = AF_UNIX;
-    address->path.copy(there.sun_path, sizeof there.sun_path - 1);
+    rpc::call_socket(*address).copy(there.sun_path, sizeof there.sun_path - 1);
     return try_socket(AF_UNIX, reinterpret_cast<const sockaddr*>(&there), sizeof there);
   }
   addrinfo hints{};
@@ -105,7 +106,9 @@ Result<int> examine(Context& context, const Words& operands) {
   if (!operands.empty()) return invalid("doctor takes no argument");
   const auto config = config::load_client(config::default_path(context.common.config));
   if (!config) return fail(config.error());
-  std::vector<Finding> found = {judge_munge(try_munge(config->munge_socket))};
+  const bool by_tcp = std::any_of(config->connect.begin(), config->connect.end(),
+                                  [](const std::string& one) { return one.starts_with("tcp:"); });
+  std::vector<Finding> found = {judge_munge(try_munge(config->munge_socket), by_tcp)};
 
   api::Request ping;
   ping.mutable_ping();

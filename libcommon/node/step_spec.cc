@@ -159,6 +159,9 @@ void put_job(FieldWriter& out, const JobSpec& job) {
   put_gpus(out, "gpus_per_task", job.gpus_per_task);
   put_gpus(out, "gpus_total", job.gpus_total);
   put_texts(out, "reservation", job.reservations);
+  for (const LicenseRequest& license : job.licenses)
+    out.put("license", license.name).put("license_count", license.count);
+  if (job.any_license) out.put("any_license", true);
   put_texts(out, "argument", job.arguments);
   out.put("submit_dir", job.submit_dir)
       .put("submit_host", job.submit_host)
@@ -184,6 +187,16 @@ void put_job(FieldWriter& out, const JobSpec& job) {
     out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
 }
 
+std::vector<LicenseRequest> get_licenses(FieldReader& in) {
+  std::vector<LicenseRequest> licenses;
+  const auto counts = in.numbers<std::uint32_t>("license_count");
+  std::vector<std::string> names = in.all("license");
+  if (names.size() != counts.size()) in.wrong("license_count", "does not pair with license");
+  for (std::size_t i = 0; i < std::min(names.size(), counts.size()); ++i)
+    licenses.push_back({std::move(names[i]), counts[i]});
+  return licenses;
+}
+
 std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   auto job = std::make_shared<JobSpec>();
   job->name = in.text("name");
@@ -204,6 +217,8 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->gpus_per_task = get_gpus(in, "gpus_per_task");
   job->gpus_total = get_gpus(in, "gpus_total");
   job->reservations = in.all("reservation");
+  job->licenses = get_licenses(in);
+  job->any_license = in.flag("any_license");
   job->arguments = in.all("argument");
   job->submit_dir = in.text_or_empty("submit_dir");
   job->submit_host = in.text_or_empty("submit_host");

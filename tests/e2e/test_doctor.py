@@ -2,6 +2,7 @@
 """actl doctor: what it finds on a good cluster, and on one where something is wrong."""
 
 import os
+import re
 import signal
 
 import pytest
@@ -53,4 +54,12 @@ def test_hung_controller_and_dead_munge(pair):
     broken = pair.top / "broken.yaml"
     broken.write_text("\n".join(lines) + "\n")
     code, text = doctor(pair, env={"ARES_CONF": str(broken)})
+    assert code == 0 and "warning munge" in text and "local socket" in text, "its commands need no munge\n" + text
+    broken.write_text(re.sub(r"(?m)^  connect:.*$", '  connect: ["tcp:127.0.0.1:1"]', "\n".join(lines)) + "\n")
+    code, text = doctor(pair, env={"ARES_CONF": str(broken)})
     assert code == 1 and "FAILED  munge" in text and "start munged" in text, text
+
+
+def test_an_ordinary_user_finds_nothing_wrong(pair):
+    code, text = doctor(pair, user="nobody", cwd="/")
+    assert code == 0 and "warning port" not in text, text

@@ -18,7 +18,9 @@ Time at(std::int64_t seconds) {
 }
 
 TEST(Doctor, EachProblemSaysWhatToDo) {
-  const Finding munge = judge_munge(fail(ErrorCode::unavailable, "munged does not answer"));
+  const Status silent = fail(ErrorCode::unavailable, "munged does not answer");
+  EXPECT_EQ(judge_munge(silent, false).health, Health::warning);
+  const Finding munge = judge_munge(silent, true);
   EXPECT_EQ(munge.health, Health::failed);
   EXPECT_EQ(munge.text, "munged does not answer");
   EXPECT_THAT(munge.advice, HasSubstr("systemctl start munge"));

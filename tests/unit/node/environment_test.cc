@@ -136,6 +136,9 @@ TEST(JobEnvironment, NamesLicencesAndWhatSlurmSetsOnEachNode) {
   job.any_license = true;
   spec.launch.spec = std::make_shared<const JobSpec>(job);
   EXPECT_EQ(value(spec, "ARES_JOB_LICENSES"), "matlab:2|ansys:1");
+  const auto read = decode_step_spec(encode(spec));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(value(*read, "ARES_JOB_LICENSES"), "matlab:2|ansys:1") << "aresstepd sets them";
   EXPECT_EQ(value(spec, "SLURM_TOPOLOGY_ADDR"), "n1.example.org");
   EXPECT_EQ(value(spec, "SLURM_TOPOLOGY_ADDR_PATTERN"), "node");
   EXPECT_EQ(value(spec, "TMPDIR"), "/tmp") << "scripts change to it";
