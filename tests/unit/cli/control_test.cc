@@ -86,9 +86,12 @@ TEST(UpdateKeys, EachFieldThatMayChangeHasAKey) {
       if (const Status done = key.apply(action, value, kNow); !done) continue;
     for (const std::string& field : fields(action)) named.insert(field);
   }
-#define ARES_SPEC_FIELD(member, api_name, storage_name, kind, title, change, line)              \
-  if (FieldChange::change != FieldChange::fixed && FieldChange::change != FieldChange::ambient) \
-    EXPECT_TRUE(named.contains(#api_name)) << #api_name;
+  // Requests name the warning signal by a shorter name.
+  if (named.contains("warning")) named.insert("warning_signal");
+#define ARES_SPEC_FIELD(member, api_name, storage_name, kind, title, change, line)                \
+  if (FieldChange::change != FieldChange::fixed && FieldChange::change != FieldChange::ambient) { \
+    EXPECT_TRUE(named.contains(#api_name)) << #api_name;                                          \
+  }
 #include "model/job/spec_fields.def"
 }
 
