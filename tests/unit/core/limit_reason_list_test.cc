@@ -22,7 +22,9 @@ TEST(LimitReasons, EachThatALimitGivesIsListed) {
         if (each == std::string_view(tres).empty() || (of_qos ? !row.qos : !row.association))
           continue;
         const std::string name = reason_name(row.kind, tres, of_qos);
-        if (!name.empty()) EXPECT_NE(meaning_of_limit(name), "") << name;
+        if (!name.empty()) {
+          EXPECT_NE(meaning_of_limit(name), "") << name;
+        }
       }
 }
 
