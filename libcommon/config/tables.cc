@@ -290,7 +290,9 @@ std::vector<Field<Policy>> policy_fields() {
                     "partition when it is submitted. any: it is refused if none of its partitions "
                     "permits it. all: it is refused if one of them does not. none: it is "
                     "accepted, and waits with PartitionTimeLimit or PartitionNodeLimit until the "
-                    "limit or the job is changed. Slurm's EnforcePartLimits."),
+                    "limit or the job is changed. With all, a job is also refused if one of its "
+                    "partitions takes no new jobs; else it waits for the others. Slurm's "
+                    "EnforcePartLimits."),
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),

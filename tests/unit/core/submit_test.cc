@@ -54,6 +54,39 @@ TEST(Submit, LimitsOfPartitionsAreEnforcedAsTheSiteSays) {
   }
 }
 
+TEST(Submit, AJobOfSeveralPartitionsWaitsForThoseThatAreOpen) {
+  for (const auto& [enforced, accepted] :
+       {std::pair{PartitionLimits::any, true}, std::pair{PartitionLimits::all, false}}) {
+    Policy policy = Cluster::default_policy();
+    policy.enforce_partition_limits = enforced;
+    Cluster c(2, policy);
+    ApplyConfig config;
+    config.hash = 8;
+    for (int i = 1; i <= 2; ++i)
+      config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+    for (const char* name : {"closed", "open"}) {
+      Partition partition = *c.state().partitions.find("main");
+      partition.name = name;
+      partition.open = partition.name == "open";
+      partition.is_default = false;
+      config.partitions.push_back(std::move(partition));
+    }
+    c.run({config});
+    JobSpec spec = Cluster::spec();
+    spec.partitions = {"closed", "open"};
+    const Reply reply = c.try_submit(spec);
+    ASSERT_EQ(!reply.failed, accepted);
+    if (accepted) {
+      EXPECT_EQ(c.state().jobs.find(reply.jobs.at(0))->spec->partitions,
+                std::vector<std::string>{"open"});
+      EXPECT_EQ(reply.text,
+                "partition closed takes no new jobs now (DRAIN); the job waits for open");
+    }
+    spec.partitions = {"closed"};
+    EXPECT_TRUE(c.try_submit(spec).failed);
+  }
+}
+
 TEST(Submit, TasksOfAnOvercommittedJobMayBeMoreThanTheCpusOfANode) {
   Cluster c;
   JobSpec spec = Cluster::spec();

@@ -276,12 +276,35 @@ std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision&
   return spec;
 }
 
+// Without those that take no new jobs, unless all of them are like that.
+std::vector<std::string> open_ones(const ClusterState& state, std::vector<std::string> partitions) {
+  std::vector<std::string> open;
+  for (const std::string& name : partitions)
+    if (check_open(state, {name})) open.push_back(name);
+  return open.empty() ? partitions : open;
+}
+
+// "partition a takes no new jobs now (DRAIN); the job waits for b" if the settled specification lacks some that were requested.
+std::string closed_text(const ClusterState& state, const JobSpec& requested,
+                        const JobSpec& settled) {
+  if (requested.partitions.empty()) return {};
+  if (const Status open = check_open(state, requested.partitions); !open) {
+    std::string rest;
+    for (const std::string& name : settled.partitions) rest += (rest.empty() ? "" : ",") + name;
+    return open.error().message + "; the job waits for " + rest;
+  }
+  return {};
+}
+
 // Fills in what the specification leaves open, by the current state: partitions, account, number of
 // nodes, memory. Adds the spare nodes.
-Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
+Result<std::shared_ptr<const JobSpec>> settle(const DecisionContext& q,
                                               const std::shared_ptr<const JobSpec>& spec) {
+  const ClusterState& state = q.state;
   auto partitions = partitions_of(state, *spec);
   if (!partitions) return fail(partitions.error());
+  if (q.policy.enforce_partition_limits != PartitionLimits::all)
+    *partitions = open_ones(state, *std::move(partitions));
   const std::optional<Bytes> memory = default_memory(state, *spec, *partitions);
   const bool whole = spec->partitions == *partitions && spec->max_nodes > 0 &&
                      spec->spare_nodes == 0 && !memory && !lacks_container_feature(*spec);
@@ -300,7 +323,7 @@ Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
 Result<std::shared_ptr<const JobSpec>> validate(const DecisionContext& q, const Principal& who,
                                                 const std::shared_ptr<const JobSpec>& requested) {
   if (Status ok = check(q, who, *requested); !ok) return fail(ok.error());
-  auto settled = settle(q.state, requested);
+  auto settled = settle(q, requested);
   if (!settled) return settled;
   const std::vector<std::string>& partitions = (*settled)->partitions;
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
@@ -335,6 +358,7 @@ Status admit(const DecisionContext& q, const Principal& who,
     settled = std::move(*validated);
   }
   const JobSpec& spec = *settled;
+  if (d.text.empty()) d.text = closed_text(q.state, *requested, spec);
   const JobKey key{id, {}};
   const Result<CheckedDependencies> dependencies =
       check_dependencies(q, who, spec, key, [&] { return batch.names.contains(spec.name); });
