@@ -179,7 +179,7 @@ void Observer::listed(std::uint32_t machine, const std::vector<AttemptReport>& r
   for (const auto& [place, end] : announced_) {
     if (place.second != machine) continue;
     if (std::none_of(reports.begin(), reports.end(),
-                     [&](const AttemptReport& r) { return r.attempt == place.first; }))
+                     [&at = place](const AttemptReport& r) { return r.attempt == at.first; }))
       throw Violation{"machine " + std::to_string(machine) + " lost the announced end of " +
                       text_of(place.first)};
   }

@@ -85,7 +85,7 @@ TEST(Alternatives, EngineAcceptsOnlyRequestedDevices) {
     take.plan.groups = {c.group(key, {1})};
     Start& start = take.plan.groups[0].starts[0];
     start.alternative = alternative;
-    start.nodes.change(0, [&](NodeShare& share) { share.gpus = gpus; });
+    start.nodes.change(0, [&taken_gpus = gpus](NodeShare& share) { share.gpus = taken_gpus; });
     c.run({take});
     const Job& job = *c.state().jobs.find(key);
     EXPECT_EQ(job.state == JobState::configuring, taken) << alternative << " " << gpus.size();

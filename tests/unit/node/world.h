@@ -193,7 +193,7 @@ class World final : public StepTransport, private Uplink, private Users {
     now.wall += time;
     for (auto& [pid, s] : steps_)
       if (!s->dead && s->machine && !s->machine->finished())
-        in_step(*s, [&] { s->machine->tick(now); });
+        in_step(*s, [this, &step = *s] { step.machine->tick(now); });
     guard([&] {
       supervisors_->tick(now);
       agent_->tick(now);
@@ -268,8 +268,8 @@ class World final : public StepTransport, private Uplink, private Users {
       settings.leased = spec->launch.leased;
       settings.time_limit = spec->launch.time_limit;
       settings.kill_wait = spec->launch.kill_wait;
-      s.machine =
-          std::make_unique<StepMachine>(settings, *s.dir, s, [this, key, pid](StepNotice n) {
+      s.machine = std::make_unique<StepMachine>(
+          settings, *s.dir, s, [this, key = key, pid = pid](StepNotice n) {
             if (channels_.contains(key) && channels_[key] == pid) notices_.push_back({key, n});
           });
       in_step(s, [&] { (void)s.machine->start(now); });

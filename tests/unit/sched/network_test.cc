@@ -187,9 +187,9 @@ std::optional<Worth> worth_of(const Case& c, const std::set<Network::Node>& node
   std::optional<Worth> best;
   for (const auto& [name, below] : c.below) {
     if (!std::includes(below.begin(), below.end(), nodes.begin(), nodes.end())) continue;
-    const auto there = std::count_if(c.from.begin(), c.from.end(), [&](const NodeCandidate& o) {
-      return below.contains(o.node);
-    });
+    const auto there = std::count_if(
+        c.from.begin(), c.from.end(),
+        [&nodes_below = below](const NodeCandidate& o) { return nodes_below.contains(o.node); });
     const Worth worth{c.height.at(name), static_cast<std::size_t>(there), *leaves};
     if (!best || worth < *best) best = worth;
   }

@@ -35,8 +35,8 @@ Placement placement_of(const ClusterIndex& index, const Job& job, const Partitio
                        [&](const Gpu& has) { return has.index == gpu; }))
         return {};
     const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
-    PlacedShare& placed =
-        placement.emplace_back(*at, share.tasks, amounts_held(index, node, as_charge, cpu_share));
+    PlacedShare& placed = placement.emplace_back(
+        PlacedShare{*at, share.tasks, amounts_held(index, node, as_charge, cpu_share)});
     if (share.gpu_part == 0) {
       count_unrestricted(demand, node.free, node.total, placed);
       continue;

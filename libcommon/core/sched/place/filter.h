@@ -22,7 +22,7 @@ class NodeList {
   NodeList(std::vector<NodeIndex> nodes, std::size_t of) {
     Bitset bits(of);
     for (const NodeIndex at : nodes) bits.set(at);
-    content_ = std::make_shared<const Content>(std::move(nodes), std::move(bits));
+    content_ = std::make_shared<const Content>(Content{std::move(nodes), std::move(bits)});
   }
   const NodeIndex* begin() const { return content_->nodes.data(); }
   const NodeIndex* end() const { return begin() + size(); }
