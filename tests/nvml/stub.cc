@@ -29,7 +29,8 @@ using Json = nlohmann::json;
 
 constexpr unsigned long long kReserved = 600ULL << 20;  // of the memory, by the driver
 
-constexpr int kOk = 0, kBadArgument = 2, kUnsupported = 3, kMissing = 6, kSmall = 7;
+constexpr int kOk = 0, kBadArgument = 2, kUnsupported = 3, kSmall = 7;
+[[maybe_unused]] constexpr int kMissing = 6;  // of the old library
 
 struct Unit {
   unsigned gpu = 0;

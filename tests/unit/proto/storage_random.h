@@ -138,7 +138,7 @@ class RandomModel {
 
   template <class T>
   requires(Fields<T>::known) void fill(T& value) {
-    std::apply([this](auto&... field) { (fill(field), ...); }, Fields<T>::tie(value));
+    std::apply([&](auto&... field) { (fill(field), ...); }, Fields<T>::tie(value));
   }
 
  private:
