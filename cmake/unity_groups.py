@@ -17,6 +17,7 @@ import re
 
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 MACRO = re.compile(r"^#define (\w+)", re.MULTILINE)
+MAIN = re.compile(r"^int (main)\(", re.MULTILINE)
 TYPE = re.compile(r"(?:template <.*> *)?(?:struct|class|enum class|enum|union|using|concept) (\w+)")
 # Two sources may say the same of these, and GoogleTest's macros make names of a test's two names.
 NOT_OWN = re.compile(r"using (?:::)?\w+(?:::\w+)+;|using namespace|namespace|[A-Z_]+\(|template <.*>$|public:|private:|protected:|extern ")
@@ -33,8 +34,8 @@ FOLDERS = [ROOT / name for name in ("libcommon", "daemons", "commands", "plugins
 
 
 def own_names(text):
-    """Names that the source declares in unnamed namespaces, and its macros."""
-    names = set(MACRO.findall(text))
+    """Names that the source declares in unnamed namespaces, its macros, and main."""
+    names = set(MACRO.findall(text)) | set(MAIN.findall(text))
     inside = False
     for line in text.splitlines():
         if line.startswith("namespace {"):

@@ -1,5 +1,5 @@
 """The project's sources, which of them were changed, and the options by which a compiler parses one without the build's precompiled
-headers. Used by check_alone.py and check_threads.py."""
+headers. Used by check_alone.py, check_threads.py and check_tidy.py."""
 
 import json
 import pathlib
@@ -7,6 +7,7 @@ import shlex
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+OFTEN_USED = ["algorithm", "chrono", "functional", "map", "memory", "optional", "span", "string", "variant", "vector", "tl/expected.hpp"]
 FOLDERS = ["libcommon", "daemons", "commands", "plugins", "bench"]
 
 
@@ -14,8 +15,8 @@ def git(*arguments):
     return subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def tracked():
-    return of_folders(git("ls-files"))
+def tracked(folders=FOLDERS):
+    return of_folders(git("ls-files"), folders)
 
 
 def changed_since(commit=None):
@@ -26,8 +27,8 @@ def changed_since(commit=None):
     return of_folders([fields[-1] for fields in changed if fields[0] != "R100"] + git("ls-files", "--others", "--exclude-standard"))
 
 
-def of_folders(paths):
-    return sorted({p for p in paths if p.split("/")[0] in FOLDERS and p.endswith((".h", ".cc"))})
+def of_folders(paths, folders=FOLDERS):
+    return sorted({p for p in paths if p.split("/")[0] in folders and p.endswith((".h", ".cc"))})
 
 
 def system_includes(build):
@@ -39,12 +40,43 @@ def system_includes(build):
     return [word for folder in sorted(folders) for word in ("-isystem", str(folder))]
 
 
+# As cmake/AresToolchain.cmake has them.
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
+
+
+def options_of_compiler():
+    """By which any of the sources can be parsed, beside system_includes()."""
+    return ["-std=c++20", "-fsyntax-only", "-pthread", '-DARES_VERSION=""', '-DARES_LIBDIR=""', f'-DARES_SOURCE_DIR="{ROOT}"',
+            *("-I" + str(ROOT / folder) for folder in FOLDERS)]
+
+
+def definitions_for_tests(build):
+    """The folder of the headers of tests, and the names of files that the builds define for sources of tests."""
+    words = {word for entry in json.loads((build / "compile_commands.json").read_text()) for word in shlex.split(entry["command"])}
+    known = {option.split("=")[0] for option in options_of_compiler()}
+    return [f"-I{ROOT / 'tests'}", *sorted(w for w in words if w.startswith("-DARES_") and '="' in w and w.split("=")[0] not in known)]
+
+
 def parse(compiler, text, options):
     """The compiler's errors for this text; empty if there are none."""
-    includes = ["-I" + str(ROOT / folder) for folder in FOLDERS]
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-pthread", '-DARES_VERSION=""', '-DARES_LIBDIR=""', f'-DARES_SOURCE_DIR="{ROOT}"']
-    done = subprocess.run(command + includes + options + ["-x", "c++", "-"], input=text, capture_output=True, text=True)
+    command = [compiler, *options_of_compiler(), *options, "-x", "c++", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stderr
+
+
+def text_of(path):
+    """What has the compiler parse the source as if it was the main file, or include the header."""
+    return f'#line 1 "{path}"\n{(ROOT / path).read_text()}' if path.endswith(".cc") else including(path)
+
+
+def precompiled(compiler, options, headers, folder):
+    """Options that give the sources these headers, and those of the standard library that most use, already parsed."""
+    header = pathlib.Path(folder) / "headers.h"
+    header.write_text("".join(f"#include <{name}>\n" for name in [*OFTEN_USED, *headers]))
+    parsed = header.with_suffix(".pch")
+    options = [option for option in options if option != "-fsyntax-only"]
+    subprocess.run([compiler, *options, "-x", "c++-header", str(header), "-o", str(parsed)], check=True)
+    return ["-include-pch", str(parsed)]
 
 
 def including(path):
