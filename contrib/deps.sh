@@ -2,8 +2,8 @@
 # Installs what building and testing Ares needs on Debian 12. Does nothing, and says nothing, when all is there.
 #
 #   contrib/deps.sh          the compiler, the libraries, PostgreSQL, munge, pytest, mandoc
-#   contrib/deps.sh --dev    clang, its runtime for fuzzing, clang-format, clang-tidy, faketime for tests/fault/campaign.py,
-#                            user-mode-linux for contrib/uml.sh and the MPI whose programs tests run as well
+#   contrib/deps.sh --dev    clang, its runtime for fuzzing, clang-format, clang-tidy with the headers for its plugins, faketime
+#                            for tests/fault/campaign.py, user-mode-linux for contrib/uml.sh and the MPI whose programs tests run as well
 #
 # Runs as root, or uses sudo.
 set -eu
@@ -19,8 +19,8 @@ libgtest-dev libgmock-dev libbenchmark-dev python3 python3-pytest iproute2 mando
 
 case "${1-}" in
   '') ;;
-  --dev) packages="$packages clang-format clang-tidy clang libclang-rt-14-dev faketime user-mode-linux
-mpich libmpich-dev openmpi-bin libopenmpi-dev libpmix-dev" ;;
+  --dev) packages="$packages clang-format clang-tidy clang libclang-rt-14-dev libclang-14-dev llvm-14-dev
+faketime user-mode-linux mpich libmpich-dev openmpi-bin libopenmpi-dev libpmix-dev" ;;
   --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "deps.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
