@@ -63,14 +63,14 @@ bool kernel_has_ipc_namespaces() {
 int mount_shared_memory() {
   struct statfs machine {};
   if (::statfs(kSharedMemory, &machine) != 0) return errno == ENOENT ? 0 : errno;
-  char options[48] = "mode=1777";
+  char options[48] = "mode=1777,size=";
+  char* end = options + std::strlen("mode=1777");
   if (machine.f_type == TMPFS_MAGIC) {  // else its size says nothing of memory
-    std::strcat(options, ",size=");
-    char* end = options + std::strlen(options);
+    end = options + std::strlen(options);
     const auto block = static_cast<std::uint64_t>(machine.f_bsize);
     end = std::to_chars(end, end + 24, std::uint64_t{machine.f_blocks} * block).ptr;
-    *end = '\0';
   }
+  *end = '\0';
   const unsigned long flags = MS_NOSUID | MS_NODEV | (machine.f_flags & ST_NOEXEC ? MS_NOEXEC : 0);
   return ::mount("tmpfs", kSharedMemory, "tmpfs", flags, options) == 0 ? 0 : errno;
 }
