@@ -415,7 +415,7 @@ Status run(const Arguments& arguments, std::atomic<bool>& again) {
     (void)ares::os::lock_memory();
     (void)ares::os::raise_priority(ares::os::Priority::high);
   }
-  const Status ran = (*host)->run();
+  Status ran = (*host)->run();
   if (!ran) ::kill(::getpid(), SIGTERM);  // ends the thread that waits for signals
   spdlog::info(again ? "aresd starts again; jobs run on" : "aresd stops; jobs run on");
   health_check.reset();

@@ -208,7 +208,7 @@ Status Supervisor::run() {
       spec_, dir_.path(), [this](pid_t pid) { tree_->processes().expect_helper(pid); });
   machine_ = std::make_unique<node::StepMachine>(
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); }, programs_.get());
-  const Status started = machine_->start(now(), [this] { return prepare_to_listen(); });
+  Status started = machine_->start(now(), [this] { return prepare_to_listen(); });
   if (!started && machine_->finished()) return started;
   control_fd_ = tree_->processes().control_fd();
   if (control_fd_ >= 0) watch(control_fd_, true);

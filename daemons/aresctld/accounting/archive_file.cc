@@ -59,20 +59,20 @@ bool same_content(const std::string& a, const std::string& b) {
   return one.eof() && other.eof();
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out;
   cli::put_json_text(text, out);
   return out;
 }
 
 std::string head_line(const ArchiveHead& head) {
-  return "{\"ares_archive\":" + std::string(kFormat) + ",\"system\":" + quoted(head.system) +
-         ",\"cluster\":" + quoted(head.cluster) + ",\"month\":" + quoted(month_text(head.month)) +
-         "}";
+  return "{\"ares_archive\":" + std::string(kFormat) + ",\"system\":" + json_text(head.system) +
+         ",\"cluster\":" + json_text(head.cluster) +
+         ",\"month\":" + json_text(month_text(head.month)) + "}";
 }
 
 std::string last_line(std::uint64_t rows, std::uint64_t digest) {
-  return "{\"rows\":" + std::to_string(rows) + ",\"digest\":" + quoted(std::to_string(digest)) +
+  return "{\"rows\":" + std::to_string(rows) + ",\"digest\":" + json_text(std::to_string(digest)) +
          "}";
 }
 

@@ -12,7 +12,7 @@ LinkStream::LinkStream(const Address& address, auth::SessionKey key, Limits limi
                        std::function<void(api::NodeDown)> on_message,
                        std::function<void()> on_connected)
     : peer_(to_string(address)),
-      key_(std::move(key)),
+      key_(key),
       on_message_(std::move(on_message)),
       on_connected_(std::move(on_connected)),
       channel_(make_channel(address, Purpose::node_link)),

@@ -80,6 +80,7 @@ void Authenticator::enqueue(Waiting waiting) {
     }
   }
   if (refused)
+    // NOLINTNEXTLINE(bugprone-use-after-move): moved only if it is not refused
     waiting.work(fail(std::move(*refused)));
   else
     wake_.notify_one();

@@ -59,7 +59,7 @@ struct LocalServer::State {
   const std::optional<UserId> shared_uid = uid_of_unknown_users();
 
   State(CallContext c, LocalLimits l, ConnectionLimits d, Problems& p)
-      : call_context(std::move(c)), limits(l), descriptors(d), problems(p) {}
+      : call_context(c), limits(l), descriptors(d), problems(p) {}
 
   void ready(std::uint64_t id, std::uint32_t events);
   void tick();
@@ -77,7 +77,7 @@ struct LocalServer::State {
 
 LocalServer::LocalServer(CallContext call_context, LocalLimits limits, ConnectionLimits descriptors,
                          Problems& problems)
-    : state_(std::make_unique<State>(std::move(call_context), limits, descriptors, problems)) {}
+    : state_(std::make_unique<State>(call_context, limits, descriptors, problems)) {}
 
 LocalServer::~LocalServer() {
   stop();

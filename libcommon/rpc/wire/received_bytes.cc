@@ -20,7 +20,8 @@ struct Watches {
 };
 
 Watches& watches() {
-  static auto* const all = new Watches;  // gRPC's threads may outlive static objects
+  // Never deleted, because gRPC's threads may outlive static objects.
+  static auto* const all = new Watches;  // NOLINT(cppcoreguidelines-owning-memory)
   return *all;
 }
 

@@ -177,6 +177,7 @@ class Search {
     Placements placements;
     for (const DemandOnNodes& member : group_) {
       const bool last = &member == &group_.back();
+      // NOLINTNEXTLINE(bugprone-use-after-move): nothing follows the last member
       auto placement = place(member, last ? std::move(rows) : rows, removed);
       if (!placement) return std::nullopt;
       for (const PlacedShare& share : *placement) {
