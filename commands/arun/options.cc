@@ -272,16 +272,20 @@ cli::OptionTable options(Wanted& w, Time now) {
        set_text(w.job)},
       {0,
        "cpu-bind",
-       "WAY",
+       "[verbose,]WAY",
        "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
        "bound to its own CPUs, where the step has just as many as its tasks ask for. Other ways "
-       "of Slurm's srun bind in this way, too, and are named in a warning.",
+       "of Slurm's srun bind in this way, too, and are named in a warning. With verbose, before "
+       "it, "
+       "each task says on its standard error which CPUs it may use.",
        [&task, &w](const std::string& text) -> Status {
          task.bind = true;
+         task.tells_cpus = false;
          if (text == "auto") return {};
          const Result<CpuBind> bind = parse_cpu_bind(text);
          if (!bind) return fail(bind.error());
          task.bind = bind->kind != CpuBindKind::none;
+         task.tells_cpus = bind->verbose;
          w.other_binding = is_bound_otherwise(bind->kind) ? text : std::string();
          return {};
        },

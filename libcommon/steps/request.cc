@@ -40,6 +40,7 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("memory_per_cpu", task.memory_per_cpu)
       .put("task_prolog", task.prolog)
       .put("task_epilog", task.epilog);
+  if (task.tells_cpus) out.put("tells_cpus", true);
   if (!task.gpu_bind.empty()) out.put("gpu_bind", task.gpu_bind);
   if (!task.mem_bind.empty()) out.put("mem_bind", task.mem_bind);
   for (const Program& program : task.programs) {
@@ -100,6 +101,7 @@ TaskSettings task_settings(FieldReader& in) {
   task.gpus_per_task = in.number_or<std::uint32_t>("gpus_per_task", 0);
   if (task.gpus_per_task > kMostGpus) in.wrong("gpus_per_task", "is out of range");
   task.gpu_type = in.text_or_empty("gpu_type");
+  task.tells_cpus = in.flag("tells_cpus");
   task.gpu_bind = in.text_or_empty("gpu_bind");
   if (!parse_gpu_bind(task.gpu_bind)) in.wrong("gpu_bind", "cannot be read");
   task.mem_bind = in.text_or_empty("mem_bind");

@@ -43,6 +43,7 @@ struct TaskSettings {
   std::uint32_t cpus_per_task = 1;
   bool bind =
       true;  // each task to its own CPUs, where the step has just as many as its tasks ask for
+  bool tells_cpus = false;  // each task says on its standard error which CPUs it may use
   Mpi mpi = Mpi::none;
   bool drop_output = false;       // the oldest, where arun does not read it; else tasks wait
   std::vector<Program> programs;  // in place of `arguments`

@@ -503,6 +503,13 @@ def test_output_that_cannot_be_written_is_an_error(cluster):
     assert [line for line in lines if lost in line] == [lost] * 3, lines
 
 
+def test_tasks_tell_their_cpus(cluster):
+    lines = said(cluster, "arun -n2 -c1 --cpu-bind=verbose,cores sh -c 'taskset -cp $$' 2>&1", "-n2", "-w", "n1")
+    told = sorted(line.split(": ", 1)[1] for line in lines if line.startswith("cpu-bind: "))
+    assert [line.split(": ")[0] for line in told] == ["task 0 on n1", "task 1 on n1"], lines
+    assert all(line.split(": ")[1] for line in told), lines
+
+
 def test_closed_standard_descriptors(cluster):
     lines = said(cluster, "arun -n1 echo lost >&-; echo $?; arun -n1 echo kept <&- 2>&-; echo $?")
     assert lines == ["0", "kept", "0"]

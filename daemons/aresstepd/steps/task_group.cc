@@ -227,6 +227,7 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
   start.window_size = settings.window_size;
   start.umask = settings.umask;
   start.cpus = cpus_of(local);
+  if (settings.tells_cpus) tell_cpus(local, start.cpus);
   steps::TaskMemory memory = memory_of(local);
   start.memory_nodes = std::move(memory.nodes);
   start.only_memory_nodes = memory.policy == node::MemoryPolicy::bind;
@@ -273,6 +274,16 @@ IntervalSet TaskGroup::cpus_of(std::uint32_t local) const {
   for (std::size_t i = begin; i < end; ++i)
     if (node.cpus[i] < usable.size()) set.insert(usable[node.cpus[i]]);
   return set;
+}
+
+void TaskGroup::tell_cpus(std::uint32_t local, IntervalSet cpus) {
+  const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
+  if (cpus.empty())
+    for (const std::uint32_t cpu : node::usable_cpus(facts_.spec.launch.share, facts_.spec.binding))
+      cpus.insert(cpu);
+  send_(FrameKind::errors, node.ranks[local],
+        "cpu-bind: task " + std::to_string(node.ranks[local]) + " on " + node.name + ": " +
+            (cpus.empty() ? "any CPU" : "CPUs " + format_interval_set(cpus)) + "\n");
 }
 
 // By position among those of the job; none: all, which the job's variables name.

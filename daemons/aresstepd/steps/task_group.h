@@ -89,6 +89,8 @@ class TaskGroup {
   void start_all();
   Status start(Task& task, std::uint32_t local);
   IntervalSet cpus_of(std::uint32_t local) const;
+  // For --cpu-bind=verbose. None: all CPUs of the job.
+  void tell_cpus(std::uint32_t local, IntervalSet cpus);
   Result<std::optional<std::vector<std::uint32_t>>> gpus_of(std::uint32_t local);
   steps::TaskMemory memory_of(std::uint32_t local);
   void watch(std::size_t task, std::size_t stream);

@@ -17,6 +17,7 @@ TaskSettings settings() {
   task.umask = 077;
   task.cpus_per_task = 3;
   task.bind = false;
+  task.tells_cpus = true;
   task.mpi = Mpi::pmi1;
   task.gpus_per_task = 2;
   task.gpu_bind = "verbose,map:1,0";
