@@ -13,7 +13,8 @@ from cluster import ROOT, Cluster, f1, until
 def cluster(tmp_path_factory):
     prefix = tmp_path_factory.mktemp("slurm")
     subprocess.run([ROOT / "contrib/slurm/install.sh", prefix], check=True)
-    cluster = Cluster(config=f1(gpus=True))
+    cluster = Cluster(config=f1(gpus=True) + "fairness: {policy: multifactor, calc_period: 1, weights: {age: 1000, job_size: 100}}\n")
+    cluster.run("aacctmgr", "-i", "add", "account", "physics", "description=Lab", "organization=uni")
     cluster.slurm = prefix / "bin"
     yield cluster
     cluster.close()
@@ -141,6 +142,56 @@ def test_errors_are_said_as_slurm_says_them(cluster):
     assert unknown.stderr == "sbatch: unrecognized option '--nosuch'\nTry \"sbatch --help\" for more information\n"
     assert run(cluster, "squeue", "--nosuch", check=False).stderr.startswith("squeue: unrecognized option '--nosuch'\n")
     assert run(cluster, "sbatch", "--version").stdout == "slurm-wlm 22.05.8\n"
+
+
+def test_sprio_has_slurms_columns(cluster):
+    job = run(cluster, "sbatch", "--parsable", "-w", "n1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 1000").stdout.strip()
+    waits = run(cluster, "sbatch", "--parsable", "-w", "n1", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    until(lambda: run(cluster, "sprio", "-h", "-j", waits).stdout)
+    header, line = run(cluster, "sprio", "-j", waits).stdout.splitlines()
+    assert header == "          JOBID PARTITION   PRIORITY       SITE        AGE    JOBSIZE"
+    assert re.fullmatch(rf" *{waits} main +\d+ +0 +\d+ +\d+", line) and len(line) == len(header)
+    assert run(cluster, "sprio", "-w").stdout.splitlines()[1] == "        Weights                               1       1000        100"
+    assert re.fullmatch(rf"{waits}\|main\|\d+\|0\|0\.0{{4}}\d+\n", run(cluster, "sprio", "-h", "-j", waits, "-o", "%i|%r|%Y|%N|%a").stdout)
+    assert len(run(cluster, "sprio", "-l").stdout.splitlines()[0].split()) == 12
+    run(cluster, "scancel", job, waits)
+
+
+def test_sstat_has_slurms_columns(cluster):
+    job = run(cluster, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "srun sleep 1000").stdout.strip()
+    until(lambda: f"{job}.0|" in run(cluster, "sstat", "-n", "-P", "-j", job, "-o", "jobid,ntasks", check=False).stdout)
+    table = run(cluster, "sstat", "-j", job, "-o", "jobid,nodelist%8,ntasks,maxvmsize,avecpu").stdout.splitlines()
+    assert table[0] == "JobID        Nodelist   NTasks  MaxVMSize     AveCPU "
+    assert table[1] == "------------ -------- -------- ---------- ---------- "
+    assert re.fullmatch(rf"{job}\.0 +n\d +1 +00:00:0\d ", table[2]), table
+    every = run(cluster, "sstat", "-a", "-n", "-p", "-j", job, "-o", "jobid").stdout.split()
+    assert sorted(every) == [f"{job}.0|", f"{job}.batch|"]
+    assert len(run(cluster, "sstat", "-n", "-P", "-j", job).stdout.split("|")) == 47
+    assert run(cluster, "sstat", "-j", job, "-o", "nosuch", check=False).returncode == 1
+    run(cluster, "scancel", job)
+
+
+def test_sshare_sreport_and_sacctmgr_have_slurms_columns(cluster):
+    table = run(cluster, "sshare", "-a").stdout.splitlines()
+    assert table[0] == "Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare "
+    assert table[1] == "-------------------- ---------- ---------- ----------- ----------- ------------- ---------- "
+    assert table[2].startswith("root ") and any(line.startswith(" physics ") for line in table[2:])
+    assert run(cluster, "sshare", "-n", "-P", "-a", "-o", "account,rawshares").stdout.splitlines() == ["root|", " physics|1"]
+    text = run(cluster, "sreport", "cluster", "utilization", "start=now-1hour", "end=now").stdout.splitlines()
+    assert text[2] == "Usage reported in CPU Minutes" and text[1].startswith("Cluster Utilization 20")
+    assert text[4] == "  Cluster    Allocated       Down  PLND Down         Idle   Planned     Reported "
+    assert text[5] == "--------- ------------ ---------- ---------- ------------ --------- ------------ "
+    assert re.fullmatch(r"     test( +\d+){6} ", text[6])
+    top = run(cluster, "sreport", "-P", "user", "top", "start=now-1hour", "end=now").stdout.splitlines()
+    assert top[0] == "Cluster|Login|Proper Name|Account|Used|Energy"
+    table = run(cluster, "sacctmgr", "show", "assoc").stdout.splitlines()
+    assert table[0] == ("   Cluster    Account       User  Partition     Share   Priority GrpJobs       GrpTRES GrpSubmit     GrpWall   GrpTRESMins MaxJobs "
+                        "      MaxTRES MaxTRESPerNode MaxSubmit     MaxWall   MaxTRESMins                  QOS   Def QOS GrpTRESRunMin ")
+    assert run(cluster, "sacctmgr", "-n", "-P", "show", "account", "physics").stdout == "physics|Lab|uni\n"
+    assert run(cluster, "sacctmgr", "-P", "list", "qos", "format=name,maxtrespu%30").stdout == "Name|MaxTRESPU\nnormal|\n"
+    assert run(cluster, "sacctmgr", "show", "user", "format=nosuch", check=False).stderr == " Unknown field 'nosuch'\n"
+    run(cluster, "sacctmgr", "-i", "modify", "account", "physics", "set", "maxjobs=5")
+    assert run(cluster, "sacctmgr", "-n", "-P", "show", "assoc", "account=physics", "format=account,maxjobs").stdout == "physics|5\n"
 
 
 def test_a_loop_that_submits_and_waits(cluster):

@@ -2,7 +2,7 @@
 import os
 import sys
 
-from . import ares, table
+from . import ares, fields, table
 from .argv import Options, words_of
 from .queue import job_id
 
@@ -37,7 +37,6 @@ WIDTHS = {
     "TRESUsageInMinNode": 18, "TRESUsageInMinTask": 18, "TRESUsageInTot": 14, "TRESUsageOutAve": 15, "TRESUsageOutMax": 15,
     "TRESUsageOutMaxNode": 19, "TRESUsageOutMaxTask": 19, "TRESUsageOutMin": 15, "TRESUsageOutMinNode": 19, "TRESUsageOutMinTask": 19,
     "TRESUsageOutTot": 15, "UID": 6, "User": 9, "UserCPU": 10, "WCKey": 10, "WCKeyID": 8, "WorkDir": 20}
-BY_NAME = {name.lower(): name for name in WIDTHS}
 # Named otherwise by aacct.
 OURS = {"Reserved": "Planned", "ResvCPU": "PlannedCPU", "ResvCPURAW": "PlannedCPURAW"}
 # Nothing of this is measured or kept here: an empty column, as Slurm prints without the plugin that measures it.
@@ -61,48 +60,7 @@ def say(message):
     ares.tell(f"sacct: error: {message}")
 
 
-def column_of(word):
-    """A field such as "jobname%20" or "state%-12"."""
-    given, _, width = word.strip().partition("%")
-    name = BY_NAME.get(given.lower())
-    if not name:
-        matches = [full for short, full in BY_NAME.items() if given and short.startswith(given.lower())]
-        if not matches:
-            raise SystemExit(f'sacct: error: Invalid field requested: "{given}"')
-        name = matches[0]
-    try:
-        size = int(width) if width else WIDTHS[name]
-    except ValueError:
-        raise SystemExit(f'sacct: error: Invalid field width: "{word}"') from None
-    empty = name in EMPTY
-    return table.Column(field=None if empty else OURS.get(name, name), constant="" if empty else None, header=name, width=abs(size),
-                        right=size > 0, after=" ")
-
-
-def cells(columns, row):
-    """The texts of a line, with those of the fields that are not asked for."""
-    asked = iter(row)
-    texts = [column.constant if column.field is None else next(asked, "") for column in columns]
-    return [job_id(text) if column.header == "JobID" else text for column, text in zip(columns, texts)]
-
-
-def cut(column, text):
-    """In Slurm's tables a text that was cut ends with a plus."""
-    if len(text) > column.width:
-        text = text[:column.width - 1] + "+"
-    return column.cell(text)
-
-
-def print_rows(columns, rows, delimiter, trailing, header):
-    if delimiter:
-        for row in ([[column.header for column in columns]] if header else []) + [cells(columns, row) for row in rows]:
-            print(delimiter.join(row) + (delimiter if trailing else ""))
-        return
-    if header:
-        print("".join(column.cell(column.header) for column in columns))
-        print("".join(column.cell("-" * column.width) for column in columns))
-    for row in rows:
-        print("".join(cut(column, text) for column, text in zip(columns, cells(columns, row))))
+FIELDS = fields.Fields("sacct", WIDTHS, ours=OURS, empty=EMPTY, convert={"JobID": job_id})
 
 
 def main(words):
@@ -111,9 +69,7 @@ def main(words):
     if "help" in names or "usage" in names:
         ares.become("aacct", ["--help"])
     if "helpformat" in names:
-        ordered = sorted(WIDTHS, key=str.lower)
-        for at in range(0, len(ordered), 4):
-            print(" ".join(name.ljust(19) for name in ordered[at:at + 4]))
+        FIELDS.print_names()
         return 0
     if "json" in names or "yaml" in names:
         code, output, errors = ares.ask("aacct", words_of(given, IGNORED) + operands)
@@ -125,7 +81,7 @@ def main(words):
     chosen = [value for name, value in given if name == "format"]
     if not chosen:
         chosen = [LONG if "long" in names else BRIEF if "brief" in names else os.environ.get("SACCT_FORMAT") or DEFAULT]
-    columns = [column_of(word) for text in chosen for word in text.split(",") if word.strip()]
+    columns = FIELDS.columns(chosen)
     asked = [column.field for column in columns if column.field] or ["JobID"]
     passed = words_of(given, OWN) + [f"--user={value}" for name, value in given if name == "uid"]
     code, output, errors = ares.ask("aacct", ["--noheader", "--parsable2", f"--delimiter={table.SEPARATOR}", f"--format={','.join(asked)}",
@@ -137,7 +93,7 @@ def main(words):
         for line in errors.splitlines():
             say(ares.message_of("aacct", line))
         return code
-    print_rows(columns, table.rows_of(output), delimiter, "parsable2" not in names, "noheader" not in names)
+    fields.print_rows(columns, table.rows_of(output), delimiter, "parsable2" not in names, "noheader" not in names)
     sys.stdout.flush()
     for line in errors.splitlines():
         say(ares.message_of("aacct", line))

@@ -37,6 +37,16 @@ def command(name):
         from .account import main
     elif name == "scontrol":
         from .control import main
+    elif name == "sprio":
+        from .priority import main
+    elif name == "sshare":
+        from .share import main
+    elif name == "sstat":
+        from .stat import main
+    elif name == "sreport":
+        from .report import main
+    elif name == "sacctmgr":
+        from .manage import main
     elif name in ("sbatch", "scancel"):
         from . import submit
         main = submit.sbatch if name == "sbatch" else submit.scancel

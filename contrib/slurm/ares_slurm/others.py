@@ -1,8 +1,7 @@
 """Commands that need no translation but of their names: their options and output are close to Slurm's; README.md says where they differ."""
 from . import ares
 
-SAME = {"srun": "arun", "salloc": "aalloc", "sattach": "aattach", "sbcast": "abcast", "sprio": "aprio", "sshare": "ashare",
-        "sstat": "astat", "sreport": "areport", "sacctmgr": "aacctmgr"}
+SAME = {"srun": "arun", "salloc": "aalloc", "sattach": "aattach", "sbcast": "abcast"}
 
 
 def command(name):
