@@ -5,6 +5,7 @@
 
 #include "arun/multi_prog.h"
 #include "arun/options.h"
+#include "arun/step_layout.h"
 #include "base/hostlist.h"
 #include "base/printable.h"
 
@@ -84,17 +85,6 @@ Kept sort_output(const std::string& given, std::string& in_task) {
   return kept;
 }
 
-Status choose_distribution(Wanted& wanted) {
-  const std::string first = wanted.distribution.substr(0, wanted.distribution.find_first_of(":,"));
-  if (first.empty() || first == "block" || first == "*") return {};
-  if (first == "cyclic") {
-    wanted.request.spread = steps::Spread::cyclic;
-    return {};
-  }
-  return fail(ErrorCode::invalid_argument,
-              "--distribution=" + wanted.distribution + ": a step knows block and cyclic");
-}
-
 // --relative excludes the nodes before.
 Status choose_first_node(Wanted& w, const std::vector<std::string>& environment) {
   if (w.relative == 0) return {};
@@ -124,28 +114,6 @@ Status read_programs(Wanted& w, const std::vector<std::string>& operands) {
   return {};
 }
 
-Status choose_mpi(Wanted& wanted) {
-  steps::Mpi& mpi = wanted.request.task.mpi;
-  if (wanted.mpi == "none")
-    mpi = steps::Mpi::none;
-  else if (wanted.mpi.empty() || wanted.mpi == "pmi1")
-    mpi = steps::Mpi::pmi1;
-  else if (wanted.mpi.starts_with("pmix"))  // pmix_v4 of Slurm, too
-    mpi = steps::Mpi::pmix;
-  else if (wanted.mpi == "pmi2") {
-    // Slurm's server of that name understands both.
-    std::fputs(
-        "arun: warning: --mpi=pmi2: programs find PMI-1; one whose library knows PMI-2 alone needs "
-        "--mpi=pmix\n",
-        stderr);
-    mpi = steps::Mpi::pmi1;
-  } else
-    return fail(
-        ErrorCode::invalid_argument,
-        "--mpi=" + wanted.mpi + ": it is pmi1 (MPICH and its relatives), pmix (Open MPI) or none");
-  return {};
-}
-
 }  // namespace
 
 Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
@@ -168,12 +136,12 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
   if (w.nodes && w.tasks && *w.nodes > *w.tasks) {  // each node has a task, as in srun
     request.nodes = *w.tasks;
     if (!w.quiet)
-      std::fprintf(stderr, "arun: warning: %u tasks cannot run on %u nodes; they run on %u\n",
-                   *w.tasks, *w.nodes, *w.tasks);
+      std::fprintf(stderr, "%s: warning: %u tasks cannot run on %u nodes; they run on %u\n",
+                   w.program.c_str(), *w.tasks, *w.nodes, *w.tasks);
   }
   if (!w.other_binding.empty() && !w.quiet)
-    std::fprintf(stderr, "arun: warning: --cpu-bind=%s: each task is bound to its own CPUs\n",
-                 w.other_binding.c_str());
+    std::fprintf(stderr, "%s: warning: --cpu-bind=%s: each task is bound to its own CPUs\n",
+                 w.program.c_str(), w.other_binding.c_str());
   if (number_from(environment, "ARES_OVERCOMMIT").value_or(0) > 0) request.overcommit = true;
   if (request.task.cpus_per_task == 0)
     request.task.cpus_per_task =
@@ -191,8 +159,13 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
     if (!list) return fail(list.error());
     names = std::move(*list);
   }
-  if (Status chosen = choose_distribution(w); !chosen) return fail(chosen.error());
-  if (Status chosen = choose_mpi(w); !chosen) return fail(chosen.error());
+  if (Status chosen =
+          choose_distribution(w.distribution, value_of(environment, "ARES_DISTRIBUTION"),
+                              w.quiet ? "" : w.program, request);
+      !chosen)
+    return fail(chosen.error());
+  if (!w.bound) choose_binding(value_of(environment, "ARES_CPU_BIND"), request);
+  if (Status chosen = choose_mpi(w.mpi, w.program, request); !chosen) return fail(chosen.error());
   if (!w.open_mode.empty() && w.open_mode != "append" && w.open_mode != "truncate")
     return fail(ErrorCode::invalid_argument,
                 "--open-mode is append or truncate: " + quote(w.open_mode));

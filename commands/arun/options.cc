@@ -178,7 +178,9 @@ cli::OptionTable options(Wanted& w, Time now) {
       {'w', "nodelist", "NODES", "Run on these nodes of the job only.", set_text(w.node_list)},
       {'x', "exclude", "NODES", "Run on no node of these.", set_text(w.excluded)},
       {'m', "distribution", "WAY",
-       "block: ranks that follow each other share a node; cyclic: they go round the nodes.",
+       "block: ranks that follow each other share a node; cyclic: they go round the nodes. "
+       "Default: "
+       "as the job was submitted.",
        set_text(w.distribution)},
       {0,
        "exact",
@@ -276,10 +278,10 @@ cli::OptionTable options(Wanted& w, Time now) {
        "none: tasks may use all CPUs of the step. auto (default), cores, threads: each task is "
        "bound to its own CPUs, where the step has just as many as its tasks ask for. Other ways "
        "of Slurm's srun bind in this way, too, and are named in a warning. With verbose, before "
-       "it, "
-       "each task says on its standard error which CPUs it may use.",
+       "it, each task says on its standard error which CPUs it may use. Default: as the job was "
+       "submitted.",
        [&task, &w](const std::string& text) -> Status {
-         task.bind = true;
+         task.bind = w.bound = true;
          task.tells_cpus = false;
          if (text == "auto") return {};
          const Result<CpuBind> bind = parse_cpu_bind(text);

@@ -26,6 +26,7 @@ struct Wanted {
   std::string prolog, epilog;            // programs that arun runs before and after the step
   std::string open_mode, mpi, distribution, directory, job;
   std::string other_binding;  // of --cpu-bind, which has the effect of another one here
+  bool bound = false;         // --cpu-bind was given
   std::optional<std::uint32_t> tasks, nodes;
   bool label = false;
   bool unbuffered = false;
@@ -33,6 +34,7 @@ struct Wanted {
   bool quit_on_interrupt = false;
   bool quiet = false;
   std::string program = "arun";  // for messages
+  bool is_srun() const { return program == "srun"; }
   // aattach: joins this step instead of creating one, or only says where its tasks run.
   std::optional<std::uint32_t> attach_to;
   bool only_layout = false;

@@ -6,6 +6,7 @@
 #include "cli/output/text.h"
 #include "rpc/client/client.h"
 #include "submission/container_options.h"
+#include "submission/hint_options.h"
 #include "submission/prepare.h"
 
 namespace ares::submission {
@@ -59,6 +60,7 @@ Result<api::Request> allocation_request(Submission& target, const std::string& n
   if (Status completed = complete(target, name, context->directory()); !completed)
     return fail(completed.error());
   context->add_to(target.spec);
+  drop_other_limits(target, target.spec);
   target.spec.set_command(name);
   target.spec.set_submit_line(target.submit_line);
   // A second attempt would have no command, and what the waiting script says is of no use.

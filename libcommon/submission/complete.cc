@@ -76,6 +76,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
         std::min<std::uint64_t>(tasks, std::numeric_limits<std::uint32_t>::max())));
   }
   check_least_cpus(target);
+  complete_tasks_per_core(target);
   spec.set_submit_dir(directory);
   const fs::path work =
       spec.work_dir().empty() ? fs::path(directory) : fs::path(directory) / spec.work_dir();

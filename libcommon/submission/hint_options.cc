@@ -1,9 +1,14 @@
 #include "submission/hint_options.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
 
@@ -41,7 +46,6 @@ constexpr Hint kHints[] = {
      "jobs have no labels; --exclusive=user shares nodes with no other user"},
     {0, "network", "TYPE", "the job uses the networks that its programs choose"},
     {'k', "no-kill", "[off]", "a job ends when one of its nodes fails; see --spare-nodes"},
-    {0, "ntasks-per-core", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
     {0, "ntasks-per-socket", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
     {0, "oom-kill-step", "[0|1]", "a process that the kernel ends for its memory ends the job"},
     {0, "profile", "KINDS", "no profile is kept; see astat(1) and aacct(1)"},
@@ -69,17 +73,50 @@ cli::Option row_of(const Hint& hint, Submission& target) {
           }};
 }
 
-// All soft limits of the caller are passed on.
+constexpr std::pair<std::string_view, int> kLimits[] = {
+    {"AS", RLIMIT_AS},         {"CORE", RLIMIT_CORE},   {"CPU", RLIMIT_CPU},
+    {"DATA", RLIMIT_DATA},     {"FSIZE", RLIMIT_FSIZE}, {"MEMLOCK", RLIMIT_MEMLOCK},
+    {"NOFILE", RLIMIT_NOFILE}, {"NPROC", RLIMIT_NPROC}, {"RSS", RLIMIT_RSS},
+    {"STACK", RLIMIT_STACK},
+};
+
+Status set_propagated(Submission& target, const std::string& text) {
+  const std::string all = cli::upper(text);
+  target.propagated.reset();
+  if (all.empty() || all == "ALL") return {};
+  std::vector<int> chosen;
+  for (const std::string& word : cli::split(all == "NONE" ? "" : all, ',')) {
+    const std::string name = word.starts_with("RLIMIT_") ? word.substr(7) : word;
+    const auto* const found = std::find_if(std::begin(kLimits), std::end(kLimits),
+                                           [&](const auto& row) { return row.first == name; });
+    if (found == std::end(kLimits))
+      return fail(
+          ErrorCode::invalid_argument,
+          quote(word) + " is not a limit; use ALL, NONE, or names such as NOFILE and STACK");
+    chosen.push_back(found->second);
+  }
+  target.propagated = std::move(chosen);
+  return {};
+}
+
 cli::Option propagate(Submission& target) {
-  return {
-      0, "propagate", "[LIMITS]",
-      "The job gets the resource limits of the shell, all of them; others than ALL are accepted "
-      "with a warning.",
-      [&target](const std::string& value) -> Status {
-        if (!value.empty() && cli::upper(value) != "ALL")
-          warn(target, "--propagate=" + value + " has no effect: all limits are passed on");
-        return {};
-      }};
+  return {0, "propagate", "[LIMITS]",
+          "Resource limits of the shell that the job gets: ALL (the default), NONE, or some of AS, "
+          "CORE, CPU, DATA, FSIZE, MEMLOCK, NOFILE, NPROC, RSS and STACK, separated by commas. "
+          "Others are those of the node's daemon.",
+          [&target](const std::string& text) { return set_propagated(target, text); }};
+}
+
+cli::Option tasks_per_core(Submission& target) {
+  return {0, "ntasks-per-core", "COUNT",
+          "With 1 each task has a core for itself, as with --hint=nomultithread. More is accepted "
+          "with a warning.",
+          [&target](const std::string& value) -> Status {
+            const auto number = cli::parse_integer(value, 1, kMost);
+            if (!number) return fail(number.error());
+            target.tasks_per_core = static_cast<std::uint32_t>(*number);
+            return {};
+          }};
 }
 
 cli::Option least_cpus(Submission& target) {
@@ -123,6 +160,7 @@ std::vector<cli::Option> hint_options(Submission& target) {
   rows.push_back(least_cpus(target));
   rows.push_back(oversubscribe());
   rows.push_back(propagate(target));
+  rows.push_back(tasks_per_core(target));
   rows.push_back(wait_all_nodes());
   std::sort(rows.begin(), rows.end(),
             [](const cli::Option& a, const cli::Option& b) { return a.name < b.name; });
@@ -137,6 +175,32 @@ void check_least_cpus(Submission& target) {
   warn(target, "--mincpus=" + std::to_string(target.least_cpus) +
                    " has no effect: the job is sure of " + std::to_string(each) +
                    (each == 1 ? " CPU" : " CPUs") + " on a node; see -c and --ntasks-per-node");
+}
+
+void complete_tasks_per_core(Submission& target) {
+  if (target.tasks_per_core == 0) return;
+  const api::Binding& binding = target.spec.binding();
+  const std::string option = "--ntasks-per-core=" + std::to_string(target.tasks_per_core);
+  if (target.tasks_per_core > 1)
+    warn(target, option + " has no effect: a task has hardware threads of its own, of any core");
+  else if (binding.threads_per_core() > 1 || cli::lower(binding.hint()) == "multithread")
+    warn(target, option +
+                     " has no effect beside an option that lets tasks use several hardware "
+                     "threads of a core");
+  else if (binding.hint().empty())
+    target.spec.mutable_binding()->set_threads_per_core(1);
+}
+
+void drop_other_limits(const Submission& target, api::JobSpec& spec) {
+  if (!target.propagated) return;
+  auto& limits = *spec.mutable_limits();
+  limits.erase(std::remove_if(limits.begin(), limits.end(),
+                              [&](const auto& limit) {
+                                return std::find(target.propagated->begin(),
+                                                 target.propagated->end(),
+                                                 limit.resource()) == target.propagated->end();
+                              }),
+               limits.end());
 }
 
 }  // namespace ares::submission

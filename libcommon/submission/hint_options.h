@@ -16,4 +16,11 @@ std::vector<cli::Option> hint_options(Submission& target);
 // are applied.
 void check_least_cpus(Submission& target);
 
+// What --ntasks-per-core says together with --hint and --threads-per-core. Called when all options are
+// applied.
+void complete_tasks_per_core(Submission& target);
+
+// Leaves those resource limits in `spec` that --propagate names. Called when the process's are in it.
+void drop_other_limits(const Submission& target, api::JobSpec& spec);
+
 }  // namespace ares::submission

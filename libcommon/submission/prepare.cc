@@ -10,6 +10,7 @@
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
 #include "submission/environment_options.h"
+#include "submission/hint_options.h"
 #include "submission/process_context.h"
 
 namespace ares::submission {
@@ -96,6 +97,7 @@ Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
   if (!environment) return fail(environment.error());
   add_options(wanted, *environment);
   context.add_to(wanted.spec);
+  drop_other_limits(wanted, wanted.spec);
   wanted.spec.set_command(script->path);
   wanted.spec.set_submit_line(wanted.submit_line);
   for (std::size_t i = 1; i < operands.size(); ++i) wanted.spec.add_arguments(operands[i]);

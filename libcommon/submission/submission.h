@@ -30,7 +30,10 @@ struct Submission {
   bool wait = false;
   bool quiet = false;
   bool verbose = false;
-  std::uint32_t least_cpus = 0;  // --mincpus
+  std::uint32_t least_cpus = 0;      // --mincpus
+  std::uint32_t tasks_per_core = 0;  // --ntasks-per-core
+  // --propagate: which resource limits the job gets; none: all.
+  std::optional<std::vector<int>> propagated{};
   std::vector<std::string>
       warnings{};  // what has no effect, or another one than the user may expect
 };

@@ -54,7 +54,7 @@ def test_the_node_shows_its_layout_and_the_log_warns_of_a_replaced_machine(threa
     assert "the machine has 1 socket, 1 NUMA node, 1 core, 2 CPUs, by HWLOC_SYNTHETIC=pack:1 core:1 pu:2" in log
 
 
-@pytest.mark.parametrize("option", ["--hint=nomultithread", "--hint=compute_bound", "--threads-per-core=1"])
+@pytest.mark.parametrize("option", ["--hint=nomultithread", "--hint=compute_bound", "--threads-per-core=1", "--ntasks-per-core=1"])
 def test_ac140_one_thread_of_each_core_is_used_and_the_whole_core_is_charged(threads, option):
     needs("cpuset")
     lines = said(threads, "-c1", option, command=f"{AFFINITY}; taskset -pc 0-1 $$ >/dev/null; nproc; echo $ARES_CPUS_ON_NODE")

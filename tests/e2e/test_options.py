@@ -2,7 +2,9 @@
 
 import datetime
 import json
+import os
 import re
+import resource
 import time
 
 import pytest
@@ -225,6 +227,48 @@ def test_gpus_per_task_sets_the_number_of_gpus_or_tasks(gpu_cluster):
     job = gpu_cluster.wrap('echo "$ARES_NTASKS"', "--gpus=4", "--gpus-per-task=2")
     gpu_cluster.completed(job)
     assert gpu_cluster.output(job).strip() == "2"
+
+
+# --- steps, limits and memory --------------------------------------------------------------------------------------------
+
+def test_options_of_the_job_hold_for_its_steps(racks):
+    """contrib/slurm/corpus/effects.tsv names this test as well for options that no other shows."""
+    script = racks.script("""#!/bin/bash
+#SBATCH --nodes=2 --tasks-per-node=2 --mincpus=2
+#SBATCH --mem-per-cpu=120
+#SBATCH --wait-all-nodes=1
+#SBATCH --distribution=cyclic:block,nopack
+#SBATCH --cpu-bind=none
+arun bash -c 'echo $SLURM_PROCID $SLURM_NODEID $(nproc)' | sort
+arun -m block bash -c 'echo block $SLURM_PROCID $SLURM_NODEID' | sort
+""")
+    job = racks.submit(script)
+    racks.completed(job)
+    lines = [line.split() for line in racks.output(job).splitlines()]
+    assert [line[:2] for line in lines[:4]] == [["0", "0"], ["1", "1"], ["2", "0"], ["3", "1"]], lines
+    assert os.cpu_count() < 2 or all(int(line[2]) > 1 for line in lines[:4]), "no task is bound to one CPU"
+    assert lines[4:] == [["block", "0", "0"], ["block", "1", "0"], ["block", "2", "1"], ["block", "3", "1"]]
+    assert {"mem=480M", "cpu=4", "node=2"} <= set(racks.account(job, "AllocTRES").split(","))
+    job = racks.wrap("arun -n2 bash -c 'echo $SLURM_PROCID'", "-n2", "-m", "plane=4")
+    racks.completed(job)
+    assert any("--distribution=plane=4 of the job: a step knows block and cyclic" in line for line in racks.output(job).splitlines())
+
+
+def test_limits_of_the_shell_are_propagated_as_asked(racks):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def seen(*words):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (333, hard))
+        try:
+            job = racks.wrap("ulimit -Sn", *words)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        racks.completed(job)
+        return racks.output(job).strip()
+
+    assert seen() == seen("--propagate=STACK,NOFILE") == "333"
+    assert seen("--propagate=NONE") == seen("--propagate=CORE") != "333"
+    assert '"FILES" is not a limit' in refused(racks, "--propagate=FILES")
 
 
 # --- licences ------------------------------------------------------------------------------------------------------

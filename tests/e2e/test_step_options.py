@@ -1,4 +1,4 @@
-# Tests: arun/step_resources, arun/options, arun/manual, arun/broadcast, steps/task_group, steps/task_process, steps/host, step_groups, running_steps, show_step, task_prolog, task_epilog
+# Tests: arun/step_resources, arun/step_layout, arun/options, arun/manual, arun/broadcast, steps/task_group, steps/task_process, steps/host, step_groups, running_steps, show_step, task_prolog, task_epilog
 """What a step asks for: its name, time, GPUs, memory, programs around its tasks, a copy of its program; and its listings."""
 
 import os

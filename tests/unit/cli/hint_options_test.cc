@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "cli/options/directives.h"
 
@@ -48,10 +49,11 @@ TEST(HintOptions, HintsWithoutWhichAJobRunsAsWellAreWarnings) {
       {{"--network=sn_all"}, "--network has no effect"},
       {{"-k"}, "--no-kill has no effect: a job ends when one of its nodes fails"},
       {{"--no-kill=off"}, "--no-kill has no effect"},
-      {{"--ntasks-per-core=1"}, "--ntasks-per-core has no effect"},
+      {{"--ntasks-per-core=2"}, "--ntasks-per-core=2 has no effect: a task has hardware threads"},
+      {{"--ntasks-per-core=1", "--threads-per-core=2"}, "--ntasks-per-core=1 has no effect beside"},
+      {{"--ntasks-per-core=1", "--hint=multithread"}, "--ntasks-per-core=1 has no effect beside"},
       {{"--ntasks-per-socket=2", "--ntasks-per-socket=2"}, "--ntasks-per-socket has no effect"},
       {{"--tmp=10G"}, "--tmp has no effect"},
-      {{"--propagate=NONE"}, "--propagate=NONE has no effect: all limits are passed on"},
       {{"--mincpus=4"}, "--mincpus=4 has no effect: the job is sure of 1 CPU on a node"},
       {{"--mincpus=9", "-c4", "--ntasks-per-node=2"}, "the job is sure of 8 CPUs on a node"},
   };
@@ -77,6 +79,34 @@ TEST(HintOptions, HintsThatAresFollowsAnywayAreAccepted) {
   }
   EXPECT_NE(refusal({"--oversubscribe", "--exclusive"}), "accepted");
   EXPECT_THAT(refusal({"--wait-all-nodes=2"}), HasSubstr("--wait-all-nodes"));
+}
+
+TEST(HintOptions, OneTaskOnACoreUsesOneThreadOfIt) {
+  const auto made = submission({"--ntasks-per-core=1"});
+  ASSERT_TRUE(made);
+  EXPECT_THAT(made->warnings, IsEmpty());
+  EXPECT_EQ(made->spec.binding().threads_per_core(), 1u);
+  const auto hinted = submission({"--ntasks-per-core=1", "--hint=nomultithread"});
+  ASSERT_TRUE(hinted);
+  EXPECT_THAT(hinted->warnings, IsEmpty());
+  EXPECT_EQ(hinted->spec.binding().threads_per_core(), 0u) << "the hint says it";
+}
+
+TEST(HintOptions, OnlyNamedLimitsArePropagated) {
+  const auto left = [](const std::string& option) {
+    auto made = submission({option});
+    api::JobSpec spec;
+    for (const int resource : {RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_STACK})
+      spec.add_limits()->set_resource(resource);
+    drop_other_limits(made.value(), spec);
+    std::vector<int> found;
+    for (const auto& limit : spec.limits()) found.push_back(limit.resource());
+    return found;
+  };
+  EXPECT_THAT(left("--propagate"), ElementsAre(RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_STACK));
+  EXPECT_THAT(left("--propagate=NONE"), IsEmpty());
+  EXPECT_THAT(left("--propagate=stack,RLIMIT_CORE"), ElementsAre(RLIMIT_CORE, RLIMIT_STACK));
+  EXPECT_THAT(refusal({"--propagate=STACK,FILES"}), HasSubstr("\"FILES\" is not a limit"));
 }
 
 TEST(HintOptions, HeterogeneousJobsAreRefusedByName) {
