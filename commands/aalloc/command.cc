@@ -37,8 +37,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-[[noreturn]] void execute(std::vector<std::string> words, std::vector<std::string> variables,
-                          const sigset_t& mask) {
+[[noreturn]] void execute(const std::string& program, std::vector<std::string> words,
+                          std::vector<std::string> variables, const sigset_t& mask) {
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::signal(SIGTTOU, SIG_DFL);
   std::vector<char*> environment = pointers(variables);
@@ -46,14 +46,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   const std::vector<char*> arguments = pointers(words);
   ::execvp(arguments[0], arguments.data());
   const int error = errno;
-  std::fprintf(stderr, "aalloc: cannot execute %s: %s\n", arguments[0], std::strerror(error));
+  std::fprintf(stderr, "%s: cannot execute %s: %s\n", program.c_str(), arguments[0],
+               std::strerror(error));
   ::_exit(error == ENOENT ? kNotFound : kNotExecutable);
 }
 
 // The process of the command, and the signals about it.
 class Command {
  public:
-  Command(const std::vector<std::string>& words, const std::vector<std::string>& variables) {
+  Command(const std::string& program, const std::vector<std::string>& words,
+          const std::vector<std::string>& variables) {
     sigset_t handled = step_client::ending_signals();
     ::sigaddset(&handled, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
@@ -62,7 +64,7 @@ class Command {
     sigset_t none;
     ::sigemptyset(&none);
     pid_ = ::fork();
-    if (pid_ == 0) execute(words, variables, none);
+    if (pid_ == 0) execute(program, words, variables, none);
   }
   bool started() const { return pid_ > 0 && signals_; }
   int signals() const { return signals_.get(); }
@@ -92,7 +94,8 @@ class Command {
 
 Result<int> run_command(const std::vector<std::string>& words, step_client::Allocation& allocation,
                         std::optional<int> kill_with) {
-  Command command(words, step_client::merged(own_environment(), allocation.variables()));
+  Command command(allocation.program(), words,
+                  step_client::merged(own_environment(), allocation.variables()));
   if (!command.started()) return fail(os::errno_error("cannot start " + words.front()));
   bool gone = false;
   BootTime next_try{};
@@ -108,7 +111,7 @@ Result<int> run_command(const std::vector<std::string>& words, step_client::Allo
     next_try = held ? BootTime{} : os::boot_now() + kBetweenTries;
     if (held || held.error().code == ErrorCode::unavailable) continue;
     gone = true;
-    std::fprintf(stderr, "aalloc: Job allocation %s has been revoked.\n",
+    std::fprintf(stderr, "%s: Job allocation %s has been revoked.\n", allocation.program().c_str(),
                  cli::format_job_id(allocation.job()).c_str());
     if (kill_with) command.signal(*kill_with);
   }

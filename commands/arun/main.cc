@@ -1,5 +1,6 @@
 // arun: runs a program as the tasks of a step. Called as ares-rsh: runs a command on one node of the job.
-// Called as ares-allocation: waits as the batch script of an interactive allocation.
+// Called as ares-allocation: waits as the batch script of an interactive allocation. Called as srun, by
+// contrib/slurm: its messages are in Slurm's words where scripts read them.
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -56,9 +57,10 @@ Result<OwnJob> allocate(Wanted& wanted, const std::string& program) {
                                      step_client::holding_environment(path ? path : ""));
   if (!request) return fail(request.error());
   const auto open = [&] {
-    return cli::open_client("arun", wanted.common, cli::RetryPolicy::change, wanted.quiet);
+    return cli::open_client(wanted.program, wanted.common, cli::RetryPolicy::change, wanted.quiet);
   };
-  step_client::AllocationWishes wishes{.program = "arun", .quiet = wanted.quiet};
+  step_client::AllocationWishes wishes{.program = wanted.program, .quiet = wanted.quiet};
+  if (wanted.is_srun()) wishes.refused = "Unable to allocate resources: ";
   if (wanted.request.immediate) wishes.immediate = Seconds(1);
   Result<step_client::Allocation> allocation =
       step_client::Allocation::obtain(open, std::move(*request), std::move(wishes));
@@ -236,8 +238,8 @@ Result<int> run_step(Wanted& wanted, const cli::Words& operands) {
   if (Status good = check_options_of_allocations(wanted); !good) return fail(good.error());
   if (Status set = set_resources(wanted.resources, false, wanted.request); !set)
     return fail(set.error());
-  return run_in([&] { return find_job("arun", wanted.common, wanted.job, wanted.quiet); }, wanted,
-                operands);
+  return run_in([&] { return find_job(wanted.program, wanted.common, wanted.job, wanted.quiet); },
+                wanted, operands);
 }
 
 // `ares-rsh [OPTIONS] HOST COMMAND...`, called like rsh(1) and ssh(1).
@@ -251,13 +253,22 @@ Result<int> run_remote_shell(const cli::Words& words) {
   return Session(wanted, std::move(*streams), std::move(place->host)).run();
 }
 
-Result<int> run(const cli::Words& words) {
+Result<int> run_as(const char* program, const cli::Words& words) {
   Wanted wanted;
+  wanted.program = program;
   wanted.request.task.cpus_per_task = 0;  // not said
   wanted.allocation.submit_line = submission::submit_line("arun", words);
   const cli::OptionTable table = options(wanted, cli::clock_now());
   return cli::run_line(manual(), table, wanted.common, words,
                        [&](const cli::Words& operands) { return run_step(wanted, operands); });
+}
+
+Result<int> run(const cli::Words& words) {
+  return run_as("arun", words);
+}
+
+Result<int> run_as_srun(const cli::Words& words) {
+  return run_as("srun", words);
 }
 
 }  // namespace
@@ -270,5 +281,7 @@ int main(int argc, char** argv) {
     return ares::cli::run_main("ares-rsh", argc, argv, ares::arun::run_remote_shell);
   if (called == "ares-allocation")
     return ares::cli::run_main("ares-allocation", argc, argv, ares::arun::hold_allocation);
+  if (called == "srun")
+    return ares::cli::run_main("srun: error", argc, argv, ares::arun::run_as_srun);
   return ares::cli::run_main("arun", argc, argv, ares::arun::run);
 }

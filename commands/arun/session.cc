@@ -318,7 +318,11 @@ void Session::task_ended(std::uint32_t rank, const steps::TaskEnd& end) {
                               ? std::string("was ended by signal ") + std::to_string(end.signal) +
                                     " (" + ::strsignal(end.signal) + ")"
                               : "exited with code " + std::to_string(end.code);
-  say(node_of(rank) + ": task " + std::to_string(rank) + " " + how);
+  if (!wanted_.is_srun()) return say(node_of(rank) + ": task " + std::to_string(rank) + " " + how);
+  say("error: " + node_of(rank) + ": task " + std::to_string(rank) + ": " +
+      (end.out_of_memory ? "Out Of Memory"
+       : end.signal != 0 ? std::string(::strsignal(end.signal))
+                         : "Exited with exit code " + std::to_string(end.code)));
 }
 
 void Session::read_input() {

@@ -173,7 +173,7 @@ Status Allocation::submit(const api::Request& request) {
     if (!std::exchange(told_away_, true)) say(response.error().message + ", retrying");
     ::poll(ready, 1, milliseconds(kBetweenTries));
   }
-  if (!response) return fail(response.error());
+  if (!response) return fail(response.error().code, wishes_.refused + response.error().message);
   if (response->acted().jobs().empty())
     return fail(ErrorCode::internal, "the controller answered without a job id");
   job_ = cli::key_of(response->acted().jobs(0));

@@ -24,6 +24,7 @@ enum class Bell { never, after_a_wait, always };  // of the terminal, when it is
 
 struct AllocationWishes {
   std::string program;    // for messages
+  std::string refused{};  // precedes what the controller says when it refuses the job
   bool quiet = false;     // no messages but errors
   bool announce = false;  // also that the allocation was granted and given up, as salloc
   Bell bell = Bell::never;
@@ -47,6 +48,7 @@ class Allocation {
   Allocation& operator=(Allocation&&) = default;
 
   const JobKey& job() const { return job_; }
+  const std::string& program() const { return wishes_.program; }
   rpc::Client& client() { return client_; }
   // NAME=value of the job, for a program outside of it.
   const std::vector<std::string>& variables() const { return variables_; }

@@ -144,6 +144,29 @@ def test_errors_are_said_as_slurm_says_them(cluster):
     assert run(cluster, "sbatch", "--version").stdout == "slurm-wlm 22.05.8\n"
 
 
+def test_srun_and_salloc_speak_as_slurms_do(cluster):
+    """In the words that programs wait for or look for."""
+    blocker = run(cluster, "sbatch", "--parsable", "--exclusive", "-N4", "-o", "/dev/null", "--wrap", "sleep 1000").stdout.strip()
+    until(lambda: run(cluster, "squeue", "-h", "-j", blocker, "-o", "%t").stdout.strip() == "R")
+    env = {**cluster.environment(), "PATH": f"{cluster.slurm}:{cluster.environment()['PATH']}"}
+    started = subprocess.Popen([cluster.slurm / "srun", "-n1", "bash", "-c", "exit 7"], env=env, cwd=cluster.work, stdin=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    first = started.stderr.readline()
+    found = re.fullmatch(r"srun: job (\d+) queued and waiting for resources\n", first)
+    assert found, first
+    run(cluster, "scancel", blocker)
+    rest = started.communicate(timeout=60)[1].splitlines()
+    assert rest[0] == f"srun: job {found[1]} has been allocated resources" and started.returncode == 7
+    assert re.fullmatch(r"srun: error: n\d: task 0: Exited with exit code 7", rest[1]), rest
+    done = run(cluster, "salloc", "-n1", "echo", "inside")
+    job = re.match(r"salloc: Granted job allocation (\d+)\n", done.stderr)
+    assert job and done.stdout == "inside\n" and f"salloc: Relinquishing job allocation {job[1]}\n" in done.stderr
+    refused = run(cluster, "srun", "-p", "nosuch", "true", check=False)
+    assert refused.returncode == 1 and refused.stderr.startswith("srun: error: Unable to allocate resources: Invalid partition name specified")
+    refused = run(cluster, "salloc", "-p", "nosuch", "true", check=False)
+    assert refused.stderr.startswith("salloc: error: Job submit/allocate failed: Invalid partition name specified")
+
+
 def test_sprio_has_slurms_columns(cluster):
     job = run(cluster, "sbatch", "--parsable", "-w", "n1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 1000").stdout.strip()
     waits = run(cluster, "sbatch", "--parsable", "-w", "n1", "-o", "/dev/null", "--wrap", "true").stdout.strip()

@@ -31,10 +31,10 @@ def environment(program):
     return out
 
 
-def become(program, words):
-    """Goes on as the command of Ares: signals and the terminal are its own."""
+def become(program, words, called=None):
+    """Goes on as the command of Ares, which takes itself for `called`: signals and the terminal are its own."""
     try:
-        os.execvpe(program, [program, *words], environment(program))
+        os.execvpe(program, [called or program, *words], environment(program))
     except OSError as error:
         sys.exit(f"{program}: {error.strerror}; the commands of Ares have to be in PATH")
 
