@@ -11,6 +11,8 @@ namespace ares::node {
 namespace {
 
 constexpr std::size_t kForgottenKept = 20'000;
+// A job that asks for less is not killed for what its shell needs; it is charged what it asks for.
+constexpr Bytes kLeastMemoryLimit = Bytes::mib(30);
 constexpr const char* kEndedBefore = "its end was reported and acknowledged before";
 
 bool jobs_fault(ErrorCode code) {
@@ -160,8 +162,9 @@ void NodeAgent::start_held(Moment now) {
 StepSpec NodeAgent::step_of(const LaunchSpec& launch, UserIdentity user) const {
   StepSpec step{launch, std::move(user), !setup_.inventory.gpus.empty()};
   // Without memory in the allocation nothing was reserved, but the node has no more than this.
-  step.memory_limit =
-      launch.share.memory.value() > 0 ? launch.share.memory : setup_.inventory.memory;
+  step.memory_limit = launch.share.memory.value() > 0
+                          ? std::max(launch.share.memory, kLeastMemoryLimit)
+                          : setup_.inventory.memory;
   step.max_processes = setup_.max_processes_per_cpu * std::max(launch.share.cpus, 1u);
   step.prolog = setup_.prolog;
   step.epilog = setup_.epilog;

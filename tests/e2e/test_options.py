@@ -271,6 +271,13 @@ def test_limits_of_the_shell_are_propagated_as_asked(racks):
     assert '"FILES" is not a limit' in refused(racks, "--propagate=FILES")
 
 
+def test_a_shell_runs_in_less_memory_than_it_needs(racks):
+    job = racks.wrap("head -c 8000000 /dev/zero | tail -c 4000000 | wc -c", "--mem=1")
+    racks.completed(job)
+    assert racks.output(job).strip() == "4000000"
+    assert "mem=1M" in racks.account(job, "AllocTRES").split(",")
+
+
 # --- licences ------------------------------------------------------------------------------------------------------
 
 def test_job_waits_for_a_free_licence(racks):
