@@ -11,6 +11,8 @@
 namespace ares::cli {
 namespace {
 
+constexpr std::size_t kMostIds = 100'000;
+
 // Splits at commas outside of brackets.
 std::vector<std::string> items_of(std::string_view text) {
   std::vector<std::string> items(1);
@@ -50,6 +52,9 @@ Result<JobOrStepIds> parse_step_ids(std::string_view text) {
     const std::size_t dot = item.find('.');
     const auto jobs = parse_job_ids(std::string_view(item).substr(0, dot));
     if (!jobs) return fail(jobs.error());
+    if (ids.whole.size() + ids.steps.size() + jobs->size() > kMostIds)
+      return fail(ErrorCode::invalid_argument,
+                  excerpt(text) + " names more than 100000 tasks; name the arrays instead");
     if (dot == std::string::npos) {
       ids.whole.insert(ids.whole.end(), jobs->begin(), jobs->end());
       continue;

@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
+
 namespace ares::submit {
 namespace {
 
@@ -78,7 +80,7 @@ FieldValues values_of(const Json& object) {
     else if (value.is_string())
       to = value.get<std::string>();
     else if (!value.is_null())
-      throw Unreadable{name + " has another type"};
+      throw Unreadable{"the field " + quote(name) + " has another type"};
   }
   return values;
 }
@@ -133,8 +135,9 @@ Result<HookCall> hook_call_from_json(std::string_view text) {
     call.record = values_of(member(json, "record"));
     for (const Json& partition : get_array(json, "partitions"))
       call.partitions.push_back(values_of(partition));
-    for (const auto& [name, value] : member(json, "environment").items())
-      call.environment[name] = text_of(value);
+    const Json& environment = member(json, "environment");
+    if (!environment.is_object()) throw Unreadable{"environment is not an object"};
+    for (const auto& [name, value] : environment.items()) call.environment[name] = text_of(value);
     return call;
   });
 }

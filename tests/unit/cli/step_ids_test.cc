@@ -28,6 +28,14 @@ TEST(StepIds, OtherTextIsRefused) {
     EXPECT_FALSE(parse_step_ids(text)) << text;
 }
 
+TEST(StepIds, AListHasABoundHoweverManyArraysItNames) {
+  EXPECT_TRUE(parse_step_ids("1_[0-99999].0"));
+  const auto refused = parse_step_ids("1_[0-99999].0,2_[0-99999].0");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("more than 100000 tasks"), std::string::npos);
+  EXPECT_FALSE(parse_step_ids("1_[0-99999],2.0"));
+}
+
 TEST(StepIds, StepsArePrintedAsTheyAreRead) {
   EXPECT_EQ(format_step(kBatchStep), "batch");
   EXPECT_EQ(format_step(kOtherSteps), "others");

@@ -39,6 +39,19 @@ TEST(HookMessage, SurvivesTheWay) {
   EXPECT_EQ(other->environment, answer.environment);
 }
 
+TEST(HookMessage, AFieldOfAnotherTypeIsNamedInAShortMessage) {
+  const std::string head = R"({"function": "job_submit", "file": "", "caller": 0,
+    "time_limit_ms": 0, "memory_limit": 0, "read_only": [], "record": {}, "partitions": [], )";
+  const auto field = hook_call_from_json(head + R"("environment": {}, "job": {"a\u001b)" +
+                                         std::string(9000, 'x') + R"(": []}})");
+  ASSERT_FALSE(field);
+  EXPECT_EQ(field.error().message.find('\x1b'), std::string::npos);
+  EXPECT_LT(field.error().message.size(), 500u);
+  const auto list = hook_call_from_json(head + R"("environment": ["a"], "job": {}})");
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().message, "environment is not an object");
+}
+
 TEST(HookMessage, OtherTextsAreRefused) {
   for (const char* text : {"", "{", "[]", "{}", R"({"kind": "x"})", "null"}) {
     EXPECT_FALSE(hook_call_from_json(text)) << text;
