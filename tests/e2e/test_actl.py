@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from cluster import BIN
+from cluster import BIN, until
 
 
 

@@ -134,8 +134,9 @@ std::string man_page(const Manual& manual, const OptionTable& table) {
       std::vector<std::string>& list = row.why.empty() ? names : others[row.why];
       list.push_back(row.name.empty() ? std::string("-") + row.letter : "--" + row.name);
     }
-    out += ".SH NOT SUPPORTED YET\nThese options of other batch systems are refused by name: " +
-           man_escape(join(names, ", ")) + ".\n";
+    if (!names.empty())
+      out += ".SH NOT SUPPORTED YET\nThese options of other batch systems are refused by name: " +
+             man_escape(join(names, ", ")) + ".\n";
     if (!others.empty()) out += ".SH NOT SUPPORTED\n";
     for (const auto& [why, list] : others)
       out += ".TP\n.B " + man_argument(join(list, ", ")) + "\n" + man_escape(why) + ".\n";
