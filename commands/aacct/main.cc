@@ -56,7 +56,7 @@ Result<int> report(Query& query, Time now) {
   const auto longest = cli::longest_index_list();
   if (!longest) return fail(longest.error());
   query.longest_list = *longest;
-  if (query.json)
+  if (query.document)
     query.filter.set_steps(!query.allocations);
   else
     ask_only_for(*chosen, query);

@@ -202,8 +202,9 @@ class Aligned final : public Printer {
 
 class Json final : public Printer {
  public:
-  Json(const Query& query, Write write) : query_(query), write_(std::move(write)) {
-    write_("{\n  \"rows\": [");
+  Json(const Query& query, Write write)
+      : query_(query), parts_(query.document), write_(std::move(write)) {
+    write_(parts_.put("{\n  \"rows\": ["));
   }
 
   void page(const api::AccountingRows& rows) override {
@@ -212,18 +213,20 @@ class Json final : public Printer {
       if (!std::exchange(first_, false)) text += ", ";
       cli::put_job_json(job, job.own_id(), 0, text);
     });
-    write_(text);
+    write_(parts_.put(std::move(text)));
     now_ = rows.now();
     cluster_ = rows.cluster();
   }
 
   void finish() override {
-    write_("],\n  \"now\": " + std::to_string(now_) + ",\n  \"cluster\": " + quote(cluster_) +
-           ",\n  \"meta\": " + cli::json_meta("aacct") + "\n}\n");
+    write_(parts_.put("],\n  \"now\": " + std::to_string(now_) + ",\n  \"cluster\": " +
+                      quote(cluster_) + ",\n  \"meta\": " + cli::json_meta("aacct") + "\n}\n"));
+    write_(parts_.finish());
   }
 
  private:
   const Query& query_;
+  cli::DocumentParts parts_;
   Write write_;
   bool first_ = true;
   std::int64_t now_ = 0;
@@ -280,7 +283,7 @@ void each_shown(const Query& query, const api::AccountingRows& page,
 
 std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<SelectedField>& chosen,
                                       unsigned terminal, Write write) {
-  if (query.json) return std::make_unique<Json>(query, std::move(write));
+  if (query.document) return std::make_unique<Json>(query, std::move(write));
   if (query.parsable || query.parsable2)
     return std::make_unique<Delimited>(query, chosen, std::move(write));
   return std::make_unique<Aligned>(query, chosen, query.own_format ? 0 : terminal,

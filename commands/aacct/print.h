@@ -1,4 +1,4 @@
-// Prints aacct's rows page by page: aligned, with delimiters, or as JSON. Owned by aacct's main
+// Prints aacct's rows page by page: aligned, with delimiters, or as JSON or YAML. Owned by aacct's main
 // thread.
 #pragma once
 

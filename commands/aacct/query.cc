@@ -208,18 +208,16 @@ cli::OptionTable options(Query& q, Time now) {
        },
        {},
        {"units"}},
-      {0, "json", "",
-       "Everything that is known, as JSON; the same names in every release, and job_id as in "
-       "Slurm.",
-       cli::set_flag(q.json)},
   };
+  cli::add_document_options(table.options, q.document,
+                            "Everything that is known, as JSON; the same names in every release, "
+                            "and job_id as in Slurm.");
   for (cli::Option& option : table.options)
     if (option.name == "delimiter") option.any_text = true;
   table.unsupported = {{'B', "batch-script", false},
                        {0, "env-vars", false},
                        {'L', "allclusters", false},
                        {'M', "clusters"},
-                       {0, "yaml", false},
                        {'c', "completion", false},
                        {'f', "file"},
                        {'F', "flags"},
@@ -311,7 +309,7 @@ const cli::Manual& manual() {
            "Columns are as wide as what they hold, and the numbers of jobs are never cut. On a "
            "terminal, unless -o names the fields, lists of array indices and other texts are, with "
            "a + at the end of a text, where the line would not fit.",
-           cli::describe_index_lists() + " -p, -P and --json always show all."},
+           cli::describe_index_lists() + " -p, -P, --json and --yaml always show all."},
       .sections = {{"Fields",
                     [] {
                       std::vector<std::string> texts;

@@ -9,6 +9,7 @@
 #include "aacct/values.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
+#include "cli/output/document.h"
 #include "cli/values/step_ids.h"
 #include "proto/gen/api.pb.h"
 
@@ -28,7 +29,7 @@ struct Query {
   bool parsable2 = false;      // -P: no delimiter after the last field.
   bool no_header = false;
   bool list_fields = false;
-  bool json = false;
+  cli::Document document;
   bool allocations = false;       // -X: no lines of steps.
   cli::JobOrStepIds ids;          // -j.
   std::size_t longest_list = 64;  // Of array indices in an aligned list; 0 = all.

@@ -200,11 +200,13 @@ cli::OptionTable options(Context& context) {
       {'t', "dry-run", "", "Only show what would change.", cli::set_flag(f.dry_run)},
       {0, "check", "", "With rebuild-usage: only say what differs.", cli::set_flag(f.check)},
       {'Q', "quiet", "", "Print only errors and what must be confirmed.", cli::set_flag(f.quiet)},
-      {0, "json", "", "With show: all that is known, as JSON.", cli::set_flag(f.json)},
   };
-  table.unsupported = {{'a', "allclusters", false}, {'s', "associations", false},
-                       {'v', "verbose", false},     {0, "yaml", false},
-                       {0, "local", false},         {0, "autocomplete"}};
+  cli::add_document_options(table.options, f.document, "With show: all that is known, as JSON.");
+  table.unsupported = {{'a', "allclusters", false},
+                       {'s', "associations", false},
+                       {'v', "verbose", false},
+                       {0, "local", false},
+                       {0, "autocomplete"}};
   cli::add_common_options(table, context.common);
   return table;
 }

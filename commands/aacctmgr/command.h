@@ -11,6 +11,7 @@
 #include "aacctmgr/line.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
+#include "cli/output/document.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aacctmgr {
@@ -25,7 +26,7 @@ struct Flags {
   bool parsable2 = false;
   bool read_only = false;
   bool quiet = false;
-  bool json = false;
+  cli::Document document;
   bool dry_run = false;
   bool check = false;
   std::string format;

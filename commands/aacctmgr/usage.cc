@@ -107,7 +107,7 @@ Result<int> rebuild_usage(Context& context, const Words& operands) {
   const Flags& flags = context.flags;
   const bool check = flags.check || flags.dry_run || flags.read_only;
   if (!check && !flags.immediate) {
-    if (!flags.json) std::puts("This recomputes usage from the records of attempts.");
+    if (!flags.document) std::puts("This recomputes usage from the records of attempts.");
     const auto wanted = context.confirm();
     if (!wanted) return fail(wanted.error());
     if (!*wanted) {
@@ -121,8 +121,8 @@ Result<int> rebuild_usage(Context& context, const Words& operands) {
       context.call(std::move(request), check ? cli::RetryPolicy::query : cli::RetryPolicy::change);
   if (!answer) return fail(answer.error());
   const api::UsageRebuilt& found = answer->usage_rebuilt();
-  if (flags.json)
-    std::fputs(cli::to_json(found).c_str(), stdout);
+  if (flags.document)
+    cli::print_document(flags.document, cli::to_json(found));
   else if (!flags.quiet)
     print(found);
   return check && found.different() > 0 ? cli::kExitRefused : 0;

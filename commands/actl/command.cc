@@ -370,8 +370,6 @@ cli::OptionTable options(Context& context) {
        cli::set_flag(context.flags.one_line)},
       {'d', "details", "", "With show job: its resources on each node.",
        cli::set_flag(context.flags.details)},
-      {0, "json", "", "With show, reconfigure and topology: print JSON.",
-       cli::set_flag(context.flags.json)},
       {0, "dry-run", "", "With reconfigure: only print what would change.",
        cli::set_flag(context.flags.dry_run)},
       {0, "wait", "", "With drain: wait until nothing runs on the nodes any more.",
@@ -388,12 +386,13 @@ cli::OptionTable options(Context& context) {
          return {};
        }},
   };
+  cli::add_document_options(table.options, context.flags.document,
+                            "With show, reconfigure and topology: print JSON.");
   for (cli::Option& row : topology_rows(context.flags.topology))
     table.options.push_back(std::move(row));
-  table.unsupported = {{'a', "all", false},     {'M', "clusters"},        {'u', "uid"},
-                       {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
-                       {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
-                       {0, "sibling", false}};
+  table.unsupported = {{'a', "all", false},      {'M', "clusters"},      {'u', "uid"},
+                       {'v', "verbose", false},  {'F', "future", false}, {0, "hide", false},
+                       {0, "federation", false}, {0, "local", false},    {0, "sibling", false}};
   table.keys = {"reason", "state"};
   cli::add_common_options(table, context.common);
   return table;

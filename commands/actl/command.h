@@ -10,6 +10,7 @@
 #include "actl/topology/topology.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
+#include "cli/output/document.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::actl {
@@ -18,7 +19,7 @@ namespace ares::actl {
 struct Flags {
   bool one_line = false;
   bool details = false;
-  bool json = false;
+  cli::Document document;
   bool quiet = false;
   bool dry_run = false;
   bool wait = false;

@@ -129,8 +129,8 @@ Result<int> show_node_history(Context& context, const std::string& nodes) {
     request.mutable_list_node_events()->set_before(all.events(all.events_size() - 1).id());
   }
   std::reverse(all.mutable_events()->begin(), all.mutable_events()->end());
-  if (context.flags.json) {
-    std::fputs(cli::to_json(all).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(all));
     return 0;
   }
   std::vector<std::array<std::string, 5>> rows = {{"TIME", "NODE", "EVENT", "USER", "DETAIL"}};

@@ -48,8 +48,8 @@ Result<int> reconfigure(Context& context, const Words& operands) {
   }
   const auto response = context.call(request, cli::RetryPolicy::change);
   if (!response) return fail(response.error());
-  if (context.flags.json)
-    std::fputs(cli::to_json(response->reconfigured()).c_str(), stdout);
+  if (context.flags.document)
+    cli::print_document(context.flags.document, cli::to_json(response->reconfigured()));
   else if (!context.flags.quiet)
     print(response->reconfigured());
   return 0;

@@ -17,9 +17,9 @@ namespace ares::actl {
 namespace {
 
 // Host names contain no characters that JSON must escape; expand_hostlist() has checked that.
-void print_list(const std::vector<std::string>& names) {
-  std::printf("[%s%s%s]\n", names.empty() ? "" : "\"", cli::join(names, "\", \"").c_str(),
-              names.empty() ? "" : "\"");
+void print_list(const cli::Document& form, const std::vector<std::string>& names) {
+  const std::string quote = names.empty() ? "" : "\"";
+  cli::print_document(form, "[" + quote + cli::join(names, "\", \"") + quote + "]\n");
 }
 
 // Number of waiting jobs, of those named on the command line, that are explained. Each explanation
@@ -66,10 +66,10 @@ Result<int> show_jobs(Context& context, const Words& operands) {
   remove_divided_arrays(*response->mutable_jobs());
   const auto past = past_rows(context, response->jobs());
   if (!past) return fail(past.error());
-  if (context.flags.json) {
+  if (context.flags.document) {
     for (const api::AccountingRow& row : *past)
       *response->mutable_jobs()->add_jobs() = cli::job_of(row);
-    std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
+    cli::print_document(context.flags.document, cli::to_json(response->jobs()));
     return 0;
   }
   const Time now{Duration(response->jobs().now())};
@@ -97,8 +97,8 @@ Result<int> show_nodes(Context& context, const Words& operands) {
   request.mutable_list_nodes()->set_nodes(list);
   const auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
-  if (context.flags.json) {
-    std::fputs(cli::to_json(response->nodes()).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(response->nodes()));
     return 0;
   }
   for (const api::Node& node : response->nodes().nodes())
@@ -114,8 +114,8 @@ Result<int> show_partitions(Context& context, const Words& operands) {
       request.mutable_list_partitions()->add_names(name);
   const auto response = context.call(request);
   if (!response) return fail(response.error());
-  if (context.flags.json) {
-    std::fputs(cli::to_json(response->partitions()).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(response->partitions()));
     return 0;
   }
   api::Request members;
@@ -136,8 +136,8 @@ Result<int> show_reservations(Context& context, const Words& operands) {
   const auto response = context.call(request);
   if (!response) return fail(response.error());
   const api::Reservations& all = response->reservations();
-  if (context.flags.json) {
-    std::fputs(cli::to_json(all).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(all));
     return 0;
   }
   for (const api::Reservation& one : all.reservations())
@@ -156,8 +156,8 @@ Result<int> show_licenses(Context& context, const Words& operands) {
   const auto response = context.call(request);
   if (!response) return fail(response.error());
   const api::Licenses& all = response->licenses();
-  if (context.flags.json) {
-    std::fputs(cli::to_json(all).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(all));
     return 0;
   }
   for (const api::Licenses::License& one : all.licenses())
@@ -173,8 +173,8 @@ Result<int> show_plugins(Context& context, const Words& operands) {
   const auto response = context.call(request);
   if (!response) return fail(response.error());
   const api::Plugins& all = response->plugins();
-  if (context.flags.json) {
-    std::fputs(cli::to_json(all).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(all));
     return 0;
   }
   for (const api::Plugins::Plugin& one : all.plugins())
@@ -190,7 +190,10 @@ Result<int> show_config(Context& context, const Words& operands) {
   const auto response = context.call(request);
   if (!response) return fail(response.error());
   const std::string& yaml = response->config().yaml();
-  std::fputs((context.flags.json ? cli::to_json(response->config()) : yaml).c_str(), stdout);
+  if (context.flags.document)
+    cli::print_document(context.flags.document, cli::to_json(response->config()));
+  else
+    std::fputs(yaml.c_str(), stdout);
   return 0;
 }
 
@@ -205,8 +208,8 @@ Result<int> show_host_names(Context& context, const Words& operands) {
   }
   const auto names = expand_hostlist(list);
   if (!names) return fail(names.error());
-  if (context.flags.json)
-    print_list(*names);
+  if (context.flags.document)
+    print_list(context.flags.document, *names);
   else
     for (const std::string& name : *names) std::printf("%s\n", name.c_str());
   return 0;
@@ -250,8 +253,8 @@ Result<int> print_host_list(Context& context, const Words& operands, bool sorted
   if (!names) return fail(names.error());
   if (sorted) sort_names(*names);
   if (names->empty()) return fail(ErrorCode::invalid_argument, "name the hosts");
-  if (context.flags.json)
-    print_list({compress_hostlist(*names)});
+  if (context.flags.document)
+    print_list(context.flags.document, {compress_hostlist(*names)});
   else
     std::printf("%s\n", compress_hostlist(*names).c_str());
   return 0;

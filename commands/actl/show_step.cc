@@ -31,7 +31,7 @@ Result<int> show_steps(Context& context, const Words& operands) {
     wanted.whole.insert(wanted.whole.end(), ids->whole.begin(), ids->whole.end());
     wanted.steps.insert(wanted.steps.end(), ids->steps.begin(), ids->steps.end());
   }
-  if (context.flags.json && !wanted.steps.empty())
+  if (context.flags.document && !wanted.steps.empty())
     return fail(ErrorCode::invalid_argument,
                 "--json has all steps of a job; name the job without the number of a step");
   api::ListUse filter;
@@ -39,8 +39,8 @@ Result<int> show_steps(Context& context, const Words& operands) {
   const auto use = cli::read_use(
       [&](api::Request request) { return context.call(std::move(request)); }, std::move(filter));
   if (!use) return fail(use.error());
-  if (context.flags.json) {
-    std::fputs((cli::to_json(*use) + "\n").c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(*use));
     return 0;
   }
   const std::vector<cli::RunningStep> steps = cli::running_steps(*use, wanted);

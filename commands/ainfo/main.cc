@@ -29,7 +29,7 @@ Status read_nodes(rpc::Client& client, api::ListNodes filter, api::Nodes& out) {
 Status show(rpc::Client& client, const Query& query, const std::vector<std::uint32_t>& fields) {
   Answer answer;
   api::Request about_partitions;
-  about_partitions.mutable_list_partitions()->set_brief(!query.listing.json);
+  about_partitions.mutable_list_partitions()->set_brief(!query.listing.document);
   for (const std::string& name : query.partitions)
     about_partitions.mutable_list_partitions()->add_names(name);
   auto partitions = client.call(about_partitions);
@@ -41,8 +41,8 @@ Status show(rpc::Client& client, const Query& query, const std::vector<std::uint
   for (const std::string& name : query.partitions) filter.add_partitions(name);
   for (const std::uint32_t field : fields) filter.add_fields(field);
   if (Status read = read_nodes(client, filter, answer.nodes); !read) return read;
-  if (query.listing.json) {
-    std::fputs(print_json(query, answer).c_str(), stdout);
+  if (query.listing.document) {
+    cli::print_document(query.listing.document, print_json(query, answer));
     return {};
   }
   const auto text = print(query, answer, cli::terminal_width());
@@ -61,7 +61,7 @@ Result<int> run(const cli::Words& words) {
         // Report a wrong format before any request is sent.
         auto fields = fields_of(query);
         if (!fields) return fail(fields.error());
-        if (query.listing.json) *fields = proto::all_fields(*api::Node::descriptor(), {});
+        if (query.listing.document) *fields = proto::all_fields(*api::Node::descriptor(), {});
 
         auto client = cli::open_client("ainfo", query.common, cli::RetryPolicy::query);
         if (!client) return fail(client.error());

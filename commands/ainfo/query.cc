@@ -166,11 +166,9 @@ cli::OptionTable options(Query& q) {
   };
   cli::add_listing_options(table, q.listing, "",
                            "the configuration's order of partitions, then states");
-  table.unsupported = {{'T', "reservation", false}, {'M', "clusters"},
-                       {'v', "verbose", false},     {0, "hide", false},
-                       {0, "yaml", false},          {0, "future", false},
-                       {'F', "future", false},      {0, "federation", false},
-                       {0, "local", false},         {0, "noconvert", false}};
+  table.unsupported = {{'T', "reservation", false}, {'M', "clusters"},    {'v', "verbose", false},
+                       {0, "hide", false},          {0, "future", false}, {'F', "future", false},
+                       {0, "federation", false},    {0, "local", false},  {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }

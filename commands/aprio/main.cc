@@ -15,8 +15,8 @@ Result<int> show(const Query& query) {
   auto response = client->call(std::move(request));
   if (!response) return fail(response.error());
   const api::Priorities& priorities = response->priorities();
-  if (query.json) {
-    std::puts(cli::to_json(priorities).c_str());
+  if (query.document) {
+    cli::print_document(query.document, cli::to_json(priorities));
     return 0;
   }
   if (!priorities.multifactor())

@@ -19,8 +19,8 @@ cli::OptionTable options(Query& query) {
        set_flag(query.normalised)},
       {'w', "weights", "", "What each factor weighs, and no jobs.", set_flag(query.weights)},
       {'l', "long", "", "Also user, account, QOS and NICE.", set_flag(query.wide)},
-      {'h', "noheader", "", "No line of headings.", set_flag(query.no_header)},
-      {0, "json", "", "Print the answer as JSON.", set_flag(query.json)}};
+      {'h', "noheader", "", "No line of headings.", set_flag(query.no_header)}};
+  cli::add_document_options(table.options, query.document, "Print the answer as JSON.");
   table.unsupported = {{'o', "format"}, {'S', "sort"}, {'M', "cluster"}};
   cli::add_common_options(table, query.common, 0);
   return table;

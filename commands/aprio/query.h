@@ -7,6 +7,7 @@
 #include "cli/options/frame.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
+#include "cli/output/document.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aprio {
@@ -18,7 +19,7 @@ struct Query {
   bool weights = false;     // Only the weights of the factors.
   bool wide = false;
   bool no_header = false;
-  bool json = false;
+  cli::Document document;
 };
 
 cli::OptionTable options(Query& query);

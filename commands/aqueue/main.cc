@@ -74,7 +74,8 @@ Result<int> list_steps(const Query& query) {
     const auto use = cli::read_use([&](const api::Request& r) { return client->call(r); },
                                    use_filter_of(query, getuid()));
     if (!use) return fail(use.error());
-    write_out(query.listing.json ? cli::to_json(*use) + "\n" : list_steps(query, *use));
+    write_out(query.listing.document ? cli::in_form(query.listing.document, cli::to_json(*use))
+                                     : list_steps(query, *use));
     return {};
   });
 }

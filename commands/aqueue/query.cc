@@ -191,10 +191,9 @@ cli::OptionTable options(Query& q) {
                            " Of -o, -O, -l, --start and --only-job-state the last one "
                            "stands.",
                            kOrder);
-  table.unsupported = {{0, "hide", false},       {'M', "clusters"},
-                       {0, "yaml", false},       {0, "expand-patterns", false},
-                       {0, "federation", false}, {0, "local", false},
-                       {0, "sibling", false},    {0, "noconvert", false}};
+  table.unsupported = {{0, "hide", false},       {'M', "clusters"},   {0, "expand-patterns", false},
+                       {0, "federation", false}, {0, "local", false}, {0, "sibling", false},
+                       {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }

@@ -30,7 +30,7 @@ struct Query {
 
   // Jobs that have ended are left out although no state was chosen.
   bool shows_live_jobs() const {
-    return filter.states().empty() && !start && !why && !listing.json;
+    return filter.states().empty() && !start && !why && !listing.document;
   }
 };
 

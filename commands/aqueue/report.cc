@@ -108,19 +108,22 @@ std::string json_end(const api::Jobs& last, bool moved, bool empty) {
 // {"jobs": [{…}, …], "now": …, …}: jobs in the order of the response.
 class JsonReport final : public Report {
  public:
+  explicit JsonReport(const cli::Document& form) : parts_(form) {}
   std::vector<std::uint32_t> fields() const override { return every_field(); }
   void add(const Row& row) override {
     out_ += first_ ? "{\n  \"jobs\": [\n    " : ",\n    ";
     first_ = false;
     cli::put_job_json(row.job, row.job.own_id(), 2, out_);
   }
-  std::string ready() override { return std::exchange(out_, {}); }
+  std::string ready() override { return parts_.put(std::exchange(out_, {})); }
   std::string finish(const api::Jobs& last, bool moved) override {
     out_ += json_end(last, moved, first_);
-    return ready();
+    const std::string text = ready();
+    return text + parts_.finish();
   }
 
  private:
+  cli::DocumentParts parts_;
   std::string out_;
   bool first_ = true;
 };
@@ -128,7 +131,8 @@ class JsonReport final : public Report {
 // The same with an explanation per job, which contains the job.
 class WhyJsonReport final : public Report {
  public:
-  explicit WhyJsonReport(Explain explain) : explain_(std::move(explain)) {}
+  WhyJsonReport(Explain explain, const cli::Document& form)
+      : explain_(std::move(explain)), parts_(form) {}
   std::vector<std::uint32_t> fields() const override { return every_field(); }
   void add(const Row& row) override {
     api::Explanation explanation;
@@ -139,22 +143,24 @@ class WhyJsonReport final : public Report {
     first_ = false;
     cli::put_json(explanation, 2, out_);
   }
-  std::string ready() override { return std::exchange(out_, {}); }
+  std::string ready() override { return parts_.put(std::exchange(out_, {})); }
   std::string finish(const api::Jobs& last, bool moved) override {
     out_ += json_end(last, moved, first_);
-    return ready();
+    const std::string text = ready();
+    return text + parts_.finish();
   }
 
  private:
   const Explain explain_;
+  cli::DocumentParts parts_;
   std::string out_;
   bool first_ = true;
 };
 
 }  // namespace
 
-std::unique_ptr<Report> make_why_json_report(Explain explain) {
-  return std::make_unique<WhyJsonReport>(std::move(explain));
+std::unique_ptr<Report> make_why_json_report(Explain explain, const cli::Document& form) {
+  return std::make_unique<WhyJsonReport>(std::move(explain), form);
 }
 
 Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
@@ -183,8 +189,8 @@ std::vector<std::uint32_t> every_field() {
   return proto::all_fields(*api::Job::descriptor(), kOpened);
 }
 
-std::unique_ptr<Report> make_json_report() {
-  return std::make_unique<JsonReport>();
+std::unique_ptr<Report> make_json_report(const cli::Document& form) {
+  return std::make_unique<JsonReport>(form);
 }
 
 Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers,
@@ -192,8 +198,9 @@ Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned termina
   // Report a wrong format even if other output is requested.
   auto listing = make_listing_report(query, terminal, std::move(tiers));
   if (!listing) return listing;
-  if (query.why && query.listing.json) return make_why_json_report(std::move(explain));
-  if (query.listing.json) return make_json_report();
+  if (query.why && query.listing.document)
+    return make_why_json_report(std::move(explain), query.listing.document);
+  if (query.listing.document) return make_json_report(query.listing.document);
   if (query.why) return make_why_report(terminal, std::move(explain));
   return listing;
 }

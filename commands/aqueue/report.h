@@ -1,4 +1,4 @@
-// The output of aqueue: a listing, JSON, or explanations. Rows arrive page by page and are not
+// The output of aqueue: a listing, JSON or YAML, or explanations. Rows arrive page by page and are not
 // kept. Owned by aqueue's main thread.
 #pragma once
 
@@ -45,9 +45,9 @@ Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned termina
 
 Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
                                                     Tiers tiers);
-std::unique_ptr<Report> make_json_report();
+std::unique_ptr<Report> make_json_report(const cli::Document& form);
 std::unique_ptr<Report> make_why_report(unsigned terminal, Explain explain);
-std::unique_ptr<Report> make_why_json_report(Explain explain);
+std::unique_ptr<Report> make_why_json_report(Explain explain, const cli::Document& form);
 
 // All fields of a job, with the fields of its specification listed separately.
 std::vector<std::uint32_t> every_field();

@@ -55,7 +55,8 @@ bool is_in_partition(const Query& query, const std::string& partition) {
 }  // namespace
 
 Status check_for_steps(const Query& query) {
-  if (query.listing.json && (!query.step_ids.steps.empty() || query.filter.partitions_size() > 0))
+  if (query.listing.document &&
+      (!query.step_ids.steps.empty() || query.filter.partitions_size() > 0))
     return fail(ErrorCode::invalid_argument,
                 "--json has all steps of the jobs; leave out --partition and numbers of steps");
   api::ListJobs rest = query.filter;
@@ -68,7 +69,7 @@ Status check_for_steps(const Query& query) {
     return {};
   return fail(ErrorCode::invalid_argument,
               "--steps lists steps that run, and goes with --jobs, --user, --me, --partition, "
-              "--noheader, --iterate and --json only");
+              "--noheader, --iterate, --json and --yaml only");
 }
 
 api::ListUse use_filter_of(const Query& query, std::uint32_t uid) {

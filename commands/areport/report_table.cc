@@ -7,6 +7,7 @@
 #include "cli/output/json.h"
 #include "cli/output/text.h"
 #include "cli/output/width.h"
+#include "cli/output/yaml.h"
 
 namespace ares::areport {
 namespace {
@@ -114,6 +115,7 @@ std::string print(const ReportTable& report_table, Layout layout, bool header,
   switch (layout) {
     case Layout::aligned: return aligned(report_table, header);
     case Layout::json: return json(report_table);
+    case Layout::yaml: return cli::to_yaml(json(report_table));
     default: return delimited(report_table, layout, header, delimiter);
   }
 }

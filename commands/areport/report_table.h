@@ -1,4 +1,4 @@
-// A table that is printed: aligned, with delimiters, as CSV or as JSON.
+// A table that is printed: aligned, with delimiters, as CSV, JSON or YAML.
 // Owned by areport's main thread.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Cell {
   std::variant<std::string, std::int64_t> value;
 };
 
-enum class Layout { aligned, parsable, parsable2, csv, json };
+enum class Layout { aligned, parsable, parsable2, csv, json, yaml };
 
 struct ReportTable {
   std::vector<std::string> heading;  // lines above an aligned table

@@ -37,8 +37,8 @@ Result<int> show(const Query& query) {
   if (!response) return fail(response.error());
   api::Shares& shares = *response->mutable_shares();
   if (!query.all && query.users.empty()) keep_own(own_name(), shares);
-  if (query.json) {
-    std::puts(cli::to_json(shares).c_str());
+  if (query.document) {
+    cli::print_document(query.document, cli::to_json(shares));
     return 0;
   }
   const auto text = print(query, shares);

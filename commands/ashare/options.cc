@@ -25,9 +25,9 @@ cli::OptionTable options(Query& query) {
       {'o', "format", "LIST", "These fields: " + field_names() + ".", set_list(query.format)},
       {'n', "noheader", "", "No line of headings.", set_flag(query.no_header)},
       {'p', "parsable", "", "Fields end with a |.", set_flag(query.trailing), {}, {"parsable2"}},
-      {'P', "parsable2", "", "Fields are separated by a |.", set_flag(query.parsable)},
-      {0, "json", "", "Print the answer as JSON.", set_flag(query.json)}};
-  table.unsupported = {{'m', "partition", false}, {'M', "cluster"}, {0, "yaml", false}};
+      {'P', "parsable2", "", "Fields are separated by a |.", set_flag(query.parsable)}};
+  cli::add_document_options(table.options, query.document, "Print the answer as JSON.");
+  table.unsupported = {{'m', "partition", false}, {'M', "cluster"}};
   cli::add_common_options(table, query.common);
   return table;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/options/frame.h"
+#include "cli/output/document.h"
 
 namespace ares::ashare {
 
@@ -17,7 +18,7 @@ struct Query {
   bool no_header = false;
   bool parsable = false;  // -P
   bool trailing = false;  // -p: a bar after the last field as well.
-  bool json = false;
+  cli::Document document;
 };
 
 }  // namespace ares::ashare

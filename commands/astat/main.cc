@@ -55,8 +55,8 @@ Result<int> show(Query& query) {
   if (!client) return fail(client.error());
   const auto use = ask(*client, filter);
   if (!use) return fail(use.error());
-  if (query.json) {
-    std::puts(cli::to_json(*use).c_str());
+  if (query.document) {
+    cli::print_document(query.document, cli::to_json(*use));
     return 0;
   }
   const bool jobs = query.ids.steps.empty() && !query.all_steps;

@@ -35,8 +35,8 @@ cli::OptionTable options(Query& query) {
       {'n', "noheader", "", "No line of headings.", set_flag(query.no_header)},
       {'p', "parsable", "", "Fields end with a |.", set_flag(query.trailing), {}, {"parsable2"}},
       {'P', "parsable2", "", "Fields are separated by a |.", set_flag(query.parsable)},
-      {'e', "helpformat", "", "List the fields and stop.", set_flag(query.list_fields)},
-      {0, "json", "", "Print the answer as JSON.", set_flag(query.json)}};
+      {'e', "helpformat", "", "List the fields and stop.", set_flag(query.list_fields)}};
+  cli::add_document_options(table.options, query.document, "Print the answer as JSON.");
   table.unsupported = {{'i', "pidformat", false}, {0, "noconvert", false}};
   cli::add_common_options(table, query.common);
   return table;

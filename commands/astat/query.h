@@ -6,6 +6,7 @@
 #include "cli/options/frame.h"
 #include "cli/options/manual.h"
 #include "cli/options/options.h"
+#include "cli/output/document.h"
 #include "cli/values/step_ids.h"
 #include "proto/gen/api.pb.h"
 
@@ -23,7 +24,7 @@ struct Query {
   bool trailing = false;  // fields end with a |
   bool parsable = false;  // fields are separated by a |
   bool list_fields = false;
-  bool json = false;
+  cli::Document document;
 };
 
 cli::OptionTable options(Query& query);

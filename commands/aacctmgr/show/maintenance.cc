@@ -80,8 +80,8 @@ Result<int> show_archive(Context& context) {
   const auto answer = context.call(request);
   if (!answer) return fail(answer.error());
   const api::Archived& archived = answer->archived();
-  if (context.flags.json) {
-    put(cli::to_json(archived));
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(archived));
     return 0;
   }
   const auto chosen = parse_fields(context.flags.format.empty() ? "Month,Rows,Archived,Loaded,File"
@@ -137,7 +137,8 @@ Result<int> show_transactions(Context& context, const Where& where,
     for (auto& row : *page.mutable_rows()) *all.add_rows() = std::move(row);
     if (!more) break;
   }
-  put(context.flags.json ? cli::to_json(all) : table(context, all.rows(), &Row::change, chosen));
+  put(context.flags.document ? cli::in_form(context.flags.document, cli::to_json(all))
+                             : table(context, all.rows(), &Row::change, chosen));
   return 0;
 }
 
@@ -148,15 +149,16 @@ Result<int> show_runaways(Context& context, const std::vector<SelectedField>& ch
   if (!answer) return fail(answer.error());
   const api::RunawayJobs& found = answer->runaway_jobs();
   const Flags& flags = context.flags;
-  if (flags.json) {
-    put(cli::to_json(found));
+  if (flags.document) {
+    cli::print_document(flags.document, cli::to_json(found));
   } else if (found.rows().empty()) {
     if (!flags.quiet)
       std::puts("No runaway jobs: the controller knows of all that accounting has.");
   } else {
     put(table(context, found.rows(), &Row::runaway, chosen));
   }
-  if (found.rows().empty() || flags.read_only || flags.dry_run || (flags.json && !flags.immediate))
+  if (found.rows().empty() || flags.read_only || flags.dry_run ||
+      (flags.document && !flags.immediate))
     return 0;
   if (!flags.immediate)
     std::puts("They are to be set ended, as of the last time that is known of each.");
@@ -174,7 +176,7 @@ Result<int> show_runaways(Context& context, const std::vector<SelectedField>& ch
   }
   const auto done = context.call(std::move(repair), cli::RetryPolicy::change);
   if (!done) return fail(done.error());
-  if (!flags.quiet && !flags.json)
+  if (!flags.quiet && !flags.document)
     std::printf("Done: %llu set ended\n",
                 static_cast<unsigned long long>(done->runaway_jobs().ended()));
   return 0;

@@ -74,8 +74,8 @@ Result<int> show(Context& context, const Words& operands) {
   if (Status ok = check_names(*snapshot, *where); !ok) return fail(ok.error());
   const Rows rows = rows_of(*snapshot, *entity, *where, switches->listing);
   const std::string text =
-      context.flags.json
-          ? json_of(*snapshot, rows)
+      context.flags.document
+          ? cli::in_form(context.flags.document, json_of(*snapshot, rows))
           : print(rows.rows, *chosen,
                   {context.flags.no_header, context.flags.parsable, context.flags.parsable2});
   std::fwrite(text.data(), 1, text.size(), stdout);

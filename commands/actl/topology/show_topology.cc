@@ -41,8 +41,8 @@ Result<int> show_topology(Context& context, const Words& operands) {
   const MachineTopology machine(std::move(*matrix));
   const auto allocation = allocate(machine, context.flags.topology);
   if (!allocation) return fail(allocation.error());
-  if (context.flags.json) {
-    std::fputs(topology_json(machine, *allocation).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, topology_json(machine, *allocation));
     return 0;
   }
   if (context.flags.quiet && *allocation) {

@@ -53,7 +53,7 @@ void add_listing_options(OptionTable& table, ListingChoice& c, const std::string
   table.options.push_back({'S', "sort", "KEYS", order, set_text(c.sort)});
   table.options.push_back({'h', "noheader", "", "No header.", set_flag(c.no_header)});
   table.options.push_back(iterate_option(c));
-  table.options.push_back({0, "json", "", "Everything that is known, as JSON.", set_flag(c.json)});
+  add_document_options(table.options, c.document, "Everything that is known, as JSON.");
 }
 
 std::function<Status(const std::string&)> choose_columns(ListingChoice& c,

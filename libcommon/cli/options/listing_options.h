@@ -1,4 +1,4 @@
-// Options of all listings in columns: -o, -O, -S, -h, -i and --json, and their manual section on
+// Options of all listings in columns: -o, -O, -S, -h, -i, --json and --yaml, and their manual section on
 // formats. Owned by a command's main thread.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "cli/options/options.h"
+#include "cli/output/document.h"
 #include "cli/output/table.h"
 
 namespace ares::cli {
@@ -21,7 +22,7 @@ struct ListingChoice {
   std::string name_format;  // -O; "" = the command's default.
   std::string sort;         // -S; "" = the default order.
   bool no_header = false;
-  bool json = false;
+  Document document;
   std::int64_t iterate = 0;  // seconds; 0 = once
 
   bool has_own_format() const { return !format.empty() || !name_format.empty(); }
