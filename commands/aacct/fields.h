@@ -32,6 +32,7 @@ struct Field {
   std::vector<int> needs;  // Numbers of the fields of AccountingRow that it reads.
   std::function<std::string(const Row&)> text;
   bool never_cut = false;
+  bool is_state = false;  // It may be coloured.
 };
 
 const std::vector<Field>& fields();

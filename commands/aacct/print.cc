@@ -72,7 +72,11 @@ class Aligned final : public Printer {
  public:
   Aligned(const Query& query, const std::vector<SelectedField>& chosen, unsigned terminal,
           Write write)
-      : query_(query), chosen_(chosen), terminal_(terminal), write_(std::move(write)) {
+      : query_(query),
+        chosen_(chosen),
+        terminal_(terminal),
+        coloured_(cli::colours_on(query.colour)),
+        write_(std::move(write)) {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const int width = chosen[i].width;
       least_.push_back(static_cast<std::size_t>(width < 0 ? -width : width));
@@ -115,7 +119,7 @@ class Aligned final : public Printer {
     if (terminal_ > 0) narrow();
     std::string lines;
     if (!query_.no_header) {
-      line([&](std::size_t i) { return std::string_view(chosen_[i].field->name); }, lines);
+      line([&](std::size_t i) { return std::string_view(chosen_[i].field->name); }, false, lines);
       for (std::size_t i = 0; i < chosen_.size(); ++i)
         lines.append(i ? 1 : 0, ' ').append(widths_[i], '-');
       lines += '\n';
@@ -153,23 +157,25 @@ class Aligned final : public Printer {
             const std::size_t begin = row + i == 0 ? 0 : ends_[row + i - 1];
             return std::string_view(cells_).substr(begin, ends_[row + i] - begin);
           },
-          lines);
+          coloured_, lines);
     write_(lines);
     cells_.clear();
     ends_.clear();
   }
 
   template <class Text>
-  void line(Text&& text, std::string& out) const {
+  void line(Text&& text, bool coloured, std::string& out) const {
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       if (i > 0) out += ' ';
-      put(text(i), i, i + 1 == chosen_.size(), out);
+      put(text(i), i, i + 1 == chosen_.size(), coloured, out);
     }
     out += '\n';
   }
 
-  void put(std::string_view cell, std::size_t column, bool last, std::string& out) const {
+  void put(std::string_view cell, std::size_t column, bool last, bool coloured,
+           std::string& out) const {
     const SelectedField& field = chosen_[column];
+    const std::string_view whole = cell;
     const std::size_t width = widths_[column];
     const bool left = field.width < 0;
     std::string shortened;
@@ -183,7 +189,10 @@ class Aligned final : public Printer {
     }
     const std::size_t pad = shown < width ? width - shown : 0;
     if (!left) out.append(pad, ' ');
-    out += cell;
+    if (coloured && field.field->is_state)
+      cli::put_coloured(cell, whole, out);
+    else
+      out += cell;
     if (cut) out += '+';
     if (left && !last) out.append(pad, ' ');
   }
@@ -191,6 +200,7 @@ class Aligned final : public Printer {
   const Query& query_;
   const std::vector<SelectedField>& chosen_;
   const unsigned terminal_;
+  const bool coloured_;
   Write write_;
   std::vector<std::size_t> least_;     // Of columns that are not cut to fit the terminal.
   std::vector<std::size_t> contents_;  // The widest text of each column.

@@ -212,6 +212,7 @@ cli::OptionTable options(Query& q, Time now) {
   cli::add_document_options(table.options, q.document,
                             "Everything that is known, as JSON; the same names in every release, "
                             "and job_id as in Slurm.");
+  table.options.push_back(cli::colour_option(q.colour));
   for (cli::Option& option : table.options)
     if (option.name == "delimiter") option.any_text = true;
   table.unsupported = {{'B', "batch-script", false},

@@ -9,6 +9,7 @@
 #include "aacct/values.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
+#include "cli/output/colour.h"
 #include "cli/output/document.h"
 #include "cli/values/step_ids.h"
 #include "proto/gen/api.pb.h"
@@ -30,6 +31,7 @@ struct Query {
   bool no_header = false;
   bool list_fields = false;
   cli::Document document;
+  cli::ColourWhen colour = cli::ColourWhen::automatic;
   bool allocations = false;       // -X: no lines of steps.
   cli::JobOrStepIds ids;          // -j.
   std::size_t longest_list = 64;  // Of array indices in an aligned list; 0 = all.

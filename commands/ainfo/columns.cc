@@ -275,7 +275,7 @@ std::vector<cli::Column<Row>> size_columns() {
 }
 
 std::vector<cli::Column<Row>> node_columns() {
-  return {
+  std::vector<cli::Column<Row>> all = {
       {'t',
        "StateCompact",
        "STATE",
@@ -395,6 +395,8 @@ std::vector<cli::Column<Row>> node_columns() {
        },
        {N::kEnforcedFieldNumber}},
   };
+  for (auto& column : all) column.is_state = column.header == "STATE";
+  return all;
 }
 
 }  // namespace

@@ -58,6 +58,10 @@ Result<int> run(const cli::Words& words) {
       manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
         if (Status none = cli::refuse_operands(operands, "to name nodes use -n"); !none)
           return fail(none.error());
+        if (query.listing.list_columns) {
+          std::fputs(cli::list_columns(columns()).c_str(), stdout);
+          return 0;
+        }
         // Report a wrong format before any request is sent.
         auto fields = fields_of(query);
         if (!fields) return fail(fields.error());

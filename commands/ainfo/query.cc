@@ -218,6 +218,7 @@ Result<std::string> print(const Query& q, const Answer& answer, unsigned termina
   if (!terms) return fail(terms.error());
   const bool filtered = !q.states.empty() || !q.nodes.empty() || q.responding || q.dead;
   const Grouping grouping{q.each_node, q.reasons, !filtered && !q.each_node, q.exact};
+  listing->grid().colour_states(cli::colours_on(q.listing.colour));
   cli::Sorter<Row> sorter(std::move(*terms));
   for (const Row& row : group(listing->columns(), answer, select(q, answer.nodes), grouping)) {
     listing->add(row);

@@ -140,7 +140,7 @@ ColumnGroup identity_columns() {
 }
 
 ColumnGroup state_columns() {
-  return {
+  ColumnGroup all = {
       {'t',
        "StateCompact",
        "ST",
@@ -224,6 +224,8 @@ ColumnGroup state_columns() {
        [](R r, Out o) { o += r.job.spec().requeue() ? '1' : '0'; },
        {of_spec(S::kRequeueFieldNumber)}},
   };
+  for (auto& column : all) column.is_state = column.header == "ST" || column.header == "STATE";
+  return all;
 }
 
 }  // namespace ares::aqueue

@@ -81,6 +81,10 @@ Result<int> list_steps(const Query& query) {
 }
 
 Result<int> list(const Query& query) {
+  if (query.listing.list_columns) {
+    write_out(cli::list_columns(columns()));
+    return 0;
+  }
   if (query.steps) return list_steps(query);
   // Report a wrong format before any request is sent.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());

@@ -169,6 +169,7 @@ Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned
   if (!format_items) return fail(format_items.error());
   auto listing = cli::Listing<Row>::make(std::move(*format_items), columns());
   if (!listing) return fail(listing.error());
+  listing->grid().colour_states(cli::colours_on(query.listing.colour));
   const auto longest = cli::longest_index_list();
   if (!longest) return fail(longest.error());
   const std::string sort = sort_of(query);

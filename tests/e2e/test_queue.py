@@ -49,7 +49,7 @@ def test_output_fits_the_width_of_the_terminal(cluster, jobs):
     jobs("-H", "-J", "n" * 100)
     leader, follower = pty.openpty()
     done = subprocess.Popen(["sh", "-c", f"stty cols 78; exec {BIN}/aqueue"], stdin=follower, stdout=follower,
-                            env=cluster.environment())
+                            env=cluster.environment(NO_COLOR="1"))
     os.close(follower)
     assert done.wait(30) == 0
     text = os.read(leader, 65536).decode()

@@ -54,6 +54,12 @@ void add_listing_options(OptionTable& table, ListingChoice& c, const std::string
   table.options.push_back({'h', "noheader", "", "No header.", set_flag(c.no_header)});
   table.options.push_back(iterate_option(c));
   add_document_options(table.options, c.document, "Everything that is known, as JSON.");
+  table.options.push_back(colour_option(c.colour));
+  Option list{0, "helpformat", "", "List the columns, by letters and names, and stop.",
+              set_flag(c.list_columns)};
+  list.aliases = {"helpFormat"};
+  list.environment = false;
+  table.options.push_back(std::move(list));
 }
 
 std::function<Status(const std::string&)> choose_columns(ListingChoice& c,

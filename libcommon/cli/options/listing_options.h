@@ -1,4 +1,4 @@
-// Options of all listings in columns: -o, -O, -S, -h, -i, --json and --yaml, and their manual section on
+// Options of all listings in columns: -o, -O, -S, -h, -i, --json, --yaml, --color and --helpformat, and their manual section on
 // formats. Owned by a command's main thread.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "cli/options/options.h"
+#include "cli/output/colour.h"
 #include "cli/output/document.h"
 #include "cli/output/table.h"
 
@@ -23,6 +24,8 @@ struct ListingChoice {
   std::string sort;         // -S; "" = the default order.
   bool no_header = false;
   Document document;
+  ColourWhen colour = ColourWhen::automatic;
+  bool list_columns = false;
   std::int64_t iterate = 0;  // seconds; 0 = once
 
   bool has_own_format() const { return !format.empty() || !name_format.empty(); }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/printable.h"
+#include "cli/output/colour.h"
 #include "cli/output/index_list.h"
 #include "cli/output/text.h"
 #include "cli/output/width.h"
@@ -51,13 +52,20 @@ struct Style {
   bool never_cut = false;
   bool marked = false;  // A truncated cell ends in '+'.
   bool last = false;    // The last cell of a line: no padding.
+  bool coloured = false;
 };
 
-void put(std::string_view text, const Style& style, std::string& out) {
-  if (style.width == 0) {
+// `cell` is the whole text of a state, of which `text` is shown.
+void put_text(std::string_view text, std::string_view cell, const Style& style, std::string& out) {
+  if (style.coloured)
+    put_coloured(text, cell, out);
+  else
     out += text;
-    return;
-  }
+}
+
+void put(std::string_view text, const Style& style, std::string& out) {
+  const std::string_view cell = text;
+  if (style.width == 0) return put_text(text, cell, style, out);
   std::string shortened;
   if (style.never_cut && style.marked) text = shortened = shortened_id(text, style.width);
   std::size_t shown = display_width(text);
@@ -69,7 +77,7 @@ void put(std::string_view text, const Style& style, std::string& out) {
   }
   const std::size_t pad = shown < style.width ? style.width - shown : 0;
   if (style.right) out.append(pad, ' ');
-  out += text;
+  put_text(text, cell, style, out);
   if (mark) out += '+';
   if (!style.right && !style.last) out.append(pad, ' ');
 }
@@ -236,7 +244,8 @@ std::string Grid::layout(bool with_header, std::optional<std::span<const std::ui
     const std::size_t column = styles.size();
     styles.push_back({wide[column], format_item.right, columns_[column].never_cut,
                       wide[column] < wanted[column],
-                      i + 1 == format_items_.size() && format_item.literal.empty()});
+                      i + 1 == format_items_.size() && format_item.literal.empty(),
+                      coloured_ && columns_[column].is_state});
   }
   std::string out;
   const auto line = [&](auto&& text_of) {

@@ -33,9 +33,9 @@ struct Column {
   bool never_cut = false;
   // Order in which columns shrink if the terminal is too narrow; 0 = never.
   unsigned shrink_order = 0;
-  unsigned fold =
-      // The column's behaviour for rows that combine several objects; values are the command's own.
-      0;
+  // The column's behaviour for rows that combine several objects; values are the command's own.
+  unsigned fold = 0;
+  bool is_state = false;  // Its cells are states, which may be coloured.
 };
 
 // All columns of a command, and the columns of other systems that are refused by name.
@@ -80,6 +80,9 @@ Result<std::vector<FormatItem>> parse_format(std::string_view format);
 // widest cell, at least 20.
 Result<std::vector<FormatItem>> parse_name_format(std::string_view format);
 
+// The names in list_columns() have at least this width.
+inline constexpr std::size_t kLongestListedName = 18;
+
 // Columns do not shrink below this width, nor below that of their header.
 inline constexpr std::size_t kNarrowest = 8;
 
@@ -97,6 +100,7 @@ struct GridColumn {
   std::string header;
   bool never_cut = false;
   unsigned shrink_order = 0;
+  bool is_state = false;
 };
 
 // The cells of a listing in one buffer, and their layout.
@@ -124,6 +128,9 @@ class Grid {
   std::string layout(bool with_header, std::optional<std::span<const std::uint32_t>> order = {},
                      unsigned terminal = 0) const;
 
+  // Whether layout() colours states. Widths do not depend on it.
+  void colour_states(bool on) { coloured_ = on; }
+
   // Removes the rows.
   void clear();
 
@@ -138,6 +145,7 @@ class Grid {
   std::string text_;
   std::vector<std::size_t> ends_;  // of the cells, row after row
   std::size_t bare_rows_ = 0;
+  bool coloured_ = false;
 };
 
 // The error for an unknown column of a format or sort key, with a suggestion for a name.
@@ -193,8 +201,8 @@ class Listing {
       const auto found = find_column(columns, format_item);
       if (!found) return fail(found.error());
       chosen.push_back(*found);
-      shapes.push_back(
-          {std::string((*found)->header), (*found)->never_cut, (*found)->shrink_order});
+      shapes.push_back({std::string((*found)->header), (*found)->never_cut, (*found)->shrink_order,
+                        (*found)->is_state});
     }
     return Listing(std::move(chosen), Grid(std::move(format_items), std::move(shapes)));
   }
@@ -237,6 +245,19 @@ std::vector<std::string> describe_columns(const Columns<Row>& columns) {
     lines.push_back(names.append("  ").append(column.help));
   }
   return lines;
+}
+
+// What --helpformat prints: a line for each column, with its letter, its name and what it is.
+template <class Row>
+std::string list_columns(const Columns<Row>& columns) {
+  std::string out;
+  for (const auto& column : columns.supported) {
+    const std::string letter = column.letter ? std::string("%") + column.letter : "  ";
+    std::string name(column.name);
+    name.resize(std::max(name.size(), kLongestListedName), ' ');
+    out.append(letter).append("  ").append(name).append("  ").append(column.help).append("\n");
+  }
+  return out;
 }
 
 // "%X (CoreSpec), Network": columns that are refused by name, for manual pages.
