@@ -18,7 +18,7 @@ namespace ares::aresctld {
 
 void Ingress::jobs(const Call& call) {
   const api::ListJobs& query = call.request->list_jobs();
-  auto jobs = list_jobs(call.view, call.policy(), query, call.now);
+  auto jobs = list_jobs(call.view, call.policy(), query, call.now, &identity_);
   if (jobs && jobs->jobs().empty() && jobs->table().rows() == 0)
     if (Status known = check_users(query, identity_); !known) jobs = fail(known.error());
   call.send(std::move(jobs), &api::Response::mutable_jobs);

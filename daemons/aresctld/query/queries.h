@@ -22,8 +22,9 @@ Result<api::Explanation> explain(const View& view, const Policy& policy,
 
 // In ascending order of keys. Paged (row_page.h): a request with Jobs.next as `after` continues, in
 // the state at that time. not_found names a requested job, or another name, that does not exist.
+// With `identity` the names of groups are looked up if they are shown.
 Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
-                            Time now);
+                            Time now, Identity* identity = nullptr);
 
 // Pages like list_jobs(). May look up the name of the user that drained a node.
 Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy& policy,

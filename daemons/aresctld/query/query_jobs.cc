@@ -60,13 +60,14 @@ std::optional<Range> range_of(const ClusterState& state, JobKey key) {
 // One answer: collects rows until it is full.
 class Page {
  public:
-  Page(const View& view, const Policy& policy, const api::ListJobs& request, Time now)
+  Page(const View& view, const Policy& policy, const api::ListJobs& request, Time now,
+       Identity* identity)
       : request_(request),
         fields_(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
         rows_(view, policy,
               fields_.empty() ? ShownFields::everything(request.details())
                               : ShownFields::only(fields_),
-              !request.jobs().empty(), now),
+              !request.jobs().empty(), now, identity),
         page_(fields_, request.page()) {}
 
   bool full() const { return page_.full(); }
@@ -180,7 +181,7 @@ Status check_names(const ClusterState& state, const Policy& policy, const api::L
 }  // namespace
 
 Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
-                            Time now) {
+                            Time now, Identity* identity) {
   const ClusterState& state = *view.state;
   const auto filter = JobFilter::make(state, request, now);
   if (!filter) return fail(filter.error());
@@ -193,7 +194,7 @@ Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::L
   if (first_page && !missing.empty() && !request.skip_missing())
     return fail(no_such_job(missing.front()));
 
-  Page page(view, policy, request, now);
+  Page page(view, policy, request, now, identity);
   std::optional<Position> next;
   for (std::uint32_t i = *from ? (*from)->range : 0; i < ranges->size() && !next; ++i) {
     if (!(*ranges)[i]) continue;

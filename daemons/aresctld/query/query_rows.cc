@@ -205,6 +205,8 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   proto::to_api(job.key, out.mutable_key());
   out.set_own_id(job.own_id.value());
   describe_request(*job.spec, shown_, out);
+  if (identity_ && shown_(api::Job::kGroupFieldNumber))
+    put(out.mutable_group(), identity_->name_of(job.spec->gid));
   if (shown_(api::Job::kStateFieldNumber))
     put(out.mutable_state(), job.state == JobState::pending && job.hold == Hold::special_exit
                                  ? kSpecialExit

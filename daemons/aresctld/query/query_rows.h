@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "aresctld/engine/view.h"
+#include "aresctld/identity.h"
 #include "core/accounts/limits/accrual_limits.h"
 #include "core/sched/queue/order.h"
 #include "core/sched/queue/shown_priority.h"
@@ -43,13 +44,15 @@ class ShownFields {
 class JobRows {
  public:
   // `named`: jobs were requested by id; the first few get fields that need a scan of the queue.
-  // `view` and `policy` must outlive it.
-  JobRows(const View& view, const Policy& policy, ShownFields shown, bool named, Time now)
+  // `view` and `policy` must outlive it, and `identity`, without which there are no names of groups.
+  JobRows(const View& view, const Policy& policy, ShownFields shown, bool named, Time now,
+          Identity* identity = nullptr)
       : view_(view),
         policy_(policy),
         shown_(shown),
         named_(named),
         now_(now),
+        identity_(identity),
         pending_(*view.pending),
         explainer_(*view.state, policy),
         ahead_(*view.state, policy, now),
@@ -75,6 +78,7 @@ class JobRows {
   // Members and size of gangs already described, by number and whether the gang waits.
   std::map<std::pair<JobId, bool>, std::pair<std::uint32_t, std::uint32_t>> gangs_;
   const Time now_;
+  Identity* const identity_;
   PendingInfos::NearbyLookup pending_;
   core::Explainer explainer_;
   core::sched::JobsAhead ahead_;

@@ -89,8 +89,7 @@ std::pair<std::string, std::vector<std::string>> format_section(
       "Without a width a column is as wide as its contents, and at least 20. Names may be "
       "written in any case, and all is every column. The letters and names are:"};
   for (std::string& line : columns) texts.push_back(std::move(line));
-  texts.push_back("Not supported yet, and refused by name: " + describe_unsupported(unsupported) +
-                  ".");
+  texts.push_back("Not supported, and refused by name: " + describe_unsupported(unsupported) + ".");
   return {"Format", std::move(texts)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 
 #include "base/printable.h"
 #include "cli/output/colour.h"
@@ -285,7 +286,8 @@ Error unknown_column(const FormatItem& format_item, std::span<const Unsupported>
                                  ? std::string("%") + format_item.letter +
                                        (row.name.empty() ? "" : " (" + row.name + ")")
                                  : quote(row.name);
-    return {ErrorCode::invalid_argument, "format: " + what + " is not supported yet"};
+    return {ErrorCode::invalid_argument,
+            "format: " + what + " is not supported" + (row.why.empty() ? " yet" : ": " + row.why)};
   }
   if (format_item.letter)
     return {ErrorCode::invalid_argument, std::string("format: there is no field %") +
@@ -295,15 +297,19 @@ Error unknown_column(const FormatItem& format_item, std::span<const Unsupported>
 }
 
 std::string describe_unsupported(std::span<const Unsupported> unsupported) {
-  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // by the reason
   for (const Unsupported& row : unsupported) {
-    if (!row.letter)
-      words.push_back(row.name);
-    else
-      words.push_back(std::string("%") + row.letter +
-                      (row.name.empty() ? "" : " (" + row.name + ")"));
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& one) { return one.first == row.why; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {row.why, {}});
+    group->second.push_back(!row.letter ? row.name
+                                        : std::string("%") + row.letter +
+                                              (row.name.empty() ? "" : " (" + row.name + ")"));
   }
-  return join(words, ", ");
+  std::vector<std::string> texts;
+  for (const auto& [why, names] : groups)
+    texts.push_back(join(names, ", ") + (why.empty() ? "" : " (" + why + ")"));
+  return join(texts, "; ");
 }
 
 }  // namespace ares::cli

@@ -260,7 +260,7 @@ std::string list_columns(const Columns<Row>& columns) {
   return out;
 }
 
-// "%X (CoreSpec), Network": columns that are refused by name, for manual pages.
+// "%X (CoreSpec), Network (REASON); Reboot": columns that are refused by name, for manual pages.
 std::string describe_unsupported(std::span<const Unsupported> unsupported);
 
 }  // namespace ares::cli

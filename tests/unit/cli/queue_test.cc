@@ -217,8 +217,56 @@ TEST_F(QueueListing, ColumnsByName) {
       "twenty-characters-and-more 7\n")
       << "without a width nothing is cut, and columns stay apart";
   EXPECT_EQ(queue({}, {"-O", "JobIdd"}), "unknown field \"JobIdd\"; did you mean \"JobID\"?");
-  EXPECT_EQ(queue({}, {"-O", "burstbuffer"}), "format: \"BurstBuffer\" is not supported yet");
+  EXPECT_EQ(queue({}, {"-O", "burstbuffer"}),
+            "format: \"BurstBuffer\" is not supported: Ares has nothing of the kind");
   EXPECT_THAT(queue({}, {"-O", "name,,jobid"}), HasSubstr("expected NAME"));
+}
+
+TEST_F(QueueListing, PropertiesOfTheSpecificationAreColumns) {
+  api::Job one = job(7, "PREEMPTED");
+  one.set_group("physics");
+  one.set_preempted_at(kNow);
+  api::JobSpec& spec = *one.mutable_spec();
+  spec.set_prefer("fast&big");
+  spec.set_switches(2);
+  spec.set_segment(4);
+  spec.set_extra("{\"ticket\": 12}");
+  spec.mutable_binding()->set_gpu_bind("closest");
+  spec.mutable_container()->set_image("docker://alpine");
+  spec.add_reservations("maint");
+  spec.add_reservations("weekly");
+  const std::string names =
+      "GroupName:9|,Prefer:9|,ReqSwitch:2|,SegmentSize:2|,Extra:16|,tres-bind:17|,Container:16|,"
+      "Reservation:13|,PreemptTime:20|";
+  EXPECT_EQ(queue(only(one), {"-h", "-t", "all", "-O", names}),
+            "physics  |fast&big |2 |4 |{\"ticket\": 12}  |gres/gpu:closest |docker://alpine |"
+            "maint,weekly |2030-03-17T17:46:40 |\n");
+  EXPECT_EQ(queue(only(job(7, "PENDING")), {"-h", "-O", names}),
+            "N/A      |N/A      |0 |0 |N/A             |N/A              |N/A             |"
+            "N/A          |N/A                 |\n");
+  EXPECT_EQ(queue(only(one), {"-h", "-t", "all", "-o", "%g|%v"}), "physics|maint,weekly\n");
+}
+
+// A column is either supported or refused, never both, and a refusal says why.
+TEST_F(QueueListing, RefusedColumnsHaveAReason) {
+  for (const cli::Unsupported& row : columns().unsupported) {
+    EXPECT_FALSE(row.why.empty()) << row.name;
+    for (const auto& column : columns().supported)
+      EXPECT_TRUE((!row.letter || column.letter != row.letter) && column.name != row.name)
+          << row.name;
+  }
+  EXPECT_EQ(queue({}, {"-O", "DerivedEC"}),
+            "format: \"DerivedEC\" is not supported: the exit codes of steps are in accounting: "
+            "aacct -o DerivedExitCode");
+}
+
+TEST_F(QueueListing, StatesAreColouredOnRequestOnly) {
+  const std::vector<std::string> words = {"-h", "-o", "%i %t %T"};
+  EXPECT_EQ(queue(only(job(7, "RUNNING")), words), "7 R RUNNING\n");
+  std::vector<std::string> always = words;
+  always.push_back("--color=always");
+  EXPECT_EQ(queue(only(job(7, "RUNNING")), always), "7 \033[32mR\033[0m \033[32mRUNNING\033[0m\n");
+  EXPECT_THAT(queue(only(job(7, "RUNNING")), {"--json", "--color=always"}), Not(HasSubstr("\033")));
 }
 
 TEST_F(QueueListing, EveryColumnHasATextForAnEmptyJob) {
@@ -321,7 +369,8 @@ TEST_F(QueueListing, MoreColumns) {
 }
 
 TEST_F(QueueListing, UnknownValuesAreRefused) {
-  EXPECT_EQ(queue({}, {"-o", "%X"}), "format: %X (CoreSpec) is not supported yet");
+  EXPECT_EQ(queue({}, {"-o", "%X"}),
+            "format: %X (CoreSpec) is not supported: Ares has nothing of the kind");
   EXPECT_EQ(queue({}, {"-o", "%@"}), "format \"%@\": expected %[.][WIDTH]LETTER at column 1");
   EXPECT_THAT(queue({}, {"-S", "P,!"}), StartsWith("cannot sort by \"!\""));
   EXPECT_THAT(queue({}, {"-S", "prioritx"}), HasSubstr("did you mean \"Priority\"?"));

@@ -41,7 +41,7 @@ const Columns<Thing> kColumns = {
       [](const Thing& t, std::string& out) { out += std::to_string(t.name.size()); },
       {},
       [](const Thing& t) { return static_cast<std::int64_t>(t.name.size()); }}},
-    {{'z', "Zeal"}, {0, "Zest"}}};
+    {{'z', "Zeal"}, {0, "Zest"}, {0, "Zone", true, "there is one"}}};
 
 std::string show(const Result<std::vector<FormatItem>>& format_items,
                  const std::vector<Thing>& things, bool header, unsigned terminal) {
@@ -109,9 +109,46 @@ TEST(Table, ErrorsNameTheField) {
   EXPECT_EQ(show("%z", {}), "format: %z (Zeal) is not supported yet");
   EXPECT_EQ(show("%y", {}), "format: there is no field %y; the manual page lists them");
   EXPECT_EQ(show_names("zest", {}), "format: \"Zest\" is not supported yet");
+  EXPECT_EQ(show_names("zone", {}), "format: \"Zone\" is not supported: there is one");
+  EXPECT_EQ(describe_unsupported(kColumns.unsupported), "%z (Zeal), Zest; Zone (there is one)");
   EXPECT_EQ(show_names("nmae", {}), "unknown field \"nmae\"; did you mean \"Name\"?");
   EXPECT_EQ(show("100%", {}), "format \"100%\": expected %[.][WIDTH]LETTER at column 4");
   EXPECT_EQ(show("100%% %i", {{"7", ""}}, false), "100% 7\n");
+}
+
+// Columns and widths are the same with and without colours.
+TEST(Table, OnlyStatesAreColouredAndWidthsIgnoreIt) {
+  Columns<Thing> columns = kColumns;
+  columns.supported[1].is_state = true;
+  const auto shown = [&](const char* format, bool coloured) {
+    auto listing = Listing<Thing>::make(*parse_format(format), columns);
+    listing->grid().colour_states(coloured);
+    listing->add({"RUNNING", "RUNNING"});
+    listing->add({"2", "sleeping"});
+    listing->add({"3", "CANCELLED by 0"});
+    return listing->grid().layout(true);
+  };
+  EXPECT_EQ(shown("%#.n %9i|", true),
+            "          NAME ID       |\n"
+            "       \033[32mRUNNING\033[0m RUNNING  |\n"
+            "      sleeping 2        |\n"
+            "\033[35mCANCELLED by 0\033[0m 3        |\n");
+  EXPECT_EQ(shown("%.4n|%n", true),
+            "NAME|NAME\n\033[32mRUNN\033[0m|\033[32mRUNNING\033[0m\nslee|sleeping\n"
+            "\033[35mCANC\033[0m|\033[35mCANCELLED by 0\033[0m\n")
+      << "a state that is cut keeps its colour";
+  std::string plain = shown("%#.n %9i|", true);
+  for (const char* escape : {"\033[32m", "\033[35m", "\033[0m"})
+    for (std::size_t at; (at = plain.find(escape)) != std::string::npos;)
+      plain.erase(at, std::string_view(escape).size());
+  EXPECT_EQ(plain, shown("%#.n %9i|", false));
+}
+
+TEST(Table, HelpformatHasALineForEachColumn) {
+  EXPECT_EQ(list_columns(kColumns),
+            "%i  ThingID             the id\n"
+            "%n  Name                the name\n"
+            "    Length              of its name\n");
 }
 
 TEST(Table, ManualListsEveryColumn) {
