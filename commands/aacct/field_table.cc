@@ -1,7 +1,6 @@
-#include "aacct/fields.h"
-
 #include <algorithm>
 
+#include "aacct/field_groups.h"
 #include "aacct/step_lines.h"
 #include "base/duration.h"
 #include "base/printable.h"
@@ -11,9 +10,6 @@
 
 namespace ares::aacct {
 namespace {
-
-using A = api::AccountingRow;
-using R = const Row&;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
@@ -39,31 +35,6 @@ Seconds planned_cpu(R r) {
   return planned(*r.job, r.now) * cpus;
 }
 
-Seconds cpu_time(R r) {
-  return elapsed(*r.job, r.now) * r.job->cpus();
-}
-
-// In hours of whole GPUs: two hours of half a GPU count as one.
-Seconds gpu_time(R r) {
-  return (elapsed(*r.job, r.now) + suspended(*r.job, r.now)) *
-         tres_thousandths(r.job->allocated_tres(), "gres/gpu") / 1000;
-}
-
-double megabytes_a_node(R r) {
-  return r.job->node_count() ? static_cast<double>(tres_amount(r.job->allocated_tres(), "mem")) /
-                                   static_cast<double>(r.job->node_count())
-                             : 0;
-}
-
-const int kCpu = A::kCpusFieldNumber, kStarted = A::kStartedFieldNumber,
-          kEnded = A::kEndedFieldNumber, kAlloc = A::kAllocatedTresFieldNumber,
-          kReq = A::kRequestedTresFieldNumber, kEligible = A::kEligibleFieldNumber,
-          kUser = A::kUserCpuFieldNumber, kSystem = A::kSystemCpuFieldNumber,
-          kLimit = A::kTimeLimitFieldNumber, kNodes = A::kNodeCountFieldNumber,
-          kRss = A::kMaxRssFieldNumber, kDir = A::kWorkDirFieldNumber,
-          kArray = A::kArraySpecFieldNumber, kStill = A::kSuspendedFieldNumber,
-          kStillSince = A::kSuspendedAtFieldNumber;
-
 // ".0" on the line of a step.
 std::string step_suffix(R r) {
   return r.step ? "." + cli::format_step(r.step->number()) : std::string();
@@ -87,6 +58,16 @@ std::vector<Field> identity_fields() {
        "the user's comment",
        {A::kCommentFieldNumber},
        [](R r) { return text(r.job->comment()); }},
+      {"Container",
+       19,
+       "image that it ran in, if it named one",
+       {A::kContainerImageFieldNumber},
+       [](R r) { return text(r.job->container_image()); }},
+      {"Extra",
+       19,
+       "a text for other programs, as it was submitted",
+       {A::kExtraFieldNumber},
+       [](R r) { return text(r.job->extra()); }},
       {"GID",
        6,
        "the group's number",
@@ -329,132 +310,33 @@ std::vector<Field> resource_fields() {
        "whether it had its nodes alone",
        {A::kExclusiveFieldNumber},
        [](R r) { return std::string(r.job->exclusive() ? "YES" : "NO"); }},
+      {"OverSubscribe",
+       13,
+       "NO: it had its nodes alone; USER: shared them with jobs of its user; OK: with any",
+       {A::kExclusiveFieldNumber, A::kExclusiveUserFieldNumber},
+       [](R r) {
+         return std::string(r.job->exclusive() ? "NO" : r.job->exclusive_user() ? "USER" : "OK");
+       }},
+      {"Reservation",
+       20,
+       "reservations that it could use while it had nodes",
+       {A::kReservationsFieldNumber, kNodes},
+       [](R r) { return r.job->node_count() ? text(r.job->reservations()) : std::string(); }},
+      {"ReqReservation",
+       20,
+       "reservations it asked for, any of which would do",
+       {A::kReservationsFieldNumber},
+       [](R r) { return text(r.job->reservations()); }},
+      {"SegmentSize",
+       11,
+       "nodes in each group that lies within one block or switch; 0: it did not matter",
+       {A::kSegmentFieldNumber},
+       [](R r) { return number(r.job->segment()); }},
       {"Licenses",
        10,
        "licences it asked for",
        {A::kLicensesFieldNumber},
        [](R r) { return text(r.job->licenses()); }},
-  };
-}
-
-std::int64_t tasks_of(R r) {
-  return std::max<std::int64_t>(1, r.job->tasks());
-}
-
-std::vector<Field> usage_fields() {
-  return {
-      {"CPUTime",
-       10,
-       "Elapsed times CPUs",
-       {kStarted, kEnded, kCpu, kStill, kStillSince},
-       [](R r) { return format_duration(cpu_time(r)); }},
-      {"CPUTimeRAW",
-       10,
-       "the same in seconds",
-       {kStarted, kEnded, kCpu, kStill, kStillSince},
-       [](R r) { return seconds(cpu_time(r)); }},
-      {"GPUTime",
-       10,
-       "Elapsed times GPUs, which it keeps while it is suspended",
-       {kStarted, kEnded, kAlloc, kStill, kStillSince},
-       [](R r) { return format_duration(gpu_time(r)); }},
-      {"GPUTimeRAW",
-       10,
-       "the same in seconds",
-       {kStarted, kEnded, kAlloc, kStill, kStillSince},
-       [](R r) { return seconds(gpu_time(r)); }},
-      {"TotalCPU",
-       10,
-       "CPU time its processes used",
-       {kUser, kSystem},
-       [](R r) { return cpu_text(r.job->user_cpu() + r.job->system_cpu()); }},
-      {"UserCPU",
-       10,
-       "of that, in the programs",
-       {kUser},
-       [](R r) { return cpu_text(r.job->user_cpu()); }},
-      {"SystemCPU",
-       10,
-       "of that, in the kernel",
-       {kSystem},
-       [](R r) { return cpu_text(r.job->system_cpu()); }},
-      {"CPUEff",
-       7,
-       "TotalCPU of CPUTime, of what has ended",
-       {kUser, kSystem, kStarted, kEnded, kCpu, kStill, kStillSince},
-       [](R r) {
-         return r.job->ended()
-                    ? cli::percent_text(
-                          static_cast<double>(r.job->user_cpu() + r.job->system_cpu()) / 1e6,
-                          static_cast<double>(cpu_time(r).count()))
-                    : std::string();
-       }},
-      {"AveCPU",
-       10,
-       "of a step: TotalCPU divided by the number of its tasks",
-       {kUser, kSystem, A::kTasksFieldNumber},
-       [](R r) {
-         return r.step ? cpu_text((r.job->user_cpu() + r.job->system_cpu()) / tasks_of(r))
-                       : std::string();
-       }},
-      {"AveRSS",
-       10,
-       "of a step: the most memory of its tasks on average",
-       {A::kTasksFieldNumber},
-       [](R r) {
-         return r.step ? measured_memory_text(r.step->sum_rss() / tasks_of(r), r.units)
-                       : std::string();
-       }},
-      {"MaxRSS",
-       10,
-       "most memory it used on one node; of a step, that one task used",
-       {kRss},
-       [](R r) { return measured_memory_text(r.job->max_rss(), r.units); }},
-      {"MaxRSSNode",
-       10,
-       "on which node",
-       {A::kMaxRssNodeFieldNumber},
-       [](R r) { return text(r.job->max_rss_node()); }},
-      {"MaxDiskRead",
-       11,
-       "most it read from storage on one node",
-       {A::kMaxDiskReadFieldNumber},
-       [](R r) { return measured_memory_text(r.job->max_disk_read(), r.units); }},
-      {"MaxDiskWrite",
-       12,
-       "most it wrote to storage on one node",
-       {A::kMaxDiskWrittenFieldNumber},
-       [](R r) { return measured_memory_text(r.job->max_disk_written(), r.units); }},
-      {"DiskRead",
-       10,
-       "what it read from storage, on all nodes",
-       {A::kDiskReadFieldNumber},
-       [](R r) { return measured_memory_text(r.job->disk_read(), r.units); }},
-      {"DiskWrite",
-       10,
-       "what it wrote to storage, on all nodes",
-       {A::kDiskWrittenFieldNumber},
-       [](R r) { return measured_memory_text(r.job->disk_written(), r.units); }},
-      {"AveDiskRead",
-       11,
-       "DiskRead divided by the number of tasks",
-       {A::kDiskReadFieldNumber, A::kTasksFieldNumber},
-       [](R r) { return measured_memory_text(r.job->disk_read() / tasks_of(r), r.units); }},
-      {"AveDiskWrite",
-       12,
-       "DiskWrite divided by the number of tasks",
-       {A::kDiskWrittenFieldNumber, A::kTasksFieldNumber},
-       [](R r) { return measured_memory_text(r.job->disk_written() / tasks_of(r), r.units); }},
-      {"MemEff",
-       7,
-       "MaxRSS of the memory it had a node, of what has ended",
-       {kRss, kAlloc, kNodes, kEnded},
-       [](R r) {
-         return r.job->ended()
-                    ? cli::percent_text(static_cast<double>(r.job->max_rss()) / (1 << 20),
-                                        megabytes_a_node(r))
-                    : std::string();
-       }},
   };
 }
 
@@ -470,70 +352,6 @@ const std::vector<Field>& fields() {
     });
     return list;
   }();
-  return all;
-}
-
-const std::vector<std::string>& unsupported_fields() {
-  static const std::vector<std::string> all = {"AdminComment",
-                                               "AssocID",
-                                               "AveCPUFreq",
-                                               "AvePages",
-                                               "AveVMSize",
-                                               "BlockID",
-                                               "ConsumedEnergy",
-                                               "ConsumedEnergyRaw",
-                                               "Container",
-                                               "DBIndex",
-                                               "Extra",
-                                               "FailedNode",
-                                               "Flags",
-                                               "Layout",
-                                               "MaxDiskReadNode",
-                                               "MaxDiskReadTask",
-                                               "MaxDiskWriteNode",
-                                               "MaxDiskWriteTask",
-                                               "MaxPages",
-                                               "MaxPagesNode",
-                                               "MaxPagesTask",
-                                               "MaxRSSTask",
-                                               "MaxVMSize",
-                                               "MaxVMSizeNode",
-                                               "MaxVMSizeTask",
-                                               "McsLabel",
-                                               "MinCPU",
-                                               "MinCPUNode",
-                                               "MinCPUTask",
-                                               "OriginalSLUID",
-                                               "OverSubscribe",
-                                               "QOSRAW",
-                                               "QOSREQ",
-                                               "ReqCPUFreq",
-                                               "ReqCPUFreqGov",
-                                               "ReqCPUFreqMax",
-                                               "ReqCPUFreqMin",
-                                               "Reservation",
-                                               "ReservationId",
-                                               "ReqReservation",
-                                               "SegmentSize",
-                                               "SLUID",
-                                               "SystemComment",
-                                               "TRESUsageInAve",
-                                               "TRESUsageInMax",
-                                               "TRESUsageInMaxNode",
-                                               "TRESUsageInMaxTask",
-                                               "TRESUsageInMin",
-                                               "TRESUsageInMinNode",
-                                               "TRESUsageInMinTask",
-                                               "TRESUsageInTot",
-                                               "TRESUsageOutAve",
-                                               "TRESUsageOutMax",
-                                               "TRESUsageOutMaxNode",
-                                               "TRESUsageOutMaxTask",
-                                               "TRESUsageOutMin",
-                                               "TRESUsageOutMinNode",
-                                               "TRESUsageOutMinTask",
-                                               "TRESUsageOutTot",
-                                               "WCKeyID"};
   return all;
 }
 

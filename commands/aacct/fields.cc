@@ -21,11 +21,13 @@ std::string id_text(const api::AccountingRow& row, std::size_t longest_list) {
 
 std::string text_of(const Field& field, const Row& row) {
   constexpr std::string_view kOfJobsAlone[] = {
-      "AllocGPUS",  "AllocTRES", "CPUEff",    "DerivedExitCode", "GPUTime",
-      "GPUTimeRAW", "MemEff",    "Planned",   "PlannedCPU",      "PlannedCPURAW",
-      "Priority",   "ReqCPUS",   "ReqGPUS",   "ReqMem",          "ReqNodes",
-      "ReqTRES",    "Restarts",  "StdErr",    "StdIn",           "StdOut",
-      "SubmitLine", "Suspended", "Timelimit", "TimelimitRaw",    "WorkDir"};
+      "Container",     "Extra",      "OverSubscribe", "Reservation", "ReqReservation",
+      "SegmentSize",   "AllocGPUS",  "AllocTRES",     "CPUEff",      "DerivedExitCode",
+      "GPUTime",       "GPUTimeRAW", "MemEff",        "Planned",     "PlannedCPU",
+      "PlannedCPURAW", "Priority",   "ReqCPUS",       "ReqGPUS",     "ReqMem",
+      "ReqNodes",      "ReqTRES",    "Restarts",      "StdErr",      "StdIn",
+      "StdOut",        "SubmitLine", "Suspended",     "Timelimit",   "TimelimitRaw",
+      "WorkDir"};
   if (row.step && std::find(std::begin(kOfJobsAlone), std::end(kOfJobsAlone), field.name) !=
                       std::end(kOfJobsAlone))
     return {};
@@ -46,11 +48,10 @@ Result<std::vector<SelectedField>> parse_fields(const std::string& list) {
     const auto found = std::find_if(fields().begin(), fields().end(),
                                     [&](const Field& field) { return named(field.name); });
     if (found == fields().end()) {
-      const auto& known = unsupported_fields();
-      if (std::any_of(known.begin(), known.end(), named))
-        return fail(ErrorCode::invalid_argument,
-                    "the field " + item.substr(0, percent) +
-                        " is not supported yet: nothing is recorded for it");
+      for (const RefusedField& refused : refused_fields())
+        if (named(refused.name))
+          return fail(ErrorCode::invalid_argument,
+                      "the field " + item.substr(0, percent) + " is not supported: " + refused.why);
       std::vector<std::string> names;
       for (const Field& field : fields()) names.push_back(field.name);
       const std::string meant = config::suggestion(item.substr(0, percent), names);

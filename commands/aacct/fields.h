@@ -37,8 +37,12 @@ struct Field {
 
 const std::vector<Field>& fields();
 
-// Fields of other batch systems for which nothing is recorded. They are refused by name.
-const std::vector<std::string>& unsupported_fields();
+// A field of other batch systems that has no value here. It is refused by name, with the reason.
+struct RefusedField {
+  std::string name, why;
+};
+const std::vector<RefusedField>& refused_fields();
+std::string describe_refused_fields();  // for the manual page
 
 struct SelectedField {
   const Field* field = nullptr;

@@ -47,7 +47,7 @@ Result<std::size_t> print_all(rpc::Client& client, const Query& query,
 Result<int> report(Query& query, Time now) {
   if (query.list_fields) {
     for (const Field& field : fields())
-      std::printf("%-16s %s\n", field.name.c_str(), field.help.c_str());
+      std::printf("%-20s %s\n", field.name.c_str(), field.help.c_str());
     return 0;
   }
   const auto chosen = parse_fields(query.format);

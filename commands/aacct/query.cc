@@ -316,6 +316,8 @@ const cli::Manual& manual() {
                       std::vector<std::string> texts;
                       for (const Field& field : fields())
                         texts.push_back(field.name + ": " + field.help + ".");
+                      texts.push_back(
+                          "Not supported, and refused by name: " + describe_refused_fields() + ".");
                       return texts;
                     }()},
                    {"Window of time",

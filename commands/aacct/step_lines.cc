@@ -53,6 +53,8 @@ api::AccountingRow row_of(const api::AccountingRow& job, const api::AccountingSt
   row.set_disk_written(step.disk_written());
   row.clear_max_disk_read();
   row.clear_max_disk_written();
+  row.clear_max_disk_read_node();
+  row.clear_max_disk_written_node();
   return row;
 }
 

@@ -248,6 +248,11 @@ class Writer {
     out.set_std_out(spec.std_out);
     out.set_std_err(spec.std_err);
     out.set_submit_line(spec.submit_line);
+    out.set_reservations(join(spec.reservations));
+    out.set_segment(spec.segment);
+    out.set_exclusive_user(spec.exclusive_user);
+    if (spec.container) out.set_container_image(spec.container->image);
+    out.set_extra(spec.extra);
   }
 
   const View& view_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/interval_set.h"
+#include "cli/output/text.h"
 #include "cli/values/job_ids.h"
 
 namespace ares::cli {
@@ -74,6 +75,7 @@ api::Job job_of(const api::AccountingRow& row) {
   job.set_name(row.name());
   job.set_user(row.user());
   job.set_uid(row.uid());
+  job.set_group(row.group());
   job.set_account(row.account());
   job.set_qos(row.qos());
   job.set_partition(row.partition());
@@ -111,6 +113,11 @@ api::Job job_of(const api::AccountingRow& row) {
   spec.set_std_err(row.std_err());
   spec.set_submit_host(row.submit_host());
   spec.set_array(row.array_spec());
+  spec.set_segment(row.segment());
+  spec.set_exclusive_user(row.exclusive_user());
+  spec.set_extra(row.extra());
+  if (!row.container_image().empty()) spec.mutable_container()->set_image(row.container_image());
+  for (std::string& name : split(row.reservations(), ',')) spec.add_reservations(std::move(name));
   return job;
 }
 

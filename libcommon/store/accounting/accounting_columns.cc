@@ -104,6 +104,15 @@ constexpr AccountingColumn kColumns[] = {
     {R::kSubmitLineFieldNumber, "submit_line", 64, text<&R::mutable_submit_line>},
     {R::kSuspendedFieldNumber, "suspended", 8, number<&R::set_suspended>},
     {R::kSuspendedAtFieldNumber, "suspended_at", 8, time<&R::set_suspended_at>},
+    {R::kReservationsFieldNumber, "reservations", 4, text<&R::mutable_reservations>},
+    {R::kSegmentFieldNumber, "segment", 8, number<&R::set_segment>},
+    {R::kExclusiveUserFieldNumber, "exclusive_user", 1, flag<&R::set_exclusive_user>},
+    {R::kContainerImageFieldNumber, "container", 4, text<&R::mutable_container_image>},
+    {R::kExtraFieldNumber, "extra", 4, text<&R::mutable_extra>},
+    {R::kMaxDiskReadNodeFieldNumber, "max_disk_read_node", 16,
+     text<&R::mutable_max_disk_read_node>},
+    {R::kMaxDiskWrittenNodeFieldNumber, "max_disk_written_node", 16,
+     text<&R::mutable_max_disk_written_node>},
 };
 
 bool always(int field) {

@@ -18,9 +18,10 @@ using Element = ArrayParam::Element;
 struct Row {
   const Attempt& attempt;
   const Catalogue& catalogue;
-  Usage usage;                         // sum of all nodes
-  const NodeShare* largest = nullptr;  // node with the highest memory use
-  Bytes most_read, most_written;       // of one node
+  Usage usage;                              // sum of all nodes
+  const NodeShare* largest = nullptr;       // node with the highest memory use
+  const NodeShare* most_read = nullptr;     // node that read the most from storage
+  const NodeShare* most_written = nullptr;  // node that wrote the most
   std::uint64_t cpus = 0;
   TresCounts tres;
   std::vector<std::int64_t> node_shares;  // `tres` of each node; empty = equal on all nodes
@@ -96,6 +97,10 @@ Time end_of(const Attempt& attempt) {
   return attempt.ended.value_or(attempt.started.value_or(attempt.submitted));
 }
 
+std::string node_name_of(const Row& row, const NodeShare* share) {
+  return share ? row.catalogue.node_name(share->node) : std::string();
+}
+
 constexpr auto kInt = Element::bigint;
 constexpr auto kText = Element::text;
 constexpr auto kTime = Element::timestamptz;
@@ -123,8 +128,8 @@ const Column kColumns[] = {
     {"max_rss", kInt, false, [](auto& o, auto& r) { o.add(r.usage.max_rss.value()); }},
     {"disk_read", kInt, false, [](auto& o, auto& r) { o.add(r.usage.disk_read.value()); }},
     {"disk_written", kInt, false, [](auto& o, auto& r) { o.add(r.usage.disk_written.value()); }},
-    {"max_disk_read", kInt, false, [](auto& o, auto& r) { o.add(r.most_read.value()); }},
-    {"max_disk_written", kInt, false, [](auto& o, auto& r) { o.add(r.most_written.value()); }},
+    {"max_disk_read", kInt, false, [](auto& o, auto& r) { o.add(r.most_read ? r.most_read->usage.disk_read.value() : 0); }},
+    {"max_disk_written", kInt, false, [](auto& o, auto& r) { o.add(r.most_written ? r.most_written->usage.disk_written.value() : 0); }},
     {"time_limit", kInt, false, [](auto& o, auto& r) { o.add(time_limit(r.attempt)); }},
     {"cpus", kInt, false, [](auto& o, auto& r) { o.add(r.cpus); }},
     {"tasks", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->tasks); }},
@@ -187,7 +192,7 @@ const Column kColumns[] = {
      }},
     {"max_rss_node", kText, false,
      [](auto& o, auto& r) {
-       add_if_any(o, r.largest ? r.catalogue.node_name(r.largest->node) : std::string());
+       add_if_any(o, node_name_of(r, r.largest));
      }},
     {"requested_tres", kText, true,
      [](auto& o, auto& r) {
@@ -252,6 +257,28 @@ const Column kColumns[] = {
     {"std_err", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_err); }},
     {"submit_line", kText, true,
      [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->submit_line); }},
+    {"reservations", kText, true,
+     [](auto& o, auto& r) { add_if_any(o, join(r.attempt.spec->reservations, ',')); }},
+    {"segment", kInt, true,
+     [](auto& o, auto& r) {
+       if (r.attempt.spec->segment > 0)
+         o.add(std::int64_t{r.attempt.spec->segment});
+       else
+         o.add_null();
+     }},
+    {"exclusive_user", kInt, true,
+     [](auto& o, auto& r) { o.add(std::int64_t{r.attempt.spec->exclusive_user}); },
+     "::integer::boolean"},
+    {"container", kText, true,
+     [](auto& o, auto& r) {
+       const auto& container = r.attempt.spec->container;
+       add_if_any(o, container ? container->image : std::string());
+     }},
+    {"extra", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->extra); }},
+    {"max_disk_read_node", kText, false,
+     [](auto& o, auto& r) { add_if_any(o, node_name_of(r, r.most_read)); }},
+    {"max_disk_written_node", kText, false,
+     [](auto& o, auto& r) { add_if_any(o, node_name_of(r, r.most_written)); }},
 };
 
 const char* sql_type(Element element) {
@@ -336,15 +363,17 @@ std::vector<std::int64_t> shares_by_node(const Allocation& allocation, const Cat
 }
 
 Row make_row(const Attempt& attempt, const Catalogue& catalogue, const ReleaseTimes& released) {
-  Row row{attempt, catalogue, {}, nullptr, {}, {}, 0, {}, {}, {}};
+  Row row{attempt, catalogue, {}, nullptr, nullptr, nullptr, 0, {}, {}, {}};
   for (const NodeShare& share : attempt.allocation.nodes) {
     row.cpus += share.cpus;
     row.usage.user_cpu = total(row.usage.user_cpu, share.usage.user_cpu);
     row.usage.system_cpu = total(row.usage.system_cpu, share.usage.system_cpu);
     row.usage.disk_read = total(row.usage.disk_read, share.usage.disk_read);
     row.usage.disk_written = total(row.usage.disk_written, share.usage.disk_written);
-    row.most_read = std::max(row.most_read, share.usage.disk_read);
-    row.most_written = std::max(row.most_written, share.usage.disk_written);
+    const Bytes read = row.most_read ? row.most_read->usage.disk_read : Bytes{};
+    const Bytes written = row.most_written ? row.most_written->usage.disk_written : Bytes{};
+    if (share.usage.disk_read > read) row.most_read = &share;
+    if (share.usage.disk_written > written) row.most_written = &share;
     if (share.usage.max_rss > row.usage.max_rss) {
       row.usage.max_rss = share.usage.max_rss;
       row.largest = &share;

@@ -1,4 +1,4 @@
-// Tests: aacct/fields, field_table, filter_options, step_lines, aacct/values
+// Tests: aacct/fields, field_table, field_groups, usage_fields, refused_fields, filter_options, step_lines, aacct/values
 // The request of aacct, and how it prints the reply.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include "aacct/query.h"
 #include "base/timespec.h"
 #include "cli/output/text.h"
+#include "cli/output/yaml.h"
 #include "unit/cli/answers.h"
 
 namespace ares::aacct {
@@ -243,7 +244,7 @@ TEST_F(Accounting, JsonIsWrittenPageByPage) {
 TEST_F(Accounting, UnknownAndUnsupportedFieldsAreNamed) {
   EXPECT_EQ(print({}, {"-o", "Statee"}), "unknown field \"Statee\"; did you mean \"State\"?");
   EXPECT_EQ(print({}, {"-o", "JobID,aveVMSize%20"}),
-            "the field aveVMSize is not supported yet: nothing is recorded for it");
+            "the field aveVMSize is not supported: nodes do not measure it");
   EXPECT_THAT(print({}, {"-o", "JobID%x"}), HasSubstr("expected NAME%WIDTH"));
   EXPECT_EQ(print({}, {"-o", ","}), "no field is named");
 }
@@ -255,8 +256,7 @@ TEST_F(Accounting, FieldsOfSacctAreSupported) {
   EXPECT_EQ(chosen->size(), fields().size());
   for (const Field& field : fields()) {
     EXPECT_FALSE(field.help.empty()) << field.name;
-    EXPECT_EQ(std::count(unsupported_fields().begin(), unsupported_fields().end(), field.name), 0)
-        << field.name;
+    for (const RefusedField& refused : refused_fields()) EXPECT_NE(refused.name, field.name);
   }
   for (const char* name :
        {"Account",      "AllocCPUS",     "AllocNodes", "AllocTRES",  "Cluster",
@@ -272,6 +272,70 @@ TEST_F(Accounting, FieldsOfSacctAreSupported) {
         "TimelimitRaw", "TotalCPU",      "UID",        "User",       "UserCPU",
         "WorkDir"})
     EXPECT_TRUE(parse_fields(name)) << name;
+}
+
+TEST_F(Accounting, WhatTheJobAskedFor) {
+  api::AccountingRow one = row(7);
+  EXPECT_EQ(values(one, "Reservation,ReqReservation,SegmentSize,Extra,Container,OverSubscribe"),
+            "||0|||OK");
+  one.set_reservations("maint,weekly");
+  one.set_segment(4);
+  one.set_extra("{\"ticket\": 12}");
+  one.set_container_image("docker://alpine");
+  one.set_exclusive_user(true);
+  EXPECT_EQ(values(one, "Reservation,ReqReservation,SegmentSize,Extra,Container,OverSubscribe"),
+            "maint,weekly|maint,weekly|4|{\"ticket\": 12}|docker://alpine|USER");
+  one.set_node_count(0);
+  one.set_exclusive(true);
+  EXPECT_EQ(values(one, "Reservation,ReqReservation,OverSubscribe"), "|maint,weekly|NO")
+      << "a job that never had nodes was in no reservation";
+}
+
+TEST_F(Accounting, UsageByKindIsThatOfTheOtherFields) {
+  api::AccountingRow one = row(7);
+  one.set_tasks(2);
+  one.set_user_cpu(61'000'000);
+  one.set_disk_read(4000);
+  one.set_max_disk_read(3000);
+  one.set_max_disk_read_node("n2");
+  one.set_max_disk_written_node("n1");
+  one.set_max_rss_node("n1");
+  EXPECT_EQ(values(one, "TRESUsageInTot,TRESUsageInAve,TRESUsageInMax,TRESUsageInMaxNode"),
+            "cpu=00:01:01,fs/disk=4000|cpu=00:00:30,fs/disk=2000|fs/disk=3000,mem=3M|"
+            "fs/disk=n2,mem=n1");
+  EXPECT_EQ(values(one, "TRESUsageOutTot,TRESUsageOutAve,TRESUsageOutMax,TRESUsageOutMaxNode"),
+            "fs/disk=5242880|fs/disk=2621440|fs/disk=4194304|fs/disk=n1");
+  EXPECT_EQ(values(one, "MaxDiskReadNode,MaxDiskWriteNode"), "n2|n1");
+  api::AccountingStep& step = *one.add_steps();
+  step.set_tasks(4);
+  step.set_user_cpu(8'000'000);
+  step.set_max_rss(2 << 20);
+  step.set_sum_rss(4 << 20);
+  step.set_max_rss_node("n2");
+  step.set_disk_read(800);
+  const std::string of_step =
+      values(one,
+             "JobID,TRESUsageInTot,TRESUsageInAve,TRESUsageInMax,TRESUsageInMaxNode,"
+             "TRESUsageOutMax,MaxDiskReadNode,Reservation",
+             {"-j", "7.0"});
+  EXPECT_EQ(of_step,
+            "7.0|cpu=00:00:08,fs/disk=800,mem=4M|cpu=00:00:02,fs/disk=200,mem=1M|mem=2M|"
+            "mem=n2|||");
+}
+
+TEST_F(Accounting, StatesAreColouredInTablesOnly) {
+  EXPECT_THAT(print({row(7)}, {"-o", "JobID,State", "--color=always"}),
+              HasSubstr("\033[36mCOMPLETED\033[0m"));
+  const std::string plain = print({row(7)}, {"-o", "State%4,JobID"});
+  EXPECT_EQ(print({row(7)}, {"-o", "State%4,JobID", "--color=never"}), plain);
+  EXPECT_THAT(print({row(7)}, {"-o", "State%4,JobID", "--color=always"}),
+              HasSubstr("\033[36mCOM\033[0m+ 7"));
+  for (const char* form : {"-P", "-p", "--json", "--yaml"})
+    EXPECT_THAT(print({row(7)}, {form, "--color=always"}), Not(HasSubstr("\033"))) << form;
+}
+
+TEST_F(Accounting, YamlIsTheSameDocument) {
+  EXPECT_EQ(print({row(7), row(8)}, {"--yaml"}), cli::to_yaml(print({row(7), row(8)}, {"--json"})));
 }
 
 TEST_F(Accounting, MemoryIsPrintedInTheRequestedUnit) {

@@ -74,6 +74,42 @@ TEST_F(AccountingTest, RowHasTheFieldsOfItsAttempt) {
   EXPECT_EQ(sql("SELECT count(*) FROM attempt_tres WHERE ended - began <> '49 s'"), "0");
 }
 
+TEST_F(AccountingTest, RowHasWhatItsJobAskedForAndTheNodesOfMostDiskUse) {
+  Attempt a = attempt(key(7), 1, "alice", JobState::completed);
+  auto spec = *a.spec;
+  spec.reservations = {"maint", "weekly"};
+  spec.segment = 4;
+  spec.exclusive_user = true;
+  spec.extra = "{\"ticket\": 12}";
+  spec.container.emplace().image = "docker://alpine";
+  a.spec = std::make_shared<const JobSpec>(spec);
+  std::int64_t rank = 0;
+  a.allocation.nodes.change_each([&](NodeShare& share) {
+    share.usage.disk_read = Bytes(100 - rank);
+    share.usage.disk_written = Bytes(100 + rank++);
+  });
+  Attempt plain = attempt(key(8), 1, "alice", JobState::completed);
+  plain.allocation.nodes.change_each(
+      [](NodeShare& share) { share.usage.disk_read = share.usage.disk_written = Bytes{}; });
+  store({a, plain});
+  const auto page = ask();
+  ASSERT_EQ(page.rows_size(), 2);
+  const api::AccountingRow& row = page.rows(0);
+  EXPECT_EQ(row.reservations(), "maint,weekly");
+  EXPECT_EQ(row.segment(), 4u);
+  EXPECT_TRUE(row.exclusive_user());
+  EXPECT_EQ(row.extra(), "{\"ticket\": 12}");
+  EXPECT_EQ(row.container_image(), "docker://alpine");
+  EXPECT_EQ(row.max_disk_read(), 100);
+  EXPECT_EQ(row.max_disk_read_node(), "n1");
+  EXPECT_EQ(row.max_disk_written(), 101);
+  EXPECT_EQ(row.max_disk_written_node(), "n2");
+  EXPECT_EQ(page.rows(1).reservations() + page.rows(1).extra() + page.rows(1).container_image() +
+                page.rows(1).max_disk_read_node() + page.rows(1).max_disk_written_node(),
+            "");
+  EXPECT_EQ(page.rows(1).segment() + page.rows(1).exclusive_user(), 0u);
+}
+
 TEST_F(AccountingTest, OnlyKeyAndRequestedFieldsAreReturned) {
   store({attempt(key(7, 3), 1, "alice", JobState::failed)});
   AccountingFilter f;
