@@ -156,6 +156,10 @@ void of_partition(R row, Out out, Text&& text) {
     out += "n/a";
 }
 
+std::string number_or_none(std::uint32_t number) {
+  return number ? std::to_string(number) : "n/a";
+}
+
 std::vector<cli::Column<Row>> partition_columns() {
   std::vector<cli::Column<Row>> columns = {
       {'P',
@@ -197,6 +201,13 @@ std::vector<cli::Column<Row>> partition_columns() {
        [](R r, Out o) { of_partition(r, o, [&](auto& p) { o += std::to_string(p.priority()); }); }},
       {'s', "Size", "JOB_SIZE", "how many nodes a job may have",
        [](R r, Out o) { of_partition(r, o, [&](auto& p) { put_size(p, o); }); }},
+      {'B', "MaxCPUsPerNode", "MAX_CPUS_PER_NODE",
+       "how many CPUs of a node all of its jobs together may have",
+       [](R r, Out o) {
+         of_partition(r, o, [&](auto& p) {
+           o += p.has_max_cpus_per_node() ? std::to_string(p.max_cpus_per_node()) : "UNLIMITED";
+         });
+       }},
       {'h', "OverSubscribe", "OVERSUBSCRIBE", "EXCLUSIVE: jobs get whole nodes",
        [](R r, Out o) {
          of_partition(r, o, [&](auto& p) { o += p.exclusive() ? "EXCLUSIVE" : "NO"; });
@@ -337,6 +348,52 @@ std::vector<cli::Column<Row>> node_columns() {
        "likewise: all are active",
        put_features,
        {N::kFeaturesFieldNumber}},
+      {'X',
+       "Sockets",
+       "SOCKETS",
+       "sockets of each node; n/a where it has not told",
+       [](R r, Out o) { of_node(r, o, [&](const N& n) { o += number_or_none(n.sockets()); }); },
+       {N::kSocketsFieldNumber}},
+      {'Y',
+       "Cores",
+       "CORES",
+       "cores of each socket",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) { o += number_or_none(n.cores_per_socket()); });
+       },
+       {N::kCoresPerSocketFieldNumber}},
+      {'Z',
+       "Threads",
+       "THREADS",
+       "threads of each core",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) { o += number_or_none(n.threads_per_core()); });
+       },
+       {N::kThreadsPerCoreFieldNumber}},
+      {'z',
+       "SocketCoreThread",
+       "S:C:T",
+       "the three",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) {
+           o += n.sockets() == 0
+                    ? "n/a"
+                    : std::to_string(n.sockets()) + ":" + std::to_string(n.cores_per_socket()) +
+                          ":" + std::to_string(n.threads_per_core());
+         });
+       },
+       {N::kSocketsFieldNumber, N::kCoresPerSocketFieldNumber, N::kThreadsPerCoreFieldNumber}},
+      {'i',
+       "Reservation",
+       "RESERVATION",
+       "the active reservations that the node is in",
+       [](R r, Out o) {
+         const N* node = first(r);
+         if (!node || !r.reserved) return;
+         const auto found = r.reserved->find(node->name());
+         if (found != r.reserved->end()) o += found->second;
+       },
+       {kName}},
       {'E',
        "Reason",
        "REASON",
@@ -399,24 +456,29 @@ std::vector<cli::Column<Row>> node_columns() {
   return all;
 }
 
+// Columns of Slurm that have no value here, and why.
+std::vector<cli::Unsupported> refused() {
+  const char* const kNone = "Ares has nothing of the kind";
+  const char* const kMeasured = "nodes do not measure it";
+  const char* const kAnywhere = "jobs are submitted from any machine, by any user";
+  return {{'d', "Disk", true, kNone},
+          {'w', "Weight", true, kNone},
+          {0, "ActiveTRES", true, kNone},
+          {0, "Comment", true, kNone},
+          {0, "Extra", true, kNone},
+          {'e', "FreeMem", true, kMeasured},
+          {'O', "CPUsLoad", true, kMeasured},
+          {'r', "Root", true, kAnywhere},
+          {'S', "AllocNodes", true, kAnywhere},
+          {0, "Port", true, "NodeAddr has it"},
+          {0, "StateComplete", true, "StateLong has all of it"}};
+}
+
 }  // namespace
 
 const cli::Columns<Row>& columns() {
-  static const cli::Columns<Row> all =
-      cli::make_columns<Row>({partition_columns, count_columns, size_columns, node_columns},
-                             {{'B', "MaxCPUsPerNode"},
-                              {'d', "Disk"},
-                              {'e', "FreeMem"},
-                              {'i', "Reservation"},
-                              {'O', "CPUsLoad"},
-                              {'r', "Root"},
-                              {'S', "AllocNodes"},
-                              {'w', "Weight"},
-                              {'X', "Sockets"},
-                              {'Y', "Cores"},
-                              {'Z', "Threads"},
-                              {'z', "SocketCoreThread"}},
-                             {"ActiveTRES", "All", "Comment", "Extra", "Port", "StateComplete"});
+  static const cli::Columns<Row> all = cli::make_columns<Row>(
+      {partition_columns, count_columns, size_columns, node_columns}, refused(), {});
   return all;
 }
 

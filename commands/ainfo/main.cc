@@ -1,7 +1,9 @@
 #include <cstdio>
 
 #include "ainfo/query.h"
+#include "ainfo/reservations.h"
 #include "cli/options/repeat.h"
+#include "cli/output/json.h"
 #include "proto/table.h"
 
 namespace ares::ainfo {
@@ -26,7 +28,26 @@ Status read_nodes(rpc::Client& client, api::ListNodes filter, api::Nodes& out) {
   }
 }
 
+Result<api::Reservations> read_reservations(rpc::Client& client) {
+  api::Request request;
+  request.mutable_list_reservations();
+  auto response = client.call(request);
+  if (!response) return fail(response.error());
+  return std::move(*response->mutable_reservations());
+}
+
+Status show_reservations(rpc::Client& client, const Query& query) {
+  const auto all = read_reservations(client);
+  if (!all) return fail(all.error());
+  if (query.listing.document)
+    cli::print_document(query.listing.document, cli::to_json(*all));
+  else
+    std::fputs(list_reservations(*all, !query.listing.no_header).c_str(), stdout);
+  return {};
+}
+
 Status show(rpc::Client& client, const Query& query, const std::vector<std::uint32_t>& fields) {
+  if (query.reservations) return show_reservations(client, query);
   Answer answer;
   api::Request about_partitions;
   about_partitions.mutable_list_partitions()->set_brief(!query.listing.document);
@@ -44,6 +65,11 @@ Status show(rpc::Client& client, const Query& query, const std::vector<std::uint
   if (query.listing.document) {
     cli::print_document(query.listing.document, print_json(query, answer));
     return {};
+  }
+  if (shows_reservations(query)) {
+    const auto all = read_reservations(client);
+    if (!all) return fail(all.error());
+    answer.reserved = reserved_nodes(*all);
   }
   const auto text = print(query, answer, cli::terminal_width());
   if (!text) return fail(text.error());

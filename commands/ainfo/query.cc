@@ -161,14 +161,22 @@ cli::OptionTable options(Query& q) {
        "if "
        "others have more.",
        cli::set_flag(q.exact)},
+      {'T',
+       "reservation",
+       "",
+       "The reservations, in place of partitions and nodes.",
+       cli::set_flag(q.reservations),
+       {},
+       {"format", "Format", "sort", "partition", "nodes", "states", "summarize", "Node",
+        "list-reasons", "responding", "dead"}},
       {'a', "all", "", "All partitions, which is what is shown anyway.",
        [](const std::string&) { return Status(); }},
   };
   cli::add_listing_options(table, q.listing, "",
                            "the configuration's order of partitions, then states");
-  table.unsupported = {{'T', "reservation", false}, {'M', "clusters"},    {'v', "verbose", false},
-                       {0, "hide", false},          {0, "future", false}, {'F', "future", false},
-                       {0, "federation", false},    {0, "local", false},  {0, "noconvert", false}};
+  table.unsupported = {{'M', "clusters"},    {'v', "verbose", false}, {0, "hide", false},
+                       {0, "future", false}, {'F', "future", false},  {0, "federation", false},
+                       {0, "local", false},  {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }
@@ -192,6 +200,16 @@ Result<std::vector<std::uint32_t>> fields_of(const Query& q) {
   for (const auto* column : listing->columns()) cli::add_needs(*column, all);
   for (const auto& term : *terms) cli::add_needs(*term.column, all);
   return all;
+}
+
+bool shows_reservations(const Query& q) {
+  const auto is_reservation = [](const auto* column) { return column->name == "Reservation"; };
+  auto format_items = format_of(q);
+  const auto listing = cli::Listing<Row>::make(std::move(*format_items), columns());
+  const auto terms = cli::parse_sort<Row>(without_configured_order(q.listing.sort), columns());
+  return std::any_of(listing->columns().begin(), listing->columns().end(), is_reservation) ||
+         std::any_of(terms->begin(), terms->end(),
+                     [&](const auto& term) { return is_reservation(term.column); });
 }
 
 std::vector<const api::Node*> select(const Query& q, const api::Nodes& nodes) {
@@ -263,6 +281,7 @@ const cli::Manual& manual() {
       .sections = {cli::format_section(quote(kDefault), cli::describe_columns(columns()),
                                        columns().unsupported)},
       .examples = {{"ainfo -N -l", "Every node with what it has."},
+                   {"ainfo -T", "The reservations."},
                    {"ainfo -R", "Which nodes are out of service, and why."},
                    {"ainfo -h -t idle -o %n", "The names of idle nodes, one a line."}},
       .see_also = {"aqueue(1)", "actl(1)"}};

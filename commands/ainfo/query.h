@@ -26,6 +26,7 @@ struct Query {
   bool responding = false;
   bool dead = false;
   bool exact = false;
+  bool reservations = false;  // In place of partitions and nodes.
 };
 
 cli::OptionTable options(Query& target);
@@ -36,6 +37,9 @@ Result<std::vector<cli::FormatItem>> format_of(const Query& query);
 // The fields of api::Node that the query needs, as in api::Table.fields. Returns invalid_argument
 // for a wrong format or order.
 Result<std::vector<std::uint32_t>> fields_of(const Query& query);
+
+// Whether a column or the order needs the reservations. Precondition: fields_of() succeeds.
+bool shows_reservations(const Query& query);
 
 // The nodes that match --states, --responding and --dead, by name.
 std::vector<const api::Node*> select(const Query& query, const api::Nodes& nodes);

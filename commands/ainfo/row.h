@@ -1,6 +1,7 @@
 // Row: one line of ainfo, and how a column combines the nodes of a line. Plain values; any thread.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,11 +9,14 @@
 
 namespace ares::ainfo {
 
+using ReservedNodes = std::map<std::string, std::string>;
+
 // One line: nodes of one partition with equal texts in the columns shown.
 struct Row {
   const api::Partition* partition = nullptr;  // Null if nodes are listed without partitions.
   std::vector<const api::Node*> nodes;
   const std::string* cluster = nullptr;
+  const ReservedNodes* reserved = nullptr;
 };
 
 enum Fold : unsigned {

@@ -39,8 +39,8 @@ const char* mark_of(const api::Node& node) {
 class Lines {
  public:
   Lines(const std::vector<const cli::Column<Row>*>& shown, const Grouping& grouping,
-        const std::string* cluster)
-      : grouping_(grouping), cluster_(cluster) {
+        const Answer& answer)
+      : grouping_(grouping), cluster_(&answer.nodes.cluster()), reserved_(&answer.reserved) {
     for (const auto* column : shown)
       if (column->fold == kTells || column->fold == kOfPartition ||
           (grouping.exact && column->fold == kLeast))
@@ -48,7 +48,7 @@ class Lines {
   }
 
   void add(const api::Partition* partition, const api::Node* node) {
-    Row alone{partition, {node}, cluster_};
+    Row alone{partition, {node}, cluster_, reserved_};
     if (!grouping_.each_node) {
       std::string key;
       for (const auto* column : distinguishing_) {
@@ -64,7 +64,9 @@ class Lines {
     rows_.push_back(std::move(alone));
   }
 
-  void add_empty(const api::Partition* partition) { rows_.push_back({partition, {}, cluster_}); }
+  void add_empty(const api::Partition* partition) {
+    rows_.push_back({partition, {}, cluster_, reserved_});
+  }
 
   // Partitions have separate lines if the format shows anything of them.
   void end_partition() {
@@ -80,6 +82,7 @@ class Lines {
  private:
   const Grouping& grouping_;
   const std::string* cluster_;
+  const ReservedNodes* reserved_;
   std::vector<const cli::Column<Row>*> distinguishing_;
   std::vector<Row> rows_;
   std::unordered_map<std::string, std::size_t> places_;
@@ -123,7 +126,7 @@ std::string long_state(const api::Node& node) {
 
 std::vector<Row> group(const std::vector<const cli::Column<Row>*>& shown, const Answer& answer,
                        const std::vector<const api::Node*>& nodes, const Grouping& grouping) {
-  Lines lines(shown, grouping, &answer.nodes.cluster());
+  Lines lines(shown, grouping, answer);
   if (grouping.ignore_partitions) {
     for (const api::Node* node : nodes) lines.add(nullptr, node);
     return lines.take();

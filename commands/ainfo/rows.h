@@ -32,6 +32,7 @@ struct Grouping {
 struct Answer {
   api::Partitions partitions;
   api::Nodes nodes;
+  ReservedNodes reserved{};  // Only if a column shows them.
 };
 
 // The position of a line within its partition.

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +23,12 @@ namespace {
 std::int64_t micros(Time t) {
   return t.time_since_epoch().count();
 }
+
+// Sockets, cores and threads of a node; the most, where they differ.
+struct ShownLayout {
+  std::string text;
+  std::uint32_t sockets = 0, cores_per_socket = 0, threads_per_core = 0;
+};
 
 struct Charged {
   std::uint32_t cpus = 0;
@@ -188,8 +196,7 @@ class NodeQuery {
       }
     if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
       out.set_gpu_topology(topology_of(has.gpu_topology));
-    if (shows(api::Node::kCpuLayoutFieldNumber) && !has.cpu_layout.empty())
-      out.set_cpu_layout(layout_of(has.cpu_layout));
+    if (!has.cpu_layout.empty()) describe_layout(has.cpu_layout, out);
     out.set_restricted_cores_per_gpu(has.restricted_cores_per_gpu);
     if (has.max_attempts) out.set_max_attempts(*has.max_attempts);
     if (shows(api::Node::kRestrictedCpusFieldNumber))
@@ -211,16 +218,35 @@ class NodeQuery {
     return found->second;
   }
 
-  const std::string& layout_of(const SharedText& told) {
+  void describe_layout(const SharedText& told, api::Node& out) {
+    if (!shows(api::Node::kCpuLayoutFieldNumber) && !shows(api::Node::kSocketsFieldNumber) &&
+        !shows(api::Node::kCoresPerSocketFieldNumber) &&
+        !shows(api::Node::kThreadsPerCoreFieldNumber))
+      return;
+    const ShownLayout& layout = layout_of(told);
+    out.set_cpu_layout(layout.text);
+    out.set_sockets(layout.sockets);
+    out.set_cores_per_socket(layout.cores_per_socket);
+    out.set_threads_per_core(layout.threads_per_core);
+  }
+
+  const ShownLayout& layout_of(const SharedText& told) {
     const auto [found, added] = layouts_.try_emplace(std::string(told.text()));
-    if (!added) return found->second;
+    ShownLayout& shown = found->second;
+    if (!added) return shown;
     const CpuLayout layout = parse_cpu_layout(told.text()).value_or(CpuLayout());
-    found->second = summary(layout);
+    shown.text = summary(layout);
     const IntervalSet cpus = layout.cpus();
     // Some are set aside for the system.
     if (!cpus.empty() && cpus.count() <= cpus.back())
-      found->second += " (" + format_interval_set(cpus) + ")";
-    return found->second;
+      shown.text += " (" + format_interval_set(cpus) + ")";
+    std::map<std::uint32_t, std::uint32_t> cores;  // of each socket
+    for (const CpuLayout::Core& core : layout.cores()) ++cores[core.package];
+    shown.sockets = static_cast<std::uint32_t>(cores.size());
+    for (const auto& [socket, count] : cores)
+      shown.cores_per_socket = std::max(shown.cores_per_socket, count);
+    shown.threads_per_core = static_cast<std::uint32_t>(layout.threads_per_core());
+    return shown;
   }
 
   void describe_daemon(const Node& node, api::Node& out) const {
@@ -255,7 +281,7 @@ class NodeQuery {
   core::topology::Machines machines_;
   core::topology::CpuLayouts cpu_layouts_;
   std::unordered_map<std::string, std::string> topologies_;  // summaries, keyed by the nodes' text
-  std::unordered_map<std::string, std::string> layouts_;     // summaries, keyed by the nodes' text
+  std::unordered_map<std::string, ShownLayout> layouts_;     // likewise
 };
 
 }  // namespace

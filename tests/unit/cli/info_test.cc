@@ -1,9 +1,10 @@
-// Tests: ainfo/columns, ainfo/rows, ainfo/row
+// Tests: ainfo/columns, ainfo/rows, ainfo/row, ainfo/reservations
 // How ainfo prints the replies of the controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ainfo/query.h"
+#include "ainfo/reservations.h"
 #include "proto/table.h"
 
 namespace ares::ainfo {
@@ -124,8 +125,71 @@ TEST(Info, SortsByAnyColumn) {
 TEST(Info, ColumnsAreChosenByNameAndUnknownOnesRefused) {
   EXPECT_EQ(info({"-h", "-O", "partitionname:6,size:.12"}),
             "main    1-infinite\ngpu            1-2\n");
-  EXPECT_EQ(info({"-o", "%O"}), "format: %O (CPUsLoad) is not supported yet");
+  EXPECT_EQ(info({"-o", "%O"}), "format: %O (CPUsLoad) is not supported: nodes do not measure it");
   EXPECT_EQ(info({"-O", "Memry"}), "unknown field \"Memry\"; did you mean \"Memory\"?");
+}
+
+TEST(Info, LayoutOfNodesAndLimitsOfPartitions) {
+  Answer c = cluster();
+  api::Node& node = *c.nodes.mutable_nodes(0);
+  node.set_sockets(2);
+  node.set_cores_per_socket(8);
+  node.set_threads_per_core(1);
+  c.partitions.mutable_partitions(1)->set_max_cpus_per_node(3);
+  EXPECT_EQ(info({"-h", "-N", "-p", "gpu", "-o", "%n %X %Y %Z %z %B"}, c),
+            "n1 2 8 1 2:8:1 UNLIMITED\nn1 2 8 1 2:8:1 3\n"
+            "n2 n/a n/a n/a n/a UNLIMITED\nn2 n/a n/a n/a n/a 3\n"
+            "n3 n/a n/a n/a n/a UNLIMITED\nn4 n/a n/a n/a n/a UNLIMITED\n"
+            "n10 n/a n/a n/a n/a UNLIMITED\n");
+  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%z %N"}, c), "2:8:1 n1\nn/a n3\n")
+      << "nodes that differ do not share a line";
+}
+
+TEST(Info, NodesNameTheirActiveReservations) {
+  api::Reservations all;
+  const auto add = [&](const char* name, const char* state, const char* nodes) {
+    api::Reservation& one = *all.add_reservations();
+    one.set_name(name);
+    one.set_state(state);
+    one.set_nodes(nodes);
+    one.set_start(1'900'000'000'000'000);
+    one.set_end(1'900'000'000'000'000 + std::int64_t{90'000'000'000});
+  };
+  add("later", "INACTIVE", "n[1-4]");
+  add("maint", "ACTIVE", "n[2-3]");
+  add("weekly", "ACTIVE", "n3");
+  Answer c = cluster();
+  c.reserved = reserved_nodes(all);
+  EXPECT_EQ(info({"-h", "-N", "-o", "%n|%i"}, c), "n1|\nn2|maint\nn3|maint,weekly\nn4|\nn10|\n");
+  setenv("TZ", "UTC", 1);
+  tzset();
+  EXPECT_EQ(list_reservations(all, true),
+            "RESV_NAME     STATE           START_TIME             END_TIME    DURATION  NODELIST\n"
+            "later      INACTIVE  2030-03-17T17:46:40  2030-03-18T18:46:40  1-01:00:00  n[1-4]\n"
+            "maint        ACTIVE  2030-03-17T17:46:40  2030-03-18T18:46:40  1-01:00:00  n[2-3]\n"
+            "weekly       ACTIVE  2030-03-17T17:46:40  2030-03-18T18:46:40  1-01:00:00  n3\n");
+  Query query;
+  const cli::OptionTable table = options(query);
+  const auto parsed = cli::parse_options(table, std::vector<std::string>{"-o", "%i"});
+  ASSERT_TRUE(parsed && cli::apply_options(parsed->given));
+  EXPECT_TRUE(shows_reservations(query));
+  EXPECT_FALSE(shows_reservations(Query()));
+  EXPECT_THAT(info({"-T", "-N"}), HasSubstr("mutually exclusive"));
+}
+
+TEST(Info, RefusedColumnsHaveAReason) {
+  for (const cli::Unsupported& row : columns().unsupported) {
+    EXPECT_FALSE(row.why.empty()) << row.name;
+    for (const auto& column : columns().supported)
+      EXPECT_TRUE((!row.letter || column.letter != row.letter) && column.name != row.name)
+          << row.name;
+  }
+}
+
+TEST(Info, StatesAreColouredOnRequest) {
+  EXPECT_THAT(info({"-h", "-o", "%t %N", "--color=always"}),
+              HasSubstr("\033[32midle\033[0m n[1,3]\n"));
+  EXPECT_THAT(info({"-h", "-o", "%t %N"}), Not(HasSubstr("\033")));
 }
 
 TEST(Info, JsonHasPartitionsAndNodes) {
