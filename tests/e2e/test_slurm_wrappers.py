@@ -1,5 +1,6 @@
 """Slurm's commands of contrib/slurm, installed into a folder as a site would, used as programs written for Slurm use them."""
 import json
+import math
 import re
 import subprocess
 import time
@@ -114,10 +115,31 @@ def test_sacct_is_what_programs_parse(cluster):
     assert refused.returncode == 1 and 'Invalid field requested: "nosuch"' in refused.stderr
 
 
+def test_columns_of_reservations_and_groups_of_nodes(cluster):
+    cluster.run("actl", "create", "reservation", "ReservationName=maint", "Nodes=n2", "StartTime=now", "Duration=10", "Users=root")
+    job = run(cluster, "sbatch", "--parsable", "--reservation=maint", "--wrap", "true").stdout.strip()
+    assert run(cluster, "squeue", "-h", "-t", "all", "-j", job, "-O", "reservation:6,prefer:4,reqswitch:2,segmentsize:2,preempttime:4,tresbind:4"
+               ).stdout == "maint N/A 0 0 N/A N/A \n"
+    wait_gone(cluster, job)
+    until(lambda: run(cluster, "sacct", "-n", "-X", "-P", "-j", job, "-o", "state").stdout == "COMPLETED\n")
+    assert run(cluster, "sacct", "-n", "-X", "-P", "-j", job, "-o", "reservation,reqreservation,segmentsize,oversubscribe,maxrsstask"
+               ).stdout == "maint|maint|0|OK|\n"
+    assert run(cluster, "sinfo", "-h", "-n", "n2", "-o", "%n|%i|%B").stdout == "n2|maint|UNLIMITED\n"
+    assert run(cluster, "sinfo", "-T", "-h").stdout.split()[:2] == ["maint", "ACTIVE"]
+    sockets, cores, threads = (int(word) for word in run(cluster, "sinfo", "-h", "-n", "n2", "-o", "%X %Y %Z").stdout.split())
+    assert sockets * cores * threads == 4  # CPUs
+    assert run(cluster, "sinfo", "-h", "-n", "n2", "-O", "socketcorethread:8").stdout.strip() == f"{sockets}:{cores}:{threads}"
+    document = run(cluster, "sacct", "--yaml", "-X", "-j", job).stdout
+    assert document.startswith("jobs:\n") and "reservations: maint\n" in document
+    cluster.run("actl", "delete", "reservation=maint")
+
+
 def test_sinfo_and_scontrol_show(cluster):
     first = run(cluster, "sinfo", "-p", "main").stdout.splitlines()[0]
     assert first == "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST"
-    assert run(cluster, "sinfo", "-h", "-n", "n1", "-o", "%n %c %z %G").stdout == "n1 4 4:1:1 gpu:a100:4\n"
+    shown = run(cluster, "sinfo", "-h", "-n", "n1", "-o", "%n %c %z %G").stdout.split()
+    assert shown[:2] + shown[3:] == ["n1", "4", "gpu:a100:4"]
+    assert math.prod(int(number) for number in shown[2].split(":")) == 4
     job = run(cluster, "sbatch", "--parsable", "-H", "-J", "two words", "-t", "5", "--wrap", "true").stdout.strip()
     text = run(cluster, "scontrol", "show", "job", job).stdout
     for part in (f"JobId={job} JobName=two words\n", "   JobState=PENDING Reason=JobHeldUser Dependency=(null)\n", "TimeLimit=00:05:00",

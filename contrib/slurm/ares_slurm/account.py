@@ -37,15 +37,18 @@ WIDTHS = {
     "TRESUsageInMinNode": 18, "TRESUsageInMinTask": 18, "TRESUsageInTot": 14, "TRESUsageOutAve": 15, "TRESUsageOutMax": 15,
     "TRESUsageOutMaxNode": 19, "TRESUsageOutMaxTask": 19, "TRESUsageOutMin": 15, "TRESUsageOutMinNode": 19, "TRESUsageOutMinTask": 19,
     "TRESUsageOutTot": 15, "UID": 6, "User": 9, "UserCPU": 10, "WCKey": 10, "WCKeyID": 8, "WorkDir": 20}
+# Of releases after 22.05, whose list --helpformat prints.
+LATER = {"Exclusive": 9, "Extra": 19, "FailedNode": 20, "OverSubscribe": 13, "QOSREQ": 10, "ReqReservation": 20, "Restarts": 8,
+         "SegmentSize": 11, "StdErr": 20, "StdIn": 20, "StdOut": 20}
 # Named otherwise by aacct.
 OURS = {"Reserved": "Planned", "ResvCPU": "PlannedCPU", "ResvCPURAW": "PlannedCPURAW"}
 # Nothing of this is measured or kept here: an empty column, as Slurm prints without the plugin that measures it.
-EMPTY = {"AdminComment", "AssocID", "AveCPUFreq", "AvePages", "AveVMSize", "BlockID", "Container", "ConsumedEnergy",
-         "ConsumedEnergyRaw", "DBIndex", "Flags", "Layout", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWriteNode",
-         "MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxRSSTask", "MaxVMSize", "MaxVMSizeNode",
-         "MaxVMSizeTask", "McsLabel", "MinCPU", "MinCPUNode", "MinCPUTask", "QOSRAW", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax",
-         "ReqCPUFreqMin", "Reservation", "ReservationId", "SystemComment", "WCKeyID",
-         *(name for name in WIDTHS if name.startswith("TRESUsage"))}
+EMPTY = {"AdminComment", "AssocID", "AveCPUFreq", "AvePages", "AveVMSize", "BlockID", "ConsumedEnergy", "ConsumedEnergyRaw", "DBIndex",
+         "FailedNode", "Flags", "Layout", "MaxDiskReadTask", "MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxRSSTask",
+         "MaxVMSize", "MaxVMSizeNode", "MaxVMSizeTask", "McsLabel", "MinCPU", "MinCPUNode", "MinCPUTask", "QOSRAW", "QOSREQ", "ReqCPUFreq",
+         "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin", "ReservationId", "SystemComment", "TRESUsageInMaxTask", "TRESUsageInMin",
+         "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageOutMaxTask", "TRESUsageOutMin", "TRESUsageOutMinNode",
+         "TRESUsageOutMinTask", "WCKeyID"}
 IGNORED = {"noconvert", "federation", "local", "allclusters", "use-local-uid", "verbose", "truncate", "array"}
 OWN = {"format", "noheader", "parsable", "parsable2", "delimiter", "brief", "long", "helpformat", "uid"} | IGNORED
 
@@ -60,7 +63,7 @@ def say(message):
     ares.tell(f"sacct: error: {message}")
 
 
-FIELDS = fields.Fields("sacct", WIDTHS, ours=OURS, empty=EMPTY, convert={"JobID": job_id})
+FIELDS = fields.Fields("sacct", WIDTHS, later=LATER, ours=OURS, empty=EMPTY, convert={"JobID": job_id})
 
 
 def main(words):
@@ -73,7 +76,8 @@ def main(words):
         return 0
     if "json" in names or "yaml" in names:
         code, output, errors = ares.ask("aacct", words_of(given, IGNORED) + operands)
-        sys.stdout.write(output.replace('"rows"', '"jobs"', 1))  # the list's name at Slurm; that of Ares is older and stays
+        older, slurms = ("rows:", "jobs:") if "yaml" in names else ('"rows"', '"jobs"')
+        sys.stdout.write(output.replace(older, slurms, 1))  # the list's name at Slurm; that of Ares is older and stays
         sys.stdout.flush()
         for line in errors.splitlines():
             say(ares.message_of("aacct", line))

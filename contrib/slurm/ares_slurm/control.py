@@ -11,7 +11,7 @@ from .queue import dependency
 OPTIONS = Options("a,all d,details F,future federation h,help hide json local M,clusters= o,oneliner Q,quiet sibling u,uid= v,verbose "
                   "V,version yaml usage")
 EMPTY = "\0"  # Slurm prints nothing in this place, not (null)
-PASSED = {"oneliner", "details", "quiet", "json"}
+PASSED = {"oneliner", "details", "quiet", "json", "yaml"}
 TOKEN = re.compile(r"(?:^|(?<= ))([A-Za-z][\w/:]*)=")
 
 JOB = """\
@@ -174,7 +174,7 @@ def entity_of(word):
 def show(names, operands):
     entity, value = entity_of(operands[1])
     rest = ([value] if value else []) + operands[2:]
-    if entity is None or "json" in names:
+    if entity is None or "json" in names or "yaml" in names:
         return None
     code, output, errors = ares.ask("actl", (["--details"] if "details" in names else []) + ["show", entity, *rest])
     template, complete = SHOWN[entity]

@@ -5,12 +5,14 @@ from . import table
 class Fields:
     """What a command can print. `widths`: Slurm's names and widths; negative: to the left. `headers` of fields that have another one.
     `ours`: what the command of Ares calls a field, where it has another name. `empty`: nothing of this is measured or kept here: an empty
-    column, as Slurm prints without the plugin that measures it. `convert`: what makes Slurm's words of ours."""
+    column, as Slurm prints without the plugin that measures it. `convert`: what makes Slurm's words of ours. `later`: widths of fields
+    of newer releases, which are not listed."""
 
-    def __init__(self, command, widths, headers=None, ours=None, empty=(), convert=None):
-        self.command, self.widths, self.headers, self.ours = command, widths, headers or {}, ours or {}
+    def __init__(self, command, widths, headers=None, ours=None, empty=(), convert=None, later=None):
+        self.command, self.listed, self.headers, self.ours = command, widths, headers or {}, ours or {}
+        self.widths = widths | (later or {})
         self.empty, self.convert = set(empty), convert or {}
-        self.by_name = {name.lower(): name for name in widths}
+        self.by_name = {name.lower(): name for name in self.widths}
 
     def full_name(self, given):
         name = self.by_name.get(given.lower())
@@ -38,7 +40,7 @@ class Fields:
         return [self.column(word) for text in texts for word in text.split(",") if word.strip()]
 
     def print_names(self, columns=4, width=19):
-        ordered = sorted(self.widths, key=str.lower)
+        ordered = sorted(self.listed, key=str.lower)
         for at in range(0, len(ordered), columns):
             print(" ".join(name.ljust(width) for name in ordered[at:at + columns]))
 

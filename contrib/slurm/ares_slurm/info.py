@@ -1,4 +1,5 @@
 """sinfo, by ainfo."""
+import math
 import os
 import sys
 import time
@@ -16,16 +17,29 @@ NODES_LONG = "%#N %.6D %#P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E"
 SUMMARY = "%#P %.5a %.10l %.16F %N"
 REASONS = "%20E %9u %19H %N"
 # Letters and names that have no meaning here, with what Slurm prints where nothing is configured.
-SOCKETS = table.Derived("SOCKETS", "c", lambda cpus: cpus)  # without more, Slurm takes each CPU for a socket
-PARTS = table.Derived("S:C:T", "c", lambda cpus: f"{cpus}:1:1")
-LETTERS = {"d": ("TMP_DISK", "0"), "e": ("FREE_MEM", "N/A"), "O": ("CPU_LOAD", "N/A"), "w": ("WEIGHT", "1"), "z": PARTS,
-           "X": SOCKETS, "Y": ("CORES", "1"), "Z": ("THREADS", "1"), "r": ("ROOT", "no"), "S": ("ALLOCNODES", "all"),
-           "B": ("MAX_CPUS_PER_NODE", "UNLIMITED"), "i": ("RESERVATION", "")}
+
+
+def parts(text):
+    """Sockets, cores and threads, of "CPUS;SOCKETS:CORES:THREADS". Where the node has not told them, or has another number of CPUs in
+    its configuration, each CPU is a socket, as Slurm has it without more."""
+    cpus, _, told = (word.strip() for word in text.partition(";"))
+    numbers = told.split(":")
+    if len(numbers) == 3 and (not cpus.isdigit() or math.prod(map(int, numbers)) == int(cpus)):
+        return numbers
+    return [cpus, "1", "1"]
+
+
+def derived(field):
+    """By letter or by name: `field` gives the text of parts()."""
+    return [table.Derived("S:C:T", field, lambda text: ":".join(parts(text))), table.Derived("SOCKETS", field, lambda text: parts(text)[0]),
+            table.Derived("CORES", field, lambda text: parts(text)[1]), table.Derived("THREADS", field, lambda text: parts(text)[2])]
+
+
+LETTERS = {"d": ("TMP_DISK", "0"), "e": ("FREE_MEM", "N/A"), "O": ("CPU_LOAD", "N/A"), "w": ("WEIGHT", "1"), "r": ("ROOT", "no"),
+           "S": ("ALLOCNODES", "all"), **dict(zip("zXYZ", derived("c;%z")))}
 NAMES = {"disk": ("TMP_DISK", "0"), "freemem": ("FREE_MEM", "N/A"), "cpusload": ("CPU_LOAD", "N/A"), "weight": ("WEIGHT", "1"),
-         "socketcorethread": table.Derived("S:C:T", "cpus", lambda cpus: f"{cpus}:1:1"),
-         "sockets": table.Derived("SOCKETS", "cpus", lambda cpus: cpus), "cores": ("CORES", "1"), "threads": ("THREADS", "1"),
-         "root": ("ROOT", "no"), "allocnodes": ("ALLOCNODES", "all"), "maxcpuspernode": ("MAX_CPUS_PER_NODE", "UNLIMITED"),
-         "reservation": ("RESERVATION", "")}
+         "root": ("ROOT", "no"), "allocnodes": ("ALLOCNODES", "all"),
+         **dict(zip(("socketcorethread", "sockets", "cores", "threads"), derived(f"cpus:{table.WIDEST};,socketcorethread")))}
 IGNORED = {"all", "hide", "federation", "local", "noconvert", "verbose"}
 OWN = {"format", "Format", "noheader", "long", "Node", "summarize", "list-reasons", "iterate"} | IGNORED
 
@@ -93,6 +107,8 @@ def main(words):
         ares.become("ainfo", ["--help"])
     if "json" in names or "yaml" in names:
         ares.become("ainfo", words_of(given, IGNORED) + operands)
+    if "reservation" in names:
+        ares.become("ainfo", ["--reservation"] + (["--noheader"] if "noheader" in names else []))
     every = next((value for name, value in given if name == "iterate"), None)
     while True:
         code = show(given, operands)

@@ -25,10 +25,10 @@ NAMES = {"admincomment": ("ADMIN_COMMENT", ""), "allocsid": ("ALLOC_SID", "0"), 
          "lastschedeval": ("LAST_SCHED_EVAL", "N/A"), "mcslabel": ("MCSLABEL", "(null)"), "mintmpdisk": ("MIN_TMP_DISK", "0"),
          "network": ("NETWORK", "(null)"), "ntpercore": ("NTASKS_PER_CORE", "N/A"), "ntpersocket": ("NTASKS_PER_SOCKET", "N/A"),
          "ntperboard": ("NTASKS_PER_BOARD", "N/A"), "origin": ("ORIGIN", "N/A"), "originraw": ("ORIGIN_RAW", "N/A"),
-         "preempttime": ("PREEMPT_TIME", "N/A"), "profile": ("PROFILE", "N/A"), "reboot": ("REBOOT", "0"),
+         "profile": ("PROFILE", "N/A"), "reboot": ("REBOOT", "0"),
          "resizetime": ("RESIZE_TIME", "N/A"), "sct": ("S:C:T", "*:*:*"), "siblingsactive": ("ACTIVE_SIBLINGS", "N/A"),
          "siblingsviable": ("VIABLE_SIBLINGS", "N/A"), "sockets": ("SOCKETS_PER_NODE", "*"), "sperboard": ("SOCKETS_PER_BOARD", "*"),
-         "systemcomment": ("SYSTEM_COMMENT", ""), "threads": ("THREADS_PER_CORE", "*"), "tresbind": ("TRES_BIND", "N/A"),
+         "systemcomment": ("SYSTEM_COMMENT", ""), "threads": ("THREADS_PER_CORE", "*"),
          "tresfreq": ("TRES_FREQ", "N/A"), "trespersocket": ("TRES_PER_SOCKET", "N/A")}
 ONE_TASK = re.compile(r"_\[(\d+)(%\d+)?\]$")
 
