@@ -20,6 +20,10 @@ class CallResponder final : public Responder {
   void send(api::Response response) override { answer_->send(std::move(response)); }
   bool abandoned() const override { return answer_->abandoned(); }
   const std::string& peer() const override { return answer_->peer(); }
+  bool takes_parts() const override { return answer_->takes_parts(); }
+  void send_part(api::Response part, Taken taken) override {
+    answer_->send_part(std::move(part), std::move(taken));
+  }
 
  private:
   const std::shared_ptr<Answer> answer_;
@@ -57,6 +61,8 @@ void resume_session(const CallContext& call_context, const std::shared_ptr<Answe
                                     request.mac(), auth::SessionTable::Clock::now());
   if (!session) return answer->refuse(std::move(session.error()));
   answer->set_session(std::move(*session), request.sequence());
+  answer->set_parts(
+      nullptr);  // the numbers of its parts would be those of answers to other requests
   if (!admit(call_context, *answer)) return;
   dispatch(call_context, answer, request.payload());
 }
@@ -81,6 +87,7 @@ void open_session(const CallContext& call_context, const std::shared_ptr<Answer>
 }  // namespace
 
 void Answer::set_session(auth::Session session, std::uint64_t sequence) {
+  const Lock lock(mutex_);
   session_ = std::move(session);
   sequence_ = sequence;
 }
@@ -91,16 +98,37 @@ void Answer::complete(Result<api::Sealed> result) {
     completion(std::move(result));
 }
 
-void Answer::send(api::Response response) {
+api::Sealed Answer::sealed(api::Response response) {
   if (response.server_version().empty()) response.set_server_version(ARES_VERSION);
   api::Sealed sealed;
   if (!session_.key) {
     sealed.set_payload(response.SerializeAsString());
-    return complete(std::move(sealed));
+    return sealed;
   }
-  put_sealed(&sealed, *session_.key, auth::Direction::answer, session_.id, sequence_,
+  put_sealed(&sealed, *session_.key, auth::Direction::answer, session_.id, sequence_++,
              response.SerializeAsString());
-  complete(std::move(sealed));
+  return sealed;
+}
+
+void Answer::send(api::Response response) {
+  const Lock lock(mutex_);
+  if (!completion_) return;
+  auto message = sealed(std::move(response));
+  if (const Completion completion = std::exchange(completion_, nullptr))
+    completion(std::move(message));
+}
+
+// The transport is called without the lock, because it may call `taken` at once.
+void Answer::send_part(api::Response part, Responder::Taken taken) {
+  api::Sealed message;
+  bool ended = false;
+  {
+    const Lock lock(mutex_);
+    ended = !completion_ || !send_part_;
+    if (!ended) message = sealed(std::move(part));
+  }
+  if (ended) return taken(false);
+  send_part_(std::move(message), std::move(taken));
 }
 
 void Answer::refuse(Error error) {

@@ -24,6 +24,8 @@ class Answer {
  public:
   // Transports the answer; called once.
   using Completion = std::function<void(Result<api::Sealed>)>;
+  // Transports a part before the answer, one at a time; see Responder::send_part().
+  using SendPart = std::function<void(api::Sealed, Responder::Taken)>;
 
   // It counts for `source` while it waits to be authenticated.
   Answer(Completion completion, std::string peer, std::string source)
@@ -31,6 +33,11 @@ class Answer {
 
   // To be called before the handler sees the answer. A session has no key if the socket itself names both sides.
   void set_session(auth::Session session, std::uint64_t sequence);
+
+  // Before the call is handled; none: the answer has no parts.
+  void set_parts(SendPart send_part) { send_part_ = std::move(send_part); }
+  bool takes_parts() const { return send_part_ != nullptr; }
+  void send_part(api::Response part, Responder::Taken taken);
 
   void send(api::Response response);  // sealed for the session, if it has a key
   void refuse(Error error);           // unsealed: there may be no session
@@ -43,6 +50,7 @@ class Answer {
 
  private:
   void complete(Result<api::Sealed> result);
+  api::Sealed sealed(api::Response response) ARES_REQUIRES(mutex_);
 
   Mutex mutex_;
   // Empty after use, because what it refers to may be destroyed then.
@@ -51,7 +59,8 @@ class Answer {
   const std::string peer_;
   const std::string source_;
   auth::Session session_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_ ARES_GUARDED_BY(mutex_) = 0;  // of the next part or the answer
+  SendPart send_part_;
 };
 
 // What all calls need; outlives them.

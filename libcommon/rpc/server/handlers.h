@@ -30,6 +30,13 @@ class Responder {
   virtual const std::string& peer() const = 0;
 
   void refuse(Error error);  // send() of a failure
+
+  // Whether the answer may have parts before it: a call by Stream.
+  virtual bool takes_parts() const { return false; }
+  // Sends a part. `taken` runs once, on any thread, this one included: true when the caller's side has taken
+  // it, which may be long after; false: the call has ended. The next part may be sent then.
+  using Taken = std::function<void(bool)>;
+  virtual void send_part(api::Response part, Taken taken);
 };
 
 // The session of one aresd, which may represent several nodes (each message names its node).

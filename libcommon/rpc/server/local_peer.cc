@@ -44,8 +44,9 @@ bool LocalPeer::full() const {
 void LocalPeer::update_epoll() {
   if (!socket_) return;
   const bool resumes = paused_ && !full();
-  const std::uint32_t wanted = EPOLLRDHUP | (paused_ || waits_for_turn_ ? 0U : EPOLLIN) |
-                               (!output_.empty() || resumes ? EPOLLOUT : 0U);
+  const std::uint32_t wanted =
+      EPOLLRDHUP | (paused_ || waits_for_turn_ ? 0U : EPOLLIN) |
+      (!output_.empty() || resumes || !sending_parts_.empty() ? EPOLLOUT : 0U);
   if (wanted == epoll_events_) return;
   epoll_events_ = wanted;
   epoll_event event{};
@@ -103,6 +104,18 @@ void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
   write(bytes);
 }
 
+void LocalPeer::send_part(std::uint32_t call, const api::Sealed& part, Responder::Taken taken) {
+  const std::string bytes = frame(call, kPartFrame, part.SerializeAsString());
+  bool open = false;
+  {
+    const Lock lock(mutex_);
+    open = socket_ && calls_.contains(call);
+    if (open) write(bytes);
+    if (open && !output_.empty()) return sending_parts_.push_back(std::move(taken));
+  }
+  taken(open);
+}
+
 bool LocalPeer::read() {
   std::array<char, kChunk> chunk;
   const ssize_t n = ::recv(socket_.fd(), chunk.data(), chunk.size(), 0);
@@ -116,16 +129,19 @@ bool LocalPeer::read() {
 
 bool LocalPeer::ready(std::uint32_t events) {
   bool reads;
+  std::vector<Responder::Taken> sent;
   {
     const Lock lock(mutex_);
     if ((events & EPOLLOUT) != 0) {
       flush();
       count_unsent();
+      if (output_.empty()) sent.swap(sending_parts_);
     }
     if (paused_) paused_ = full();
     reads = !paused_ && !waits_for_turn_;
     update_epoll();
   }
+  for (const Responder::Taken& taken : sent) taken(true);
   if (!reads) return (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0;
   return (events & ~std::uint32_t{EPOLLOUT}) == 0 || read();
 }
@@ -195,6 +211,13 @@ bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string
         peer->answer(call, std::move(result));
       },
       kPeer, "uid " + std::to_string(user_.uid.value()));
+  answer->set_parts(
+      [weak = weak_from_this(), call](const api::Sealed& part, Responder::Taken taken) {
+        if (const auto peer = weak.lock())
+          peer->send_part(call, part, std::move(taken));
+        else
+          taken(false);
+      });
   bool too_many = false;
   {
     const Lock lock(mutex_);
@@ -215,12 +238,15 @@ bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string
 
 void LocalPeer::close() {
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls;
+  std::vector<Responder::Taken> unsent;
   {
     const Lock lock(mutex_);
     calls.swap(calls_);
+    unsent.swap(sending_parts_);
     user_.load->calls -= calls.size();
   }
   for (const auto& [call, answer] : calls) answer->abandon();
+  for (const Responder::Taken& taken : unsent) taken(false);
   const Lock lock(mutex_);
   socket_.close();
   output_.clear();

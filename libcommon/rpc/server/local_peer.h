@@ -79,6 +79,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   bool handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
                     const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
+  void send_part(std::uint32_t call, const api::Sealed& part, Responder::Taken taken);
   void write(const std::string& bytes) ARES_REQUIRES(mutex_);
   void flush() ARES_REQUIRES(mutex_);
   void count_unsent() ARES_REQUIRES(mutex_);
@@ -100,6 +101,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   std::string output_ ARES_GUARDED_BY(mutex_);
   std::size_t counted_unsent_ ARES_GUARDED_BY(mutex_) = 0;  // bytes, for its user
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls_ ARES_GUARDED_BY(mutex_);
+  std::vector<Responder::Taken> sending_parts_ ARES_GUARDED_BY(mutex_);  // not all of them sent
   std::uint32_t epoll_events_ ARES_GUARDED_BY(mutex_) = 0;
   bool waits_for_turn_ ARES_GUARDED_BY(mutex_) = false;
   bool paused_ ARES_GUARDED_BY(mutex_) = false;  // not read until answers have been sent

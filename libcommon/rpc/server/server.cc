@@ -18,6 +18,7 @@
 #include "rpc/server/local_server.h"
 #include "rpc/server/node_stream.h"
 #include "rpc/server/problems.h"
+#include "rpc/server/stream_reactor.h"
 #include "rpc/wire/address.h"
 
 namespace ares::rpc {
@@ -37,6 +38,10 @@ class Service final : public api::Ares::CallbackService {
   grpc::ServerBidiReactor<api::Sealed, api::Sealed>* Attach(
       grpc::CallbackServerContext* context) override {
     return start_attach(nodes_, context);
+  }
+  grpc::ServerWriteReactor<api::Sealed>* Stream(grpc::CallbackServerContext* context,
+                                                const api::Sealed* request) override {
+    return start_stream(calls_, context, request);
   }
 
  private:
@@ -118,6 +123,10 @@ void Responder::refuse(Error error) {
   response.mutable_failure()->set_code(static_cast<int>(error.code));
   response.mutable_failure()->set_message(std::move(error.message));
   send(std::move(response));
+}
+
+void Responder::send_part(api::Response, Taken taken) {
+  taken(false);
 }
 
 Server::Server(ServerOptions options, CallHandler call, AttachHandler* attach)

@@ -1,7 +1,8 @@
 // Protocol of the local socket: frames of head and body; many calls at once, answers in any order.
 //
 //   head   "ARE1", then call, code and size of the body as 32-bit big-endian numbers
-//   body   code 0: a Sealed message. Server only: 1 + an ErrorCode: the text of the refusal.
+//   body   code 0: a Sealed message. Server only: 1 + an ErrorCode: the text of the refusal;
+//          65536: a Sealed message, and the answer follows.
 //          Client only: 1, without a body: it no longer waits for that call.
 //
 // Calls on a connection have different numbers, not 0. A refusal of call 0 refuses all calls.
@@ -27,6 +28,7 @@ struct FrameHead {
 inline constexpr std::size_t kHeadBytes = 16;
 inline constexpr std::uint32_t kSealedFrame = 0;
 inline constexpr std::uint32_t kCancelFrame = 1;
+inline constexpr std::uint32_t kPartFrame = 65536;
 
 // Precondition: the body is smaller than 4 GiB.
 std::string frame(std::uint32_t call, std::uint32_t code, std::string_view body);
