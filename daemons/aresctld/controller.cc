@@ -32,6 +32,7 @@
 #include "aresctld/query/query_pool.h"
 #include "aresctld/reconfigurer.h"
 #include "aresctld/submit_hook/submit_hooks.h"
+#include "aresctld/watch/watch_hub.h"
 #include "base/mutex.h"
 #include "cli/output/config_change.h"
 #include "log/log.h"
@@ -293,6 +294,10 @@ Status Controller::run() {
   RollupWorker rollup_worker(pg_options(*config), clock);
   QueryPool database_queries(kAccountingThreads, kAccountingBounds);
   QueryPool queries(kQueryThreads, kQueryBounds);
+  WatchHub watches({views, config_holder, clock, database_queries,
+                    [&](const api::Accounting& query, Lsn after, Lsn upto) {
+                      return accounting.read_ended(query, after, upto, clock.now());
+                    }});
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
   store::OutputReader stored_output(pg_options(*config), kAccountingThreads);
   Archiver archiver(pg_options(*config), config_holder, clock);
@@ -363,6 +368,7 @@ Status Controller::run() {
   output.start();
   nodes.start(engine);
   job_waiters.start();
+  watches.start();
   scheduler.start();
   notifier.start();
   rollup_worker.start();
@@ -395,7 +401,8 @@ Status Controller::run() {
        output,
        stored_output,
        [] { kill(getpid(), SIGTERM); },
-       [&] { return parts_->state(); }},
+       [&] { return parts_->state(); },
+       watches},
       identity);
   rpc::ServerOptions listening;
   listening.listen = config->controller.listen;
@@ -429,6 +436,7 @@ Status Controller::run() {
   views.stop();
   scheduler.stop();
   job_waiters.stop();
+  watches.stop();
   output.stop();
   server.stop();
   nodes.stop();

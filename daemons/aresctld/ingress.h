@@ -27,6 +27,7 @@
 #include "aresctld/query/view_dumps.h"
 #include "aresctld/reconfigurer.h"
 #include "aresctld/submit_hook/submit_hooks.h"
+#include "aresctld/watch/watch_hub.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
@@ -61,6 +62,7 @@ class Ingress {
     store::OutputReader& stored_output;  // may block on the database
     std::function<void()> shut_down;
     std::function<std::string()> database_state;  // "active", or what it waits for
+    WatchHub& watches;
   };
 
   Ingress(Parts parts, Identity& identity) : parts_(std::move(parts)), identity_(identity) {}
@@ -118,6 +120,7 @@ class Ingress {
   void plugins(const Call& call);
   void show_config(const Call& call);
   void wait_job(const Call& call);
+  void watch(const Call& call);
   void account_records(const Call& call);
   void shares(const Call& call);
   void priorities(const Call& call);

@@ -83,6 +83,24 @@ void Ingress::wait_job(const Call& call) {
                          });
 }
 
+// Refusals come before the stream: it has the same rules as the listing.
+void Ingress::watch(const Call& call) {
+  const api::Watch& asked = call.request->watch();
+  if (!call.responder->takes_parts() || asked.has_jobs() == asked.has_accounting())
+    return call.responder->send(
+        refused({ErrorCode::invalid_argument, "a stream is of jobs or of accounting"}));
+  if (asked.has_jobs()) {
+    api::ListJobs one = asked.jobs();
+    one.set_page(1);
+    const auto jobs = list_jobs(call.view, call.policy(), one, call.now);
+    if (!jobs) return call.responder->send(refused(jobs.error()));
+    if (jobs->jobs().empty() && jobs->table().rows() == 0)
+      if (Status known = check_users(asked.jobs(), identity_); !known)
+        return call.responder->send(refused(known.error()));
+  }
+  parts_.watches.add(call.caller, asked, call.responder);
+}
+
 void Ingress::account_records(const Call& call) {
   call.send(list_account_records(call.view, call.policy(), call.request->list_account_records()),
             &api::Response::mutable_account_records);

@@ -61,6 +61,7 @@ std::span<const Ingress::Kind> Ingress::kinds() {
       {R::kPing, "ask for the controller's state", kUsers, kHere, &I::ping},
       {R::kShowConfig, "read the configuration", kUsers, kHere, &I::show_config},
       {R::kWaitJob, "wait for jobs", kUsers, kHere, &I::wait_job},
+      {R::kWatch, "watch jobs", kUsers, kHere, &I::watch},
       {R::kNotifyJob, "tell jobs something", kUsers, kHere, &I::notify_job},
       {R::kTestSubmit, "test submissions", kUsers, kHere, &I::test_submit},
       {R::kShutdown, "stop the controller", kOperators, kHere, &I::shutdown},

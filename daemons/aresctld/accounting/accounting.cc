@@ -1,6 +1,8 @@
 #include "aresctld/accounting/accounting.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "aresctld/accounting/waiting_rows.h"
@@ -184,12 +186,63 @@ Result<api::AccountingRows> AccountingReader::read(const api::Accounting& query,
   if (!stored) return fail(stored.error());
   api::AccountingRows out = merge(std::move(waiting), std::move(*stored));
   if (query.steps()) complete_steps(live_steps_, out);
+  add_groups(query, out);
+  out.set_now(now.time_since_epoch().count());
+  out.set_cluster(cluster_);
+  return out;
+}
+
+void AccountingReader::add_groups(const api::Accounting& query, api::AccountingRows& rows) {
   const auto& fields = query.fields();
   if (fields.empty() ||
       std::find(fields.begin(), fields.end(), Row::kGroupFieldNumber) != fields.end())
-    for (Row& row : *out.mutable_rows()) row.set_group(identity_.name_of(GroupId(row.gid())));
-  out.set_now(now.time_since_epoch().count());
-  out.set_cluster(cluster_);
+    for (Row& row : *rows.mutable_rows()) row.set_group(identity_.name_of(GroupId(row.gid())));
+}
+
+store::PgOptions AccountingReader::primary_of(store::PgOptions options) {
+  options.replica = {};
+  return options;
+}
+
+Result<EndedRows> AccountingReader::read_ended(const api::Accounting& query, Lsn after, Lsn upto,
+                                               Time now) {
+  const auto log = ended_log_.query(after, upto);
+  if (!log) return fail(log.error());
+  EndedRows out;
+  out.upto = log->upto;
+  out.rows.set_now(now.time_since_epoch().count());
+  out.rows.set_cluster(cluster_);
+  auto filter = to_filter(query, identity_);
+  if (!filter) return fail(filter.error());
+  filter->start.reset();
+  filter->end.reset();
+  filter->after.reset();
+  filter->limit = 0;
+  filter->all_attempts = true;
+  if (!filter->fields.empty()) filter->fields.push_back(Row::kEndedFieldNumber);
+  using Name = std::tuple<JobKey, std::uint32_t, std::int64_t>;
+  std::vector<Name> order;
+  for (const store::EndedAttempt& one : log->attempts) {
+    if (one.requeued && !query.all_attempts()) continue;
+    filter->among.push_back(one.job);
+    order.emplace_back(one.job, one.attempt, one.ended.time_since_epoch().count());
+  }
+  if (order.empty()) return out;
+  std::map<Name, Row> found;
+  for (bool more = true; more;) {
+    auto page = primary_.query(*filter);
+    if (!page) return fail(page.error());
+    more = page->more();
+    if (more) filter->after = key_of(page->last());
+    for (Row& row : *page->mutable_rows()) {
+      const Name name{key_of(row.key()), row.attempt(), row.ended()};
+      if (row.ended() != 0) found.insert_or_assign(name, std::move(row));
+    }
+  }
+  for (const Name& name : order)
+    if (const auto row = found.find(name); row != found.end())
+      *out.rows.add_rows() = std::move(row->second);
+  add_groups(query, out.rows);
   return out;
 }
 

@@ -12,10 +12,12 @@
 #include "aresctld/config_holder.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/identity.h"
+#include "aresctld/watch/ended_rows.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "proto/gen/api.pb.h"
 #include "store/accounting/accounting.h"
+#include "store/accounting/ended_log.h"
 #include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
@@ -25,11 +27,17 @@ class AccountingReader {
   AccountingReader(store::PgOptions options, std::size_t connections, const ViewHolder& views,
                    const ConfigHolder& config, Identity& identity, LiveSteps live_steps)
       : cluster_(options.cluster_name),
+        ended_log_(primary_of(options), connections),
+        primary_(primary_of(options), connections),
         accounting_(std::move(options), connections),
         views_(views),
         config_(config),
         identity_(identity),
         live_steps_(std::move(live_steps)) {}
+
+  // Rows of the attempts that ended behind the change `after` up to `upto`, which the query selects whatever its window of
+  // time is. Without all_attempts those are left out that the job's next attempt followed. Not from a replica.
+  Result<EndedRows> read_ended(const api::Accounting& query, Lsn after, Lsn upto, Time now);
 
   // unavailable while the database is unreachable; invalid_argument names the invalid part,
   // not_found a user that neither the system nor accounting knows.
@@ -39,7 +47,12 @@ class AccountingReader {
   // `names`: users that the system does not know.
   Status check_users(const std::vector<std::string>& names, Time now);
 
+  static store::PgOptions primary_of(store::PgOptions options);
+  void add_groups(const api::Accounting& query, api::AccountingRows& rows);
+
   std::string cluster_;
+  store::EndedLog ended_log_;
+  store::Accounting primary_;
   store::Accounting accounting_;
   const ViewHolder& views_;
   const ConfigHolder& config_;

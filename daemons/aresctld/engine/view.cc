@@ -20,12 +20,16 @@ void ViewHolder::publish_state(std::shared_ptr<const ClusterState> state) {
     old = std::exchange(view_.state, std::move(state));
   }
   changed_.notify_all();
+  tell();
 }
 
 void ViewHolder::publish_pending(std::shared_ptr<const PendingInfos> pending) {
   std::shared_ptr<const PendingInfos> old;
-  const Lock lock(mutex_);
-  old = std::exchange(view_.pending, std::move(pending));
+  {
+    const Lock lock(mutex_);
+    old = std::exchange(view_.pending, std::move(pending));
+  }
+  tell();
 }
 
 void ViewHolder::wake_waiters() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/mutex.h"
 #include "model/engine/plan.h"
@@ -23,6 +24,10 @@ struct View {
 class ViewHolder {
  public:
   ViewHolder();
+
+  // Before anything is published: what is called after each publication, on the thread that published. It must
+  // not wait.
+  void set_listener(std::function<void()> listener) { listener_ = std::move(listener); }
 
   View read() const;
 
@@ -42,6 +47,11 @@ class ViewHolder {
   void stop();
 
  private:
+  void tell() const {
+    if (listener_) listener_();
+  }
+
+  std::function<void()> listener_;
   mutable Mutex mutex_;
   mutable Condition changed_;
   View view_ ARES_GUARDED_BY(mutex_);

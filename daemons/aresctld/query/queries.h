@@ -2,6 +2,8 @@
 // or a disk. Any thread.
 #pragma once
 
+#include <vector>
+
 #include "aresctld/engine/view.h"
 #include "aresctld/identity.h"
 #include "aresctld/node_hub.h"
@@ -25,6 +27,10 @@ Result<api::Explanation> explain(const View& view, const Policy& policy,
 // With `identity` the names of groups are looked up if they are shown.
 Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
                             Time now, Identity* identity = nullptr);
+
+// The jobs that a request names: what a task's own id stands for is a task. A key without a task is a job, or an array with
+// all of its tasks. Ids that nothing has stay as they are. invalid_argument: an id.
+Result<std::vector<JobKey>> named_jobs(const ClusterState& state, const api::ListJobs& request);
 
 // Pages like list_jobs(). May look up the name of the user that drained a node.
 Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy& policy,

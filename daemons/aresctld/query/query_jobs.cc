@@ -219,6 +219,21 @@ Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::L
   return out;
 }
 
+Result<std::vector<JobKey>> named_jobs(const ClusterState& state, const api::ListJobs& request) {
+  std::vector<JobKey> named;
+  for (const auto& ref : request.jobs()) {
+    const auto key = proto::from_api(ref);
+    if (!key) return fail(key.error());
+    const auto range = key->task.is_none() ? range_of(state, *key) : std::nullopt;
+    if (!range || range->first.job == key->job)
+      named.push_back(*key);
+    else
+      named.push_back(
+          {range->first.job, range->waiting ? TaskIndex{*range->waiting} : range->first.task});
+  }
+  return named;
+}
+
 Status check_users(const api::ListJobs& request, Identity& identity) {
   for (const std::string& name : request.users())
     if (!identity.uid_of(name))

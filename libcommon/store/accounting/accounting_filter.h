@@ -20,6 +20,7 @@ struct Range {
 struct AccountingFilter {
   std::vector<JobKey>
       jobs;  // without a task: the job or array with all its tasks, or the task with this own id
+  std::vector<JobKey> among;        // likewise: both lists must have it
   std::vector<std::string> users;   // by name, or
   std::vector<std::uint64_t> uids;  // by number; one of the two lists must match
   std::vector<std::uint64_t> gids;

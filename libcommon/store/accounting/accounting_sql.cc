@@ -134,6 +134,7 @@ class Conditions {
 
   void common(const AccountingFilter& filter) {
     jobs(filter.jobs);
+    jobs(filter.among);
     users(filter);
     number_in("a.gid", filter.gids);
     text_in("a.account", filter.accounts);
