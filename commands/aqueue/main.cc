@@ -6,6 +6,7 @@
 #include "aqueue/query.h"
 #include "aqueue/report.h"
 #include "aqueue/steps.h"
+#include "aqueue/watch.h"
 #include "cli/options/repeat.h"
 #include "cli/output/json.h"
 #include "cli/output/pages.h"
@@ -88,6 +89,7 @@ Result<int> list(const Query& query) {
   if (query.steps) return list_steps(query);
   // Report a wrong format before any request is sent.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
+  if (query.watch) return watch(query);
   auto client = cli::open_client("aqueue", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   const api::ListJobs filter = filter_of(query, getuid());

@@ -175,9 +175,43 @@ std::vector<cli::Option> output_options(Query& q) {
        },
        {"step"},
        {"why"}},
+      {.name = "watch",
+       .argument = "",
+       .help = "Go on, and show jobs when they change, until interrupted; see WATCHING.",
+       .apply = cli::set_flag(q.watch),
+       .excludes = {"iterate", "why", "steps"},
+       .environment = false},
       {'v', "verbose", "", "Say on standard error how the list was read.",
        cli::set_flag(q.verbose)},
   };
+}
+
+}  // namespace
+
+namespace {
+
+std::pair<std::string, std::vector<std::string>> watching_section() {
+  return {
+      "Watching",
+      {"With --watch the controller sends each change of a listed job once it is stored; nothing "
+       "is "
+       "asked again and again. A job that ends, or that the options select no more, is shown "
+       "once more with its new state. On a terminal aqueue keeps the listing up to date on the "
+       "whole "
+       "screen, in the usual order and as many lines as fit; jobs that ended stay for ten seconds. "
+       "The last listing is left on the terminal.",
+       "Otherwise, or if TERM is dumb, it prints the listing and then a line for each job when a "
+       "column "
+       "that is shown has changed, except for times that pass. Of changes that follow each other "
+       "fast, "
+       "or while the reader of a pipe is slow, only the newest state is shown. With --json every "
+       "job "
+       "is one object on a line of its own.",
+       "If the controller restarts or the connection breaks, aqueue says so on standard error, "
+       "connects "
+       "again, and shows what has changed meanwhile. It ends with exit status 0 at an interrupt "
+       "(Ctrl-C) "
+       "or SIGTERM. A user can have 32 streams at once, those of aacct --follow included."}};
 }
 
 }  // namespace
@@ -266,10 +300,12 @@ const cli::Manual& manual() {
            "An expected start moves later only if jobs that come before are submitted, changed or "
            "released, or if nodes fail. For a job with --switches or --segment an even share of "
            "each node is reserved, rounded up."},
-      .sections = {cli::format_section(
-          quote(kDefault) + ", with --long " + quote(kLong) + ", with --start " + quote(kStart),
-          cli::describe_columns(columns()), columns().unsupported)},
+      .sections = {cli::format_section(quote(kDefault) + ", with --long " + quote(kLong) +
+                                           ", with --start " + quote(kStart),
+                                       cli::describe_columns(columns()), columns().unsupported),
+                   watching_section()},
       .examples = {{"aqueue --me -t R", "My running jobs."},
+                   {"aqueue --watch --me", "My jobs, and each change of one of them."},
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
                    {"aqueue -s -j 12", "The steps of job 12 that run."},
                    {"aqueue --why 12", "Why job 12 does not start."}},

@@ -25,6 +25,7 @@ struct Query {
   bool me = false;
   bool not_me = false;
   bool verbose = false;
+  bool watch = false;          // go on with what changes
   bool steps = false;          // of jobs, in place of these
   cli::JobOrStepIds step_ids;  // Only these; empty: all.
 

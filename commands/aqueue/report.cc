@@ -64,6 +64,25 @@ class ListingReport final : public Report {
     return text;
   }
 
+  std::string lines() override {
+    const auto order = sorter_.order();
+    std::string text = streams_ ? listing_.grid().layout(header_)
+                                : listing_.grid().layout(header_, order, terminal_);
+    listing_.grid().clear_and_keep_widths(header_);
+    header_ = false;
+    sorter_ = cli::Sorter<Row>(terms_);
+    return text;
+  }
+
+  std::string texts(const Row& row) const override {
+    std::string all;
+    for (const auto* column : listing_.columns()) {
+      column->put({row.job, Time{}, row.cluster, row.tier, longest_list_}, all);
+      all += '\x1f';
+    }
+    return all;
+  }
+
   std::string finish(const api::Jobs&, bool) override {
     if (streams_) return ready();
     const auto order = sorter_.order();
@@ -128,6 +147,23 @@ class JsonReport final : public Report {
   bool first_ = true;
 };
 
+// One object on each line.
+class JsonLinesReport final : public Report {
+ public:
+  std::vector<std::uint32_t> fields() const override { return every_field(); }
+  void add(const Row& row) override { out_ += texts(row) + "\n"; }
+  std::string lines() override { return std::exchange(out_, {}); }
+  std::string texts(const Row& row) const override {
+    std::string json;
+    cli::put_job_json(row.job, row.job.own_id(), 0, json);
+    return cli::on_one_line(json);
+  }
+  std::string finish(const api::Jobs&, bool) override { return lines(); }
+
+ private:
+  std::string out_;
+};
+
 // The same with an explanation per job, which contains the job.
 class WhyJsonReport final : public Report {
  public:
@@ -188,6 +224,10 @@ Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned
 std::vector<std::uint32_t> every_field() {
   constexpr std::array<int, 2> kOpened = {api::Job::kKeyFieldNumber, api::Job::kSpecFieldNumber};
   return proto::all_fields(*api::Job::descriptor(), kOpened);
+}
+
+std::unique_ptr<Report> make_json_lines_report() {
+  return std::make_unique<JsonLinesReport>();
 }
 
 std::unique_ptr<Report> make_json_report(const cli::Document& form) {

@@ -27,6 +27,12 @@ class Report {
   // Output that can be printed before the remaining rows arrive.
   virtual std::string ready() { return {}; }
 
+  // The lines of the rows that were added since the last call, below a header at the first one: for rows that go on
+  // arriving. Empty for reports that cannot be continued.
+  virtual std::string lines() { return {}; }
+  // The texts of a row's columns as they are without the time that passes: a row is shown again if they differ.
+  virtual std::string texts(const Row&) const { return {}; }
+
   // The remaining output. `last` is the last page; `moved`: the pages show different states.
   virtual std::string finish(const api::Jobs& last, bool moved) = 0;
 };
@@ -46,6 +52,7 @@ Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned termina
 Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
                                                     Tiers tiers);
 std::unique_ptr<Report> make_json_report(const cli::Document& form);
+std::unique_ptr<Report> make_json_lines_report();
 std::unique_ptr<Report> make_why_report(unsigned terminal, Explain explain);
 std::unique_ptr<Report> make_why_json_report(Explain explain, const cli::Document& form);
 

@@ -97,8 +97,8 @@ int print_error(std::string_view program, const Error& error) {
   return error.code == ErrorCode::unavailable ? kExitUnavailable : kExitRefused;
 }
 
-Result<rpc::Client> open_client(std::string_view program, const CommonOptions& common,
-                                RetryPolicy policy, bool quiet) {
+Result<rpc::ClientOptions> client_options(std::string_view program, const CommonOptions& common,
+                                          RetryPolicy policy, bool quiet) {
   auto config = config::load_client(config::default_path(common.config));
   if (!config) return fail(config.error());
   rpc::ClientOptions options;
@@ -115,7 +115,14 @@ Result<rpc::Client> open_client(std::string_view program, const CommonOptions& c
     options.on_retry = [program = std::string(program)](const std::string& text) {
       std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(text, kLineControls).c_str());
     };
-  return rpc::Client::open(std::move(options));
+  return options;
+}
+
+Result<rpc::Client> open_client(std::string_view program, const CommonOptions& common,
+                                RetryPolicy policy, bool quiet) {
+  auto options = client_options(program, common, policy, quiet);
+  if (!options) return fail(std::move(options.error()));
+  return rpc::Client::open(std::move(*options));
 }
 
 Time clock_now() {

@@ -61,6 +61,10 @@ enum class RetryPolicy {
   change,  // Retry for as long as a user would wait for a submission.
 };
 
+// How to reach the configured controller. A line on standard error reports retries, unless `quiet`.
+Result<rpc::ClientOptions> client_options(std::string_view program, const CommonOptions& common,
+                                          RetryPolicy policy, bool quiet = false);
+
 // Returns a client of the configured controller. A line on standard error reports retries, unless
 // `quiet`.
 Result<rpc::Client> open_client(std::string_view program, const CommonOptions& common,

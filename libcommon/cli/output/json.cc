@@ -179,4 +179,18 @@ std::string to_json(const Message& message) {
   return out;
 }
 
+// No text in JSON has a line break in it.
+std::string on_one_line(std::string_view json) {
+  std::string line;
+  line.reserve(json.size());
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    if (json[at] != '\n') {
+      line += json[at];
+      continue;
+    }
+    while (at + 1 < json.size() && json[at + 1] == ' ') ++at;
+  }
+  return line;
+}
+
 }  // namespace ares::cli

@@ -27,6 +27,9 @@ void put_job_json(const google::protobuf::Message& job, std::uint64_t id, int de
 // What the programs of Slurm's users look for in every output: {"plugin": {"type": "ares", ...}}.
 std::string json_meta(std::string_view command);
 
+// The same JSON on one line, without spaces at the ends of lines.
+std::string on_one_line(std::string_view json);
+
 // Appends `text` in quotes.
 void put_json_text(std::string_view text, std::string& out);
 

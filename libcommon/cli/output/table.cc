@@ -192,10 +192,16 @@ std::vector<std::size_t> Grid::widths(bool with_header) const {
         widest = std::max(widest, display_width(cell(row, column)));
       const bool touches = format_item.literal.empty() && i + 1 < format_items_.size();
       width = std::max(width, widest + (touches ? 1 : 0));
+      if (!kept_widths_.empty()) width = std::max(width, kept_widths_[column]);
     }
     widths.push_back(width);
   }
   return widths;
+}
+
+void Grid::clear_and_keep_widths(bool with_header) {
+  kept_widths_ = widths(with_header);
+  clear();
 }
 
 std::size_t Grid::least_width(std::size_t column) const {

@@ -134,6 +134,9 @@ class Grid {
   // Removes the rows.
   void clear();
 
+  // The same, and later layouts have at least the widths that this one has.
+  void clear_and_keep_widths(bool with_header);
+
  private:
   std::string_view cell(std::size_t row, std::size_t column) const;
   std::vector<std::size_t> widths(bool with_header) const;
@@ -146,6 +149,7 @@ class Grid {
   std::vector<std::size_t> ends_;  // of the cells, row after row
   std::size_t bare_rows_ = 0;
   bool coloured_ = false;
+  std::vector<std::size_t> kept_widths_;  // empty: none
 };
 
 // The error for an unknown column of a format or sort key, with a suggestion for a name.
