@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <future>
 
+#include "aacct/following.h"
 #include "aacct/print.h"
 #include "aacct/query.h"
 #include "cli/output/index_list.h"
@@ -18,30 +19,53 @@ Result<api::AccountingRows> ask(rpc::Client& client, const api::Accounting& filt
   return std::move(*response->mutable_accounting());
 }
 
-// Prints all pages, fetching the next one while one is printed. Returns the number of rows.
-Result<std::size_t> print_all(rpc::Client& client, const Query& query,
-                              const std::vector<SelectedField>& chosen) {
-  api::Accounting filter = query.filter;
-  std::size_t count = 0;
-  auto page = ask(client, filter);
-  if (!page) return fail(page.error());  // Report the error before anything is printed.
-  const auto printer =
-      make_printer(query, chosen, cli::terminal_width(),
-                   [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+using TakePage = std::function<void(const api::AccountingRows&)>;
+
+// Passes on all pages, fetching the next one meanwhile.
+Status each_page(rpc::Client& client, api::Accounting filter, Result<api::AccountingRows> page,
+                 const TakePage& take) {
   for (;;) {
     if (!page) return fail(page.error());
-    count += static_cast<std::size_t>(page->rows_size());
     std::future<Result<api::AccountingRows>> next;
     if (page->more()) {
       *filter.mutable_after() = page->last();
       next = std::async(std::launch::async, [&client, filter] { return ask(client, filter); });
     }
-    printer->page(*page);
-    if (!next.valid()) break;
+    take(*page);
+    if (!next.valid()) return {};
     page = next.get();
   }
+}
+
+// Returns the number of rows.
+Result<std::size_t> print_all(rpc::Client& client, const Query& query,
+                              const std::vector<SelectedField>& chosen) {
+  std::size_t count = 0;
+  auto first = ask(client, query.filter);
+  if (!first) return fail(first.error());  // Report the error before anything is printed.
+  const auto printer =
+      make_printer(query, chosen, cli::terminal_width(),
+                   [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+  const Status read =
+      each_page(client, query.filter, std::move(first), [&](const api::AccountingRows& page) {
+        count += static_cast<std::size_t>(page.rows_size());
+        printer->page(page);
+      });
+  if (!read) return fail(read.error());
   printer->finish();
   return count;
+}
+
+Result<int> follow_all(const Query& query, const std::vector<SelectedField>& chosen) {
+  return follow(query, chosen, [&](rpc::Client& client, Printer& printer, const TakePage& listed) {
+    const Status read = each_page(client, query.filter, ask(client, query.filter),
+                                  [&](const api::AccountingRows& page) {
+                                    listed(page);
+                                    printer.page(page);
+                                  });
+    if (read) printer.finish();
+    return read;
+  });
 }
 
 Result<int> report(Query& query, Time now) {
@@ -61,6 +85,11 @@ Result<int> report(Query& query, Time now) {
   else
     ask_only_for(*chosen, query);
 
+  if (query.follow) {
+    if (!query.filter.fields().empty())
+      query.filter.add_fields(api::AccountingRow::kEndedFieldNumber);
+    return follow_all(query, *chosen);
+  }
   auto client = cli::open_client("aacct", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   const auto count = print_all(*client, query, *chosen);

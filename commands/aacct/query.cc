@@ -208,6 +208,13 @@ cli::OptionTable options(Query& q, Time now) {
        },
        {},
        {"units"}},
+      {.name = "follow",
+       .argument = "",
+       .help =
+           "Go on, and print the row of each job when it ends, until interrupted; see FOLLOWING.",
+       .apply = cli::set_flag(q.follow),
+       .excludes = {"endtime", "yaml"},
+       .environment = false},
   };
   cli::add_document_options(table.options, q.document,
                             "Everything that is known, as JSON; the same names in every release, "
@@ -311,28 +318,46 @@ const cli::Manual& manual() {
            "terminal, unless -o names the fields, lists of array indices and other texts are, with "
            "a + at the end of a text, where the line would not fit.",
            cli::describe_index_lists() + " -p, -P, --json and --yaml always show all."},
-      .sections = {{"Fields",
-                    [] {
-                      std::vector<std::string> texts;
-                      for (const Field& field : fields())
-                        texts.push_back(field.name + ": " + field.help + ".");
-                      texts.push_back(
-                          "Not supported, and refused by name: " + describe_refused_fields() + ".");
-                      return texts;
-                    }()},
-                   {"Window of time",
-                    {"Without -s: jobs that were known to the cluster between -S and -E, which are "
-                     "midnight and now; with -j at any time.",
-                     "With -s: jobs that were in one of these states at some time between them. A "
-                     "job is PENDING from its submission until it is given nodes, RUNNING from its "
-                     "start to its end; it enters all other states at its end, so that -s F -S "
-                     "now-1day are those that failed in the last day. With -s alone both are now, "
-                     "with -j any time."}},
-                   {"Times",
-                    {"Times are written as now, now-2hours, today, 09:30, 2030-01-20 or "
-                     "2030-01-20T12:34. A time of day is "
-                     "that of today."}}},
-      .examples = {{"aacct -j 12 -o JobID,State,ExitCode,Elapsed,MaxRSS", "How job 12 went."},
+      .sections =
+          {{"Fields",
+            [] {
+              std::vector<std::string> texts;
+              for (const Field& field : fields())
+                texts.push_back(field.name + ": " + field.help + ".");
+              texts.push_back("Not supported, and refused by name: " + describe_refused_fields() +
+                              ".");
+              return texts;
+            }()},
+           {"Window of time",
+            {"Without -s: jobs that were known to the cluster between -S and -E, which are "
+             "midnight and now; with -j at any time.",
+             "With -s: jobs that were in one of these states at some time between them. A "
+             "job is PENDING from its submission until it is given nodes, RUNNING from its "
+             "start to its end; it enters all other states at its end, so that -s F -S "
+             "now-1day are those that failed in the last day. With -s alone both are now, "
+             "with -j any time."}},
+           {"Following",
+            {"With --follow aacct goes on behind the rows that it lists, as tail -f does: when a "
+             "job "
+             "ends, its row is printed once it is stored, whatever the window of time is; with -D "
+             "the "
+             "row of every attempt. All other options apply. Columns keep the widths that the "
+             "listing "
+             "has, as far as rows fit. With --json each row is one object on a line of its own.",
+             "If the controller restarts or the connection breaks, aacct says so on standard "
+             "error, "
+             "connects again and goes on with the row after the last that it printed, unless the "
+             "journal does not reach back to it any more (retention.journal). It ends "
+             "with exit status 0 at an interrupt (Ctrl-C) or SIGTERM. A user can have 32 streams "
+             "at "
+             "once, those of aqueue --watch included."}},
+           {"Times",
+            {"Times are written as now, now-2hours, today, 09:30, 2030-01-20 or "
+             "2030-01-20T12:34. A time of day is "
+             "that of today."}}},
+      .examples = {{"aacct --follow -a -X -n -P -o JobID,State,ExitCode",
+                    "Every job as it ends, for a script."},
+                   {"aacct -j 12 -o JobID,State,ExitCode,Elapsed,MaxRSS", "How job 12 went."},
                    {"aacct -n -P -j 12.batch -o MaxRSS",
                     "Memory of its batch script, for a script."},
                    {"aacct -a -S now-1day -s F,TO -P",

@@ -32,6 +32,7 @@ struct Query {
   bool list_fields = false;
   cli::Document document;
   cli::ColourWhen colour = cli::ColourWhen::automatic;
+  bool follow = false;            // Go on with what ends.
   bool allocations = false;       // -X: no lines of steps.
   cli::JobOrStepIds ids;          // -j.
   std::size_t longest_list = 64;  // Of array indices in an aligned list; 0 = all.

@@ -179,7 +179,7 @@ std::vector<cli::Option> output_options(Query& q) {
        .argument = "",
        .help = "Go on, and show jobs when they change, until interrupted; see WATCHING.",
        .apply = cli::set_flag(q.watch),
-       .excludes = {"iterate", "why", "steps"},
+       .excludes = {"iterate", "why", "steps", "yaml"},
        .environment = false},
       {'v', "verbose", "", "Say on standard error how the list was read.",
        cli::set_flag(q.verbose)},

@@ -46,7 +46,7 @@ class Collected final : public Report {
 
 bool draws_screen(const Query& query) {
   const char* terminal = std::getenv("TERM");
-  return !query.listing.json && isatty(STDOUT_FILENO) && terminal && *terminal &&
+  return !query.listing.document && isatty(STDOUT_FILENO) && terminal && *terminal &&
          std::string_view(terminal) != "dumb";
 }
 
@@ -305,8 +305,8 @@ Result<int> watch(const Query& query) {
   if (!tiers) return fail(tiers.error());
 
   const auto make = [&](unsigned width) {
-    return query.listing.json ? Result<std::unique_ptr<Report>>(make_json_lines_report())
-                              : make_listing_report(query, width, *tiers);
+    return query.listing.document ? Result<std::unique_ptr<Report>>(make_json_lines_report())
+                                  : make_listing_report(query, width, *tiers);
   };
   auto shown = make(0);
   if (!shown) return fail(shown.error());
