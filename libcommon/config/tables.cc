@@ -272,7 +272,8 @@ std::vector<Field<Policy>> policy_fields() {
       duration("prepare_timeout", &Policy::prepare_timeout,
                "Time for all nodes of a job to prepare it."),
       duration("dead_node_timeout", &Policy::dead_node_timeout,
-               "How long a node may not answer before it counts as dead, and jobs do not wait for "
+               "How long a node may not answer, or its machine be gone, as a node that was removed "
+               "from Kubernetes, before it counts as dead, and jobs do not wait for "
                "its word any longer. Those without a lease (--no-requeue, or no freezer on the "
                "node) end as NODE_FAIL, or as what had ended them before, such as CANCELLED. If "
                "the node comes back it kills what is left of them. Jobs with a lease are requeued "

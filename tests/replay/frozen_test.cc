@@ -276,6 +276,7 @@ void add_exec_abi(Lines& out) {
   ARES_FIELD(ares_exec_report, checkpoints);
   ARES_FIELD(ares_exec_report, restored);
   ARES_FIELD(ares_exec_report, stopped);
+  ARES_FIELD(ares_exec_report, fault);
   ARES_FIELD(ares_exec_node_setup, size);
   ARES_FIELD(ares_exec_node_setup, node);
   ARES_FIELD(ares_exec_node_setup, name);
@@ -287,6 +288,7 @@ void add_exec_abi(Lines& out) {
   ARES_FIELD(ares_exec_found_node, incarnation);
   ARES_FIELD(ares_exec_found_node, inventory);
   ARES_FIELD(ares_exec_found_node, problem);
+  ARES_FIELD(ares_exec_found_node, gone);
   ARES_FIELD(ares_exec_host, size);
   ARES_FIELD(ares_exec_host, context);
   ARES_FIELD(ares_exec_host, changed);

@@ -139,7 +139,7 @@ TEST_F(GoneMachine, AnOperatorsWordEndsItsJobsAtOnce) {
   c.user(kOperator, UpdateNode{{"n1"}, AdminState::down, "deleted"});
   EXPECT_EQ(c.job(key).state, JobState::node_fail);
   EXPECT_EQ(c.job(cancelled).state, JobState::cancelled);
-  EXPECT_EQ(c.sent<Kill>(1), 2u);
+  EXPECT_GE(c.sent<Kill>(1), 2u);
   EXPECT_TRUE(c.last_sent<Kill>(1)->given_up);
   // A lost message is repeated with the next heartbeat.
   c.forget_sent();

@@ -285,6 +285,7 @@ TEST_F(NodeTableTest, AnAgentThatStartsKeepsAnEarlierNodeOnWhichSomethingMayRun)
   held = {"u5"};
   table.keep_earlier("gone", "u5", 7, used);
   EXPECT_THAT(look(), ElementsAre(HasSubstr("k-gone id/u5 2 removed from Kubernetes")));
+  EXPECT_EQ(table.missing().size(), 1u);
   held.clear();
   table.look_again("gone");
   EXPECT_THAT(look(), ElementsAre("-k-gone"));

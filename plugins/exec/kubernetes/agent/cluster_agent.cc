@@ -223,6 +223,8 @@ void ClusterAgent::adopt_found() {
     used.cpus = std::max(spec->launch.share.cpus, 1u);
     used.memory = std::max(spec->launch.share.memory, Bytes::mib(1));
     PodAttempt attempt(pod, std::move(*spec));
+    if (const NodeObject* now = table_->find(node); now && now->uid != attempt.node_uid())
+      attempt.node_removed();  // another node has its name
     if (attempt.may_run())
       table_->keep_earlier(pod.node, pod.node_uid, std::max<std::uint64_t>(pod.node_incarnation, 1),
                            used);

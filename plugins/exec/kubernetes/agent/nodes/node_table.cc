@@ -25,7 +25,7 @@ void NodeTable::set_node(NodeObject node) {
   entry.node = std::move(node);
   entry.exists = true;
   // A name is of one node at a time, and a uid of one node for ever.
-  entry.is_gone = entry.told_uid != entry.node.uid;
+  entry.is_gone = !entry.told_uid.empty() && entry.told_uid != entry.node.uid;
   entry.is_elsewhere = false;
 }
 
@@ -63,6 +63,7 @@ void NodeTable::keep_earlier(const std::string& name, const std::string& uid,
     entry.told.identity = identity_of(uid);
     entry.told.incarnation = incarnation;
     entry.told_uid = uid;
+    entry.is_gone = entry.exists;  // another node has the name
   }
   entry.told.inventory.cpus += used.cpus;
   entry.told.inventory.memory += used.memory;
@@ -126,6 +127,7 @@ void NodeTable::tell_one(const std::string& name, exec::NodeEvents& events) {
   if (is_same(told, entry.told)) return;
   entry.told = told;
   entry.told_uid = entry.node.uid;
+  entry.is_gone = entry.is_elsewhere = false;
   events.node_changed(told);
 }
 
