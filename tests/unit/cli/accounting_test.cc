@@ -314,10 +314,13 @@ TEST_F(Accounting, UsageByKindIsThatOfTheOtherFields) {
   step.set_max_rss_node("n2");
   step.set_disk_read(800);
   const std::string of_step =
-      values(one, "JobID,TRESUsageInTot,TRESUsageInAve,TRESUsageInMax,TRESUsageInMaxNode,"
-                  "TRESUsageOutMax,MaxDiskReadNode,Reservation", {"-j", "7.0"});
-  EXPECT_EQ(of_step, "7.0|cpu=00:00:08,fs/disk=800,mem=4M|cpu=00:00:02,fs/disk=200,mem=1M|mem=2M|"
-                     "mem=n2|||");
+      values(one,
+             "JobID,TRESUsageInTot,TRESUsageInAve,TRESUsageInMax,TRESUsageInMaxNode,"
+             "TRESUsageOutMax,MaxDiskReadNode,Reservation",
+             {"-j", "7.0"});
+  EXPECT_EQ(of_step,
+            "7.0|cpu=00:00:08,fs/disk=800,mem=4M|cpu=00:00:02,fs/disk=200,mem=1M|mem=2M|"
+            "mem=n2|||");
 }
 
 TEST_F(Accounting, StatesAreColouredInTablesOnly) {

@@ -217,7 +217,7 @@ TEST_F(QueueListing, ColumnsByName) {
       "twenty-characters-and-more 7\n")
       << "without a width nothing is cut, and columns stay apart";
   EXPECT_EQ(queue({}, {"-O", "JobIdd"}), "unknown field \"JobIdd\"; did you mean \"JobID\"?");
-  EXPECT_EQ(queue({}, {"-O", "burstbuffer"}), 
+  EXPECT_EQ(queue({}, {"-O", "burstbuffer"}),
             "format: \"BurstBuffer\" is not supported: Ares has nothing of the kind");
   EXPECT_THAT(queue({}, {"-O", "name,,jobid"}), HasSubstr("expected NAME"));
 }
@@ -265,8 +265,7 @@ TEST_F(QueueListing, StatesAreColouredOnRequestOnly) {
   EXPECT_EQ(queue(only(job(7, "RUNNING")), words), "7 R RUNNING\n");
   std::vector<std::string> always = words;
   always.push_back("--color=always");
-  EXPECT_EQ(queue(only(job(7, "RUNNING")), always),
-            "7 \033[32mR\033[0m \033[32mRUNNING\033[0m\n");
+  EXPECT_EQ(queue(only(job(7, "RUNNING")), always), "7 \033[32mR\033[0m \033[32mRUNNING\033[0m\n");
   EXPECT_THAT(queue(only(job(7, "RUNNING")), {"--json", "--color=always"}), Not(HasSubstr("\033")));
 }
 
@@ -370,7 +369,7 @@ TEST_F(QueueListing, MoreColumns) {
 }
 
 TEST_F(QueueListing, UnknownValuesAreRefused) {
-  EXPECT_EQ(queue({}, {"-o", "%X"}), 
+  EXPECT_EQ(queue({}, {"-o", "%X"}),
             "format: %X (CoreSpec) is not supported: Ares has nothing of the kind");
   EXPECT_EQ(queue({}, {"-o", "%@"}), "format \"%@\": expected %[.][WIDTH]LETTER at column 1");
   EXPECT_THAT(queue({}, {"-S", "P,!"}), StartsWith("cannot sort by \"!\""));
