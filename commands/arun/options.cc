@@ -304,7 +304,8 @@ cli::OptionTable options(Wanted& w, Time now) {
        {"mem_bind"}},
       {0, "mpi", "TYPE",
        "How a program of MPI finds the others: pmi1 (default), which MPICH and its relatives use; "
-       "pmix, which Open MPI uses and libpmix.so.2 provides; or none. pmi2 is pmi1 with a warning.",
+       "pmix, which Open MPI uses and libpmix.so.2 provides; or none. pmi2 is pmi1 with a warning. "
+       "list: print these and end.",
        set_text(w.mpi)}};
   table.unsupported = refused_options();
   cli::add_common_options(table, w.common);

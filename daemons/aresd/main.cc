@@ -117,10 +117,12 @@ std::unique_ptr<ares::aresd::StepGate> open_step_gate(const ares::config::Config
                                                       const Plugin& plugin,
                                                       const std::string& node) {
   if (plugin.in_memory) return nullptr;
-  auto gate = ares::aresd::StepGate::open(
-      config.node.step_port, {config.node.spool_of(node)}, [](const std::string& text) {
-        spdlog::warn("a connection to the steps of a job: {}", text);
-      });
+  auto gate =
+      ares::aresd::StepGate::open(config.node.step_port, {config.node.spool_of(node)},
+                                  [](const std::string& text, bool refused) {
+                                    spdlog::log(refused ? spdlog::level::warn : spdlog::level::info,
+                                                "a connection to the steps of a job: {}", text);
+                                  });
   if (gate) return std::move(*gate);
   spdlog::warn(
       "jobs of several nodes have no steps here, and arun and aalloc cannot reach jobs from "

@@ -151,7 +151,7 @@ Result<std::unique_ptr<StepGate>> StepGate::open(std::uint16_t port,
     if (Status kept =
             os::publish_file(port_file(spools.front()), std::to_string(bound->port), 0600);
         !kept)
-      log("the port for steps is another one after a restart: " + kept.error().message);
+      log("the port for steps is another one after a restart: " + kept.error().message, true);
   os::Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop) return fail(os::errno_error("cannot make an event descriptor"));
   return std::unique_ptr<StepGate>(new StepGate(std::move(bound->listener), std::move(stop),
@@ -200,7 +200,7 @@ bool StepGate::read_line(PendingAuth& caller) {
   if (const Status handed = hand_over(caller); !handed) {
     const std::string line = steps::refusal_line(handed.error());
     (void)::send(caller.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    log_(handed.error().message);
+    log_(handed.error().message, true);
   }
   return false;
 }
@@ -232,7 +232,8 @@ Status StepGate::hand_over_client(PendingAuth& caller) {
       pass_on(caller, attempt->directory, steps::answer_line(*call, caller.nonce, attempt->key));
   if (passed)
     log_("user " + std::to_string(call->ticket.caller.value()) + " reaches the steps of attempt " +
-         call->ticket.attempt);
+             call->ticket.attempt,
+         false);
   return passed;
 }
 

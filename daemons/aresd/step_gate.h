@@ -19,7 +19,8 @@ namespace ares::aresd {
 
 class StepGate {
  public:
-  using Log = std::function<void(const std::string&)>;
+  // `refused`: the connection was not passed on.
+  using Log = std::function<void(const std::string&, bool refused)>;
 
   // Listens on all addresses of the machine. `port` 0: the last one, if it is still free, because other
   // nodes know it for jobs that run; else any that is free. `spools` are the directories of the nodes that

@@ -503,6 +503,10 @@ def test_output_that_cannot_be_written_is_an_error(cluster):
     assert [line for line in lines if lost in line] == [lost] * 3, lines
 
 
+def test_types_of_mpi_are_listed(cluster):
+    assert said(cluster, "arun --mpi=list") == ["none", "pmi1", "pmi2", "pmix"]
+
+
 def test_tasks_tell_their_cpus(cluster):
     lines = said(cluster, "arun -n2 -c1 --cpu-bind=verbose,cores sh -c 'taskset -cp $$' 2>&1", "-n2", "-w", "n1")
     told = sorted(line.split(": ", 1)[1] for line in lines if line.startswith("cpu-bind: "))

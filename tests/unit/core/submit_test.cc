@@ -178,6 +178,12 @@ TEST(Submit, ImpossibleRequestsAreRefused) {
          s.gpus_total = {{"", 3}};
        },
        "needs 3 GPUs"},
+      {"gpus of all nodes",
+       [](JobSpec& s) {
+         s.gpus_total = {{"", 9}};
+         s.max_nodes = 0;
+       },
+       "needs 9 GPUs; 4 nodes of partition main have 8"},
       {"feature", [](JobSpec& s) { s.features = {"fast"}; },
        "Requested node configuration is not available: no node of partition main has the features "
        "asked for (invalid feature specification): fast"},

@@ -224,8 +224,9 @@ class Search {
       const auto found = gpu_counts_.find(want.type);
       const std::uint64_t there = found == gpu_counts_.end() ? 0 : found->second.second;
       if (there < devices_of(want))
-        return "needs " + gpu_text(want) + "; " + std::to_string(spread()) + " nodes" + where +
-               " have " + std::to_string(there);
+        return "needs " + gpu_text(want) + "; " + std::to_string(spread()) +
+               (spread() == 1 ? " node" : " nodes") + where + (spread() == 1 ? " has " : " have ") +
+               std::to_string(there);
     }
     if (!gpus_enough())
       return "needs " + gpus_text(spec_.gpus_total) + "; the fewest nodes" + where +
@@ -476,6 +477,12 @@ void settle_nodes(const ClusterState& state, JobSpec& spec) {
   spec.max_nodes = std::max(spec.min_nodes, spec.tasks);
   if (spec.gpus_total.empty() || spec.cpus_per_gpu > 0 || spec.memory_per_gpu) return;
   const std::uint32_t nodes = nodes_for_gpus(state, spec);
+  // All nodes together have too few: the refusal is to count them all.
+  if (nodes == 0)
+    for (const std::string& name : spec.partitions)
+      if (const Partition* partition = state.partitions.find(name))
+        spec.max_nodes =
+            std::max(spec.max_nodes, static_cast<std::uint32_t>(partition->nodes.size()));
   if (nodes <= spec.max_nodes) return;
   spec.min_nodes = spec.max_nodes = nodes;
   spec.tasks = std::max(spec.tasks, nodes);
