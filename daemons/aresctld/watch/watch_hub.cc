@@ -56,6 +56,12 @@ WatchHub::WatchHub(Parts parts, Limits limits)
   });
 }
 
+WatchHub::WatchHub(Parts parts) : WatchHub(std::move(parts), Limits{}) {}
+
+WatchHub::~WatchHub() {
+  stop();
+}
+
 void WatchHub::start() {
   thread_ = std::thread([this] { run(); });
 }

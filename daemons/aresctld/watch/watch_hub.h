@@ -51,8 +51,8 @@ class WatchHub {
 
   // Listens to the views from now on.
   WatchHub(Parts parts, Limits limits);
-  explicit WatchHub(Parts parts) : WatchHub(std::move(parts), Limits{}) {}
-  ~WatchHub() { stop(); }
+  explicit WatchHub(Parts parts);
+  ~WatchHub();  // stop()
   WatchHub(const WatchHub&) = delete;
   WatchHub& operator=(const WatchHub&) = delete;
 
