@@ -19,6 +19,7 @@ int answer(int count, const Message** messages, Response** responses, void*) {
       return kConversationFailed;
     else if (messages[i]->text)
       std::fprintf(stderr, "ares-pam: %s\n", printable(messages[i]->text).c_str());
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): PAM frees it
   *responses =
       static_cast<Response*>(std::calloc(static_cast<std::size_t>(count), sizeof(Response)));
   return *responses ? kSuccess : kConversationFailed;

@@ -45,6 +45,7 @@ class CallReactor final : public grpc::ServerUnaryReactor {
 grpc::ServerUnaryReactor* start_call(const CallContext& call_context,
                                      grpc::CallbackServerContext* context,
                                      const api::Sealed* request, api::Sealed* answer) {
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): deletes itself in OnDone()
   auto* reactor = new CallReactor(plain_peer(context->peer()), answer, *call_context.admission);
   call_context.handle(reactor->answer(), *request);
   return reactor;

@@ -1,5 +1,7 @@
 #include "checkpoint/adapter/table.h"
 
+#include <memory>
+
 namespace ares::checkpoint::table {
 namespace {
 
@@ -25,7 +27,7 @@ void* open(OpenBackend make, const ares_checkpoint_host* host, ares_checkpoint_e
 }
 
 void close(void* self) {
-  delete static_cast<Backend*>(self);
+  const std::unique_ptr<Backend> closed(static_cast<Backend*>(self));
 }
 
 std::int32_t prepare(void* self, ares_checkpoint_text place, ares_checkpoint_error error) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <unordered_map>
 
 #include "exec/adapter/convert.h"
@@ -171,7 +172,9 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
   table.name = name;
   table.can_freeze = can_freeze;
   table.open = open;
-  table.close = [](void* self) { delete static_cast<Instance*>(self); };
+  table.close = [](void* self) {
+    const std::unique_ptr<Instance> closed(static_cast<Instance*>(self));
+  };
   table.add_node = add_node;
   table.remove_node = [](void* self, ares_exec_node node) { of(self).nodes.erase(node); };
   table.launch = launch;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -27,12 +28,10 @@ class Completion {
   template <class Call>
   static PmixStatus wait(Call call) {
     auto state = std::make_shared<State>();
-    auto* own = new std::shared_ptr<State>(state);
-    const PmixStatus started = call(&Completion::done, own);
-    if (started != kSuccess) {
-      delete own;
-      return started == kOperationSucceeded ? kSuccess : started;
-    }
+    auto own = std::make_unique<std::shared_ptr<State>>(state);
+    const PmixStatus started = call(&Completion::done, own.get());
+    if (started != kSuccess) return started == kOperationSucceeded ? kSuccess : started;
+    (void)own.release();  // done() takes it
     Lock lock(state->mutex);
     if (!state->changed.wait_for(lock, std::chrono::seconds(30), [&]() ARES_REQUIRES(state->mutex) {
           return state->status.has_value();
@@ -151,7 +150,9 @@ struct PmixHost::Callbacks {
     host->push(std::move(event));
   }
 
-  static void release(void* data) { delete static_cast<std::string*>(data); }
+  static void release(void* data) {
+    const std::unique_ptr<std::string> released(static_cast<std::string*>(data));
+  }
 };
 
 Result<std::unique_ptr<PmixHost>> PmixHost::open(const pmi::PmixSetup& setup, uid_t uid,
@@ -229,6 +230,7 @@ Result<pmi::Environment> PmixHost::environment(std::uint32_t rank) const {
                 "rank " + std::to_string(rank) + " does not run on this node");
   const Process process = process_of(setup_.space, rank);
   // An array that the library extends, and we release.
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
   char** variables = static_cast<char**>(std::calloc(1, sizeof(char*)));
   const PmixStatus status = api_.server_setup_fork(&process, &variables);
   pmi::Environment environment;
@@ -273,8 +275,11 @@ void PmixHost::complete(std::uint64_t id, std::optional<std::string> data) {
     waiting_.erase(found);
   }
   if (!data) return waiting.done(kError, nullptr, 0, waiting.data, nullptr, nullptr);
-  auto* kept = new std::string(std::move(*data));  // until the library releases it
-  waiting.done(kSuccess, kept->data(), kept->size(), waiting.data, &Callbacks::release, kept);
+  auto kept = std::make_unique<std::string>(std::move(*data));
+  const std::string& text = *kept;
+  // The library releases it.
+  waiting.done(kSuccess, text.data(), text.size(), waiting.data, &Callbacks::release,
+               kept.release());
 }
 
 void PmixHost::complete_fence(std::uint64_t id, std::optional<std::string> data) {

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -49,13 +50,13 @@ void* open(const ares_sched_host* host, char* error, size_t error_size) {
       return nullptr;
     }
   }
-  auto* self = new (std::nothrow) MinNvlink(made);
+  std::unique_ptr<MinNvlink> self(new (std::nothrow) MinNvlink(made));
   if (!self) std::snprintf(error, error_size, "out of memory");
-  return self;
+  return self.release();
 }
 
 void close(void* self) {
-  delete static_cast<MinNvlink*>(self);
+  const std::unique_ptr<MinNvlink> closed(static_cast<MinNvlink*>(self));
 }
 
 unsigned long links_for(const void* self, const ares_sched_job& job) {

@@ -35,6 +35,7 @@ void* allocate(void* owner, void* block, std::size_t old_size, std::size_t new_s
     return nullptr;
   }
   if (new_size > before && limits.used - before + new_size > limits.most) return nullptr;
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the interpreter owns it
   void* const moved = std::realloc(block, new_size);
   if (moved) limits.used = limits.used - before + new_size;
   return moved;
