@@ -53,10 +53,10 @@ void Reader::text(std::string_view field, const std::string& in, TextKind kind, 
 }
 
 void Reader::cleaned_text(const std::string& in, std::string& out) {
-  const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
   out = clip(in);
-  std::replace_if(
-      out.begin(), out.end(), [&](char c) { return !may_contain(rule, c); }, '?');
+  const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
+  for (char& c : out)
+    if (!may_contain(rule, c)) c = '?';
 }
 
 void Reader::bytes(std::string_view field, std::int64_t in, Bytes& out) {
