@@ -51,10 +51,11 @@ def options_of_compiler():
 
 
 def definitions_for_tests(build):
-    """The folder of the headers of tests, and the names of files that the builds define for sources of tests."""
+    """The folders of the headers of tests, and the names of files that the builds define for sources of tests."""
     words = {word for entry in json.loads((build / "compile_commands.json").read_text()) for word in shlex.split(entry["command"])}
     known = {option.split("=")[0] for option in options_of_compiler()}
-    return [f"-I{ROOT / 'tests'}", *sorted(w for w in words if w.startswith("-DARES_") and '="' in w and w.split("=")[0] not in known)]
+    folders = [f"-I{ROOT / 'tests'}", "-iquote", str(ROOT / "tests/tools")]
+    return folders + sorted(w for w in words if w.startswith("-DARES_") and '="' in w and w.split("=")[0] not in known)
 
 
 def parse(compiler, text, options):
