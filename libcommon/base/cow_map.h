@@ -24,9 +24,9 @@ class CowMap {
   CowMap& operator=(CowMap&&) noexcept = default;
   ~CowMap() = default;
 
-  // After a copy neither side owns any node: each copies a node before it changes it.
+  // After a copy neither side owns any node: each copies a node before it changes it. May be assigned to itself.
   CowMap(const CowMap& other) : root_(other.root_), size_(other.size_) { other.disown(); }
-  CowMap& operator=(const CowMap& other) {
+  CowMap& operator=(const CowMap& other) {  // NOLINT(bugprone-unhandled-self-assignment)
     other.disown();
     disown();
     root_ = other.root_;

@@ -144,8 +144,8 @@ void Planner::Pass::serve_claim(Preemptor::ClaimedStart& claimed) {
       started_.insert(key);
       continue;
     }
-    PendingPtr info = std::make_shared<const PendingInfo>(preemptor_.enforce_claim(member));
-    claim_reasons_[key] = refused->why ? refused->why : std::move(info);
+    const PendingPtr info = std::make_shared<const PendingInfo>(preemptor_.enforce_claim(member));
+    claim_reasons_[key] = refused->why ? refused->why : info;
     const TresByNode amounts = placed_amounts(member.placement, member.licenses, index_);
     use_.start(member.spec(), member.partition(), member.limit, &amounts);
   }
