@@ -8,8 +8,8 @@
 
 The sources under libcommon, daemons, commands, plugins and bench that differ from COMMIT (default: the commit in contrib/tidy.base, at
 which all were clean), the working tree included. Of a header that was changed: the source of its name. --minutes: begins no further
-sources after that time, and says how many it left out; the same ones for the same commit. After a run with --all that finds nothing, write
-the commit into contrib/tidy.base.
+group of sources after that time, and says how many sources it has read; the same ones first for the same commit. After a run with --all
+that finds nothing, write the commit into contrib/tidy.base.
 
 Several sources are read as one file (cmake/unity_groups.py), because most of the time goes into headers of libraries; findings are shown with
 the lines of the sources. contrib/tidy_plugin.cc keeps the checks out of those headers. BUILD_DIR (default build/release) must be configured,
@@ -138,7 +138,6 @@ def main():
     if args.self_test:
         sys.exit(self_test())
     os.chdir(sources.ROOT)
-    began = time.monotonic()
     if args.all or args.of:
         within = tuple(path if path.endswith((".cc", ".h")) else path.rstrip("/") + "/" for path in args.of or sources.FOLDERS)
         # Headers are read with the sources that include them.
@@ -154,11 +153,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         if groups:
             tidy = tidy_command(folder, args.checks)
-        if len(groups) > 2:
+        if len(groups) > 4:
             options += sources.precompiled(CLANG, options, ["proto/gen/api.pb.h"], folder)
 
+        began = time.monotonic()
+
         def run(group):
-            if args.minutes and time.monotonic() - began > args.minutes * 60:
+            if args.minutes and group is not groups[0] and time.monotonic() - began > args.minutes * 60:
                 return None
             return findings_in(group, tidy, options)
 
