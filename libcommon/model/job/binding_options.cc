@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <charconv>
 #include <span>
 
@@ -194,6 +195,7 @@ std::string option(std::string_view name, const Error& error) {
 const IntervalSet& BindList::of_task(std::uint64_t task) const {
   std::uint64_t all = 0;
   for (const Item& item : items) all += item.times;
+  assert(all > 0);
   task %= all;
   for (const Item& item : items) {
     if (task < item.times) return item.members;

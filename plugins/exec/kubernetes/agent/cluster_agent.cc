@@ -398,7 +398,7 @@ std::vector<ClusterAgent::Entry*> ClusterAgent::ranks_of(const Entry& entry) {
 // One whose script runs in each pod ends with the last of them. To the controller a node that ends before the first one has failed,
 // so the others keep their end to themselves until they are told to end.
 AttemptReport ClusterAgent::report_of(const Entry& entry) {
-  const AttemptReport report = entry.attempt.report();
+  AttemptReport report = entry.attempt.report();
   // When a job has ended, all that it printed can be read.
   if (report.phase == AttemptPhase::done && !is_over(entry)) return as_running(report);
   const std::vector<Entry*> ranks = ranks_of(entry);
