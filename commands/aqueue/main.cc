@@ -32,7 +32,7 @@ Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter
     if (++pages == 1) {
       first_lsn = page.lsn();
       std::string notes;
-      const Status past = add_past_jobs(call, filter, page, query.shows_live_jobs(), report, notes);
+      Status past = add_past_jobs(call, filter, page, query.shows_live_jobs(), report, notes);
       std::fputs(notes.c_str(), stderr);
       if (!past) return past;
     }
