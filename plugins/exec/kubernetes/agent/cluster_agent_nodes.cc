@@ -100,7 +100,7 @@ void ClusterAgent::pod_changed(const Change& change) {
     found_.erase(change.name);
     return table_->remove_pod(change.uid);
   }
-  if (is_reserving(*change.object))
+  if (change.object && is_reserving(*change.object))
     table_->set_pod(change.uid, text_at(*change.object, {"spec", "nodeName"}),
                     requests_of(*change.object));
   else
