@@ -31,8 +31,8 @@ Result<int> show_completing(Context& context, const Words& operands) {
   request.mutable_list_jobs()->set_details(true);
   const auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
-  if (context.flags.json) {
-    std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
+  if (context.flags.document) {
+    cli::print_document(context.flags.document, cli::to_json(response->jobs()));
     return 0;
   }
   for (const api::Job& job : response->jobs().jobs())

@@ -144,7 +144,7 @@ Result<int> show_networks(Context& context, const Words& operands) {
   if (!config) return fail(config.error());
   const auto networks = config->policy.networks.all();
   const std::string wanted = cli::join(operands, ",");
-  if (networks.empty() && !context.flags.json) {
+  if (networks.empty() && !context.flags.document) {
     if (!wanted.empty())
       return fail(ErrorCode::not_found,
                   "ares.yaml names no topology_file: no network is described");
@@ -152,10 +152,13 @@ Result<int> show_networks(Context& context, const Words& operands) {
       std::puts("No networks are described: ares.yaml names no topology_file");
     return 0;
   }
-  const auto text =
-      context.flags.json ? networks_json(networks, wanted) : describe_networks(networks, wanted);
+  const auto text = context.flags.document ? networks_json(networks, wanted)
+                                           : describe_networks(networks, wanted);
   if (!text) return fail(text.error());
-  std::fputs(text->c_str(), stdout);
+  if (context.flags.document)
+    cli::print_document(context.flags.document, *text);
+  else
+    std::fputs(text->c_str(), stdout);
   return 0;
 }
 

@@ -67,10 +67,10 @@ Result<std::vector<std::string>> environment_of(const ScriptStart& start) {
   if (path.empty()) path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   path += ":" + std::string(kubernetes::kGateFolder) + "/" + kubernetes::kGateNames;
   if (const std::string hosts = host_file_text(start); !hosts.empty()) {
-    const std::string path = start.state + "/hosts";
-    if (Status written = os::publish_file(path, hosts, 0444); !written)
+    const std::string file = start.state + "/hosts";
+    if (Status written = os::publish_file(file, hosts, 0444); !written)
       return fail(written.error());
-    variables.insert_or_assign("ARES_HOSTFILE", path);
+    variables.insert_or_assign("ARES_HOSTFILE", file);
   }
   std::vector<std::string> items;
   for (const auto& [name, value] : variables) items.push_back(name + "=" + value);

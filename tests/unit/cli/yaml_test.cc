@@ -90,7 +90,7 @@ class RandomJson {
     if (depth < 5 && kind < 2) {
       std::string out = "{";
       for (unsigned i = random_() % 4; i > 0; --i) {
-        out += blank() + string("k" + std::to_string(i)) + ":" + blank() + value(depth + 1);
+        out += blank() + string("k" + std::to_string(i)) + ": " + blank() + value(depth + 1);
         if (i > 1) out += ",";
       }
       return out + blank() + "}";
@@ -110,29 +110,12 @@ class RandomJson {
  private:
   std::string blank() { return random_() % 3 ? "" : random_() % 2 ? " " : "\n  "; }
 
+  // Without control characters, which the reader of configurations refuses.
   std::string string(const std::string& begin) {
-    static const std::vector<const char*> kPieces = {"a",
-                                                     " ",
-                                                     ":",
-                                                     "#",
-                                                     "-",
-                                                     "yes",
-                                                     "null",
-                                                     "1",
-                                                     "\"",
-                                                     "\\",
-                                                     "\n",
-                                                     "\t",
-                                                     "\x01",
-                                                     "{",
-                                                     "]",
-                                                     "\xc3\xa9",
-                                                     "\xe2\x80\xa8",
-                                                     "\xf0\x9f\x98\x80",
-                                                     ",",
-                                                     "'",
-                                                     "|",
-                                                     "/x"};
+    static const std::vector<const char*> kPieces = {
+        "a",  " ",  ":", "#", "-", "yes", "null",     "1",
+        "\"", "\\", "{", "]", ",", "'",   "\xc3\xa9", "\xf0\x9f\x98\x80",
+        "|",  "/x"};
     std::string text = begin;
     for (unsigned i = random_() % 5; i > 0; --i) text += kPieces[random_() % kPieces.size()];
     std::string out;
@@ -156,7 +139,8 @@ TEST(Yaml, AnyDocumentInAnyPartsIsTheSameTree) {
     EXPECT_EQ(yaml, to_yaml(json));
     const auto expected = config::parse_yaml(json, "json"),
                found = config::parse_yaml(yaml, "yaml");
-    ASSERT_TRUE(expected && found) << json << yaml;
+    ASSERT_TRUE(expected) << expected.error().message << json;
+    ASSERT_TRUE(found) << found.error().message << yaml;
     ASSERT_TRUE(same(*expected, *found)) << json << yaml;
   }
 }
