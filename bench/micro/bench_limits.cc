@@ -63,7 +63,8 @@ class Site {
         }
       else if (i == 1)
         run(node, "full", "ada");
-      state.nodes.set(node.id, std::move(node));
+      const NodeId id = node.id;
+      state.nodes.set(id, std::move(node));
     }
     put_partition(state, main);
     for (std::uint32_t i = 0; i < holders; ++i) wait(account_of(i), "u" + std::to_string(i));
@@ -159,7 +160,8 @@ class Site {
       spec.required_nodes = {"n0"};
       job.spec = std::make_shared<const JobSpec>(std::move(spec));
     }
-    state.jobs.set(job.key, std::move(job));
+    const JobKey key = job.key;
+    state.jobs.set(key, std::move(job));
   }
 
   void run(Node& node, const std::string& account, const std::string& user) {
@@ -180,7 +182,8 @@ class Site {
                             UserId(1),
                             false});
     job.allocation = Allocation{Fence(version_), "main", now, {share}, job.time_limit, {}};
-    state.jobs.set(job.key, std::move(job));
+    const JobKey key = job.key;
+    state.jobs.set(key, std::move(job));
   }
 
   std::uint64_t version_ = 1, next_ = 1;

@@ -33,7 +33,7 @@ Result<int> send(const Wanted& wanted, const cli::Words& operands) {
     compressor = std::move(*made);
   }
   const int input = compressor ? compressor->output.get() : source->fd.get();
-  const Result<int> code = arun::run_receivers(std::move(*place), sending, input);
+  Result<int> code = arun::run_receivers(std::move(*place), sending, input);
   if (!code) return code;
   if (compressor && !arun::has_succeeded(*compressor) && *code == 0)
     return fail(ErrorCode::data_loss, "cannot compress " + path);

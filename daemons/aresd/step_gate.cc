@@ -228,7 +228,7 @@ Status StepGate::hand_over_client(PendingAuth& caller) {
       });
   if (!attempt) return fail(attempt.error());
   watch_the_peer(caller.socket.get());
-  const Status passed =
+  Status passed =
       pass_on(caller, attempt->directory, steps::answer_line(*call, caller.nonce, attempt->key));
   if (passed)
     log_("user " + std::to_string(call->ticket.caller.value()) + " reaches the steps of attempt " +

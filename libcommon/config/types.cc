@@ -114,7 +114,7 @@ Type<std::string> text_type() {
 Type<std::string> name_type() {
   return {"name",
           [](const Value& value) -> Result<std::string> {
-            const Result<std::string> text = scalar(value);
+            Result<std::string> text = scalar(value);
             if (text && !is_name(*text))
               return invalid(quote(*text) +
                              " is not a name: up to 64 letters, digits, '.', '_' and '-'");
@@ -128,7 +128,7 @@ Type<std::string> choice_type(std::vector<std::string> words) {
   for (const std::string& word : words) all += (all.empty() ? "" : " | ") + word;
   return {all,
           [words, all](const Value& value) -> Result<std::string> {
-            const Result<std::string> text = scalar(value);
+            Result<std::string> text = scalar(value);
             if (!text) return text;
             std::string word = lower(*text);
             if (std::find(words.begin(), words.end(), word) != words.end()) return word;

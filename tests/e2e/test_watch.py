@@ -35,7 +35,7 @@ class Watch:
     @staticmethod
     def read(stream, into):
         for line in stream:
-            into.append(line.rstrip("\n"))
+            into.append(line.rstrip("\n").replace("|", " "))
 
     def of(self, job):
         """The lines of a job: what follows its id."""
@@ -78,7 +78,7 @@ def watch(cluster):
 
 
 QUEUE = ("aqueue", "--watch", "-h", "-o", "%i %T")
-ENDS = ("aacct", "--follow", "-X", "-n", "-P", "--delimiter", " ", "-o", "JobID,State")
+ENDS = ("aacct", "--follow", "-X", "-n", "-P", "-o", "JobID,State")
 
 
 def running(cluster, command="sleep 1000", *words, **more):
@@ -133,7 +133,7 @@ def test_watch_redraws_a_terminal_and_leaves_the_last_listing(cluster):
     job = cluster.wrap("sleep 1000", "-H", "-J", "drawn")
     leader, follower = pty.openpty()
     done = subprocess.Popen(["sh", "-c", f"stty cols 78 rows 12; exec {BIN}/aqueue --watch"], stdin=follower, stdout=follower,
-                            env={**cluster.environment(), "TERM": "xterm"}, start_new_session=True)
+                            env={**cluster.environment(), "TERM": "xterm", "NO_COLOR": "1"}, start_new_session=True)
     os.close(follower)
     text = ""
 

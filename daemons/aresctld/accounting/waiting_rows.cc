@@ -83,7 +83,8 @@ class Filter {
                      [&](const std::string& p) { return partitions_.contains(p); }))
       return false;
     if (from_.end && job.submitted > *from_.end) return false;
-    if (!within(from_.node_count, spec.min_nodes) || !within(from_.cpus, requested_cpus(spec)))
+    if (!within(from_.node_count, spec.min_nodes) ||
+        !within(from_.cpus, static_cast<std::int64_t>(requested_cpus(spec))))
       return false;
     if (!from_.time_limit.least && !from_.time_limit.most) return true;
     const auto limit = time_limit(state, job);

@@ -51,11 +51,11 @@ class ViewHolder {
     if (listener_) listener_();
   }
 
-  std::function<void()> listener_;
   mutable Mutex mutex_;
   mutable Condition changed_;
   View view_ ARES_GUARDED_BY(mutex_);
   bool stopped_ ARES_GUARDED_BY(mutex_) = false;
+  std::function<void()> listener_;
 };
 
 }  // namespace ares::aresctld

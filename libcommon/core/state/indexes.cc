@@ -51,7 +51,8 @@ std::optional<GangMember> gang_member(const Job& job) {
 
 const std::vector<LicenseRequest>& licenses_held(const Job& job) {
   static const std::vector<LicenseRequest> none;
-  return holds_resources(job.state) && job.allocation ? job.allocation->licenses : none;
+  if (!holds_resources(job.state) || !job.allocation) return none;
+  return job.allocation->licenses;
 }
 
 std::uint64_t name_hash(const JobSpec& spec) {

@@ -105,13 +105,13 @@ class StreamTest : public RpcTest {
     kept.reset();
   }
 };
-class StreamTcpTest : public StreamTest {};
+class TcpTestStream : public StreamTest {};
 
 TEST_F(StreamTest, PartsArriveInOrderAndThenTheEnd) {
   start();
   expect_parts_in_order();
 }
-TEST_F(StreamTcpTest, PartsArriveInOrderAndThenTheEnd) {
+TEST_F(TcpTestStream, PartsArriveInOrderAndThenTheEnd) {
   start_on_tcp();
   expect_parts_in_order();
 }
@@ -120,7 +120,7 @@ TEST_F(StreamTest, CallerThatDoesNotReadIsNotSentMore) {
   start();
   expect_slow_caller_to_be_noticed();
 }
-TEST_F(StreamTcpTest, CallerThatDoesNotReadIsNotSentMore) {
+TEST_F(TcpTestStream, CallerThatDoesNotReadIsNotSentMore) {
   start_on_tcp();
   expect_slow_caller_to_be_noticed();
 }
@@ -129,7 +129,7 @@ TEST_F(StreamTest, CallerThatLeavesIsNoticed) {
   start();
   expect_end_of_caller_to_be_noticed();
 }
-TEST_F(StreamTcpTest, CallerThatLeavesIsNoticed) {
+TEST_F(TcpTestStream, CallerThatLeavesIsNoticed) {
   start_on_tcp();
   expect_end_of_caller_to_be_noticed();
 }
@@ -147,7 +147,7 @@ TEST_F(StreamTest, RefusalHasItsCodeAndText) {
   EXPECT_EQ(end.message, "too many");
 }
 
-TEST_F(StreamTcpTest, CallThatIsNoStreamTakesNoParts) {
+TEST_F(TcpTestStream, CallThatIsNoStreamTakesNoParts) {
   start_on_tcp();
   answer = [](const api::Request&, std::shared_ptr<Responder> responder) {
     api::Response response;
