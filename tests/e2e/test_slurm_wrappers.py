@@ -118,7 +118,7 @@ def test_sacct_is_what_programs_parse(cluster):
 def test_columns_of_reservations_and_groups_of_nodes(cluster):
     cluster.run("actl", "create", "reservation", "ReservationName=maint", "Nodes=n2", "StartTime=now", "Duration=10", "Users=root")
     job = run(cluster, "sbatch", "--parsable", "--reservation=maint", "--wrap", "true").stdout.strip()
-    assert run(cluster, "squeue", "-h", "-t", "all", "-j", job, "-O", "reservation:6,prefer:4,reqswitch:2,segmentsize:2,preempttime:4,tresbind:4"
+    assert run(cluster, "squeue", "-h", "-t", "all", "-j", job, "-O", "reservation:6,prefer:4,reqswitch:2,segmentsize:2,preempttime:4,tres-bind:4"
                ).stdout == "maint N/A 0 0 N/A N/A \n"
     wait_gone(cluster, job)
     until(lambda: run(cluster, "sacct", "-n", "-X", "-P", "-j", job, "-o", "state").stdout == "COMPLETED\n")

@@ -14,15 +14,15 @@ namespace ares {
 // Structured bindings name every member, so that a member added to the model does not compile here
 // until it is compared, and then fails the test until it is converted.
 static bool operator==(const Register& x, const Register& y) {
-  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
-  const auto& [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O] = y;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o) ==
-         std::tie(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O);
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
+  const auto& [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P] = y;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) ==
+         std::tie(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
-  const auto& [a, b, c, d, e] = x;
-  const auto& [A, B, C, D, E] = y;
-  return std::tie(a, b, c, d, e) == std::tie(A, B, C, D, E);
+  const auto& [a, b, c, d, e, f] = x;
+  const auto& [A, B, C, D, E, F] = y;
+  return std::tie(a, b, c, d, e, f) == std::tie(A, B, C, D, E, F);
 }
 static bool operator==(const Progress& x, const Progress& y) {
   const auto& [a] = x;
@@ -58,9 +58,9 @@ static bool operator==(const Go& x, const Go& y) {
   return std::tie(a, b) == std::tie(A, B);
 }
 static bool operator==(const Kill& x, const Kill& y) {
-  const auto& [a, b, c, d] = x;
-  const auto& [A, B, C, D] = y;
-  return std::tie(a, b, c, d) == std::tie(A, B, C, D);
+  const auto& [a, b, c, d, e] = x;
+  const auto& [A, B, C, D, E] = y;
+  return std::tie(a, b, c, d, e) == std::tie(A, B, C, D, E);
 }
 static bool operator==(const Signal& x, const Signal& y) {
   const auto& [a, b, c, d, e] = x;
