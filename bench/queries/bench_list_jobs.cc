@@ -67,7 +67,7 @@ std::vector<api::Jobs> read(const aresctld::View& view, api::ListJobs request) {
 
 aqueue::Query query_of(bool json) {
   aqueue::Query query;
-  query.listing.json = json;
+  if (json) query.listing.document.form = cli::DocumentForm::json;
   return query;
 }
 

@@ -47,9 +47,11 @@ Apply text(const char* field, SpecText set) {
     return {};
   };
 }
-Status set_work_dir(Action& action, const std::string& value, Time now) {
-  if (!value.starts_with('/')) return invalid("it must be an absolute path");
-  return text("work_dir", &api::JobSpec::set_work_dir<const std::string&>)(action, value, now);
+Status set_work_dir(Action& action, const std::string& value, Time) {
+  action.add_fields("work_dir");
+  if (!value.starts_with('/') || has_control(value)) return invalid("it must be an absolute path");
+  action.mutable_values()->set_work_dir(value);
+  return {};
 }
 Apply count(const char* field, SpecCount set) {
   return [field, set](Action& action, const std::string& value, Time) -> Status {

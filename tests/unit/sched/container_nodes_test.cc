@@ -26,10 +26,14 @@ class ContainerNodes : public testing::Test {
       cluster.put(node);
     }
   }
+  // Of a job alone: it is cancelled then.
   std::vector<std::string> nodes_of(const JobSpec& spec) {
     const JobKey key = cluster.submit(spec);
     const Plan plan = cluster.plan();
     const Start* start = start_of(plan, key);
+    Job job = *cluster.state.jobs.find(key);
+    job.state = JobState::cancelled;
+    cluster.put(std::move(job));
     return start ? node_names(cluster.state, *start) : std::vector<std::string>{};
   }
   static JobSpec interactive() {
