@@ -66,8 +66,7 @@ AttemptReport from_abi(const ares_exec_report& report) {
   // A plugin that gets them wrong reports none.
   if (auto checkpoints = node::decode_checkpoints(from_abi(report.checkpoints)))
     out.checkpoints = std::move(*checkpoints);
-  if (auto restored = node::decode_restored(from_abi(report.restored)))
-    out.restored = *restored;
+  if (auto restored = node::decode_restored(from_abi(report.restored))) out.restored = *restored;
   out.stopped = Lsn(report.stopped);
   if (report.fault >= ARES_EXEC_FAULT_NODE && report.fault <= ARES_EXEC_FAULT_SYSTEM)
     out.fault = static_cast<LaunchFault>(report.fault);
