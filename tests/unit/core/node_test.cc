@@ -413,6 +413,18 @@ TEST(Plan, GpuIsNeverAllocatedTwice) {
   EXPECT_EQ(c.plan({second}).text, "1 of 1 groups taken");
 }
 
+TEST(Plan, NodeGetsNoMoreAttemptsThanItTakes) {
+  Cluster c;
+  Inventory inventory = Cluster::machine();
+  inventory.max_attempts = 2;
+  c.register_node(1, {}, inventory);
+  const JobKey a = c.submit(), b = c.submit(), d = c.submit();
+  EXPECT_EQ(c.plan({c.group(a, {1}), c.group(b, {1}), c.group(d, {1})}).text,
+            "2 of 3 groups taken");
+  EXPECT_EQ(c.plan({c.group(d, {1})}).text, "0 of 1 groups taken") << "with those that it has";
+  EXPECT_EQ(c.plan({c.group(d, {2})}).text, "1 of 1 groups taken");
+}
+
 TEST(Heartbeat, RepeatsMessagesThatTheNodeHasNotConfirmed) {
   Cluster c;
   const JobKey key = c.submit();
