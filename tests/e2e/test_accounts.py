@@ -93,7 +93,7 @@ def test_list_and_limit_values_are_added_and_removed(cluster):
     do(cluster, "modify user where name=daemon account=physics set qos+=high defaultqos=high")
     fields = "format=user,qos,defaultqos,maxtresperjob,maxwall"
     assert shown(cluster, "association", "account=physics", fields) == [
-        "|high,normal||gres/gpu:a100=4|2-00:00:00", "daemon|high|high||", "root||||"]
+        "|high,normal||gres/gpu:a100=4|2-00:00:00", "daemon||high||", "root||||"], "it inherits high and has no list of its own"
     do(cluster, "modify account where name=physics set qos-=normal MaxTRESPerJob=gres/gpu:a100=-1,cpu=2 MaxWall=")
     assert shown(cluster, "association", "account=physics", fields)[0] == "|high||cpu=2|"
     removed = do(cluster, "delete qos high").stdout

@@ -94,8 +94,7 @@ def test_job_of_a_disconnected_node_is_requeued_without_overlap(make):
     cluster = make(lease=4)
     beats = cluster.work / "beats"
     job = cluster.wrap(f"for i in $(seq 100); do echo $ARESD_NODENAME $(date +%s.%N) >> {beats}; sleep 0.1; done", "--requeue")
-    until(beats.exists)
-    first = beats.read_text().split()[0]
+    first = until(lambda: beats.read_text().split()[0])
     daemon = cluster.pid(f"aresd@{first}")
     os.kill(daemon, signal.SIGSTOP)  # no communication; its step supervisors keep running
     try:

@@ -173,7 +173,11 @@ const Breach kBreaches[] = {
      "ares.api.Kill.attempt = 1 is of another message"},
     {[](auto& f) { message(f, "JobAction").mutable_enum_type(0)->mutable_value(1)->set_number(9); },
      "ares.api.JobAction.RELEASE was removed or renumbered"},
-    {[](auto& f) { f.mutable_file(1)->mutable_service(0)->mutable_method()->RemoveLast(); },
+    {[](auto& f) {
+       auto& calls = *f.mutable_file(1)->mutable_service(0)->mutable_method();
+       calls.erase(std::find_if(calls.begin(), calls.end(),
+                                [](auto& call) { return call.name() == "Attach"; }));
+     },
      "call ares.api.Ares.Attach was removed or changed"},
 };
 
