@@ -31,7 +31,7 @@ class Table {
 
   Result<bool> next() {
     for (;;) {
-      const Result<bool> more = lines_.next(line_);
+      Result<bool> more = lines_.next(line_);
       if (!more || !*more) return more;
       if (line_.empty()) continue;
       words_ = split(line_);

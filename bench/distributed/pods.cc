@@ -1,6 +1,7 @@
 #include "distributed/pods.h"
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -133,8 +134,8 @@ class Pods {
     const Training& job = jobs_[at];
     state.started = true;
     for (const Seconds since : state.since) hold(job, since);
-    const Seconds length(static_cast<std::int64_t>(
-        static_cast<double>(job.work.count()) * stretch(job.talking, state.nodes) + 0.5));
+    const Seconds length(
+        std::llround(static_cast<double>(job.work.count()) * stretch(job.talking, state.nodes)));
     out_.training += static_cast<double>(length.count()) * job.gpus * kWorkers;
     events_.emplace(now_ + length, Event{Event::Kind::end, at, 0});
   }

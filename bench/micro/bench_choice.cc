@@ -31,11 +31,13 @@ void add_node(ClusterState& state, std::uint32_t number, std::mt19937& dice) {
   charge.attempt = {JobKey{JobId(number + 1), {}}, AttemptNo(1)};
   const std::uint32_t free_gpus = dice() % 10 < 7 ? 0 : 1 + dice() % 4;
   charge.cpus = node.inventory.cpus - (dice() % 17);
-  charge.memory = Bytes(node.inventory.memory.value() / 100 * (60 + dice() % 40));
+  charge.memory =
+      Bytes(node.inventory.memory.value() / 100 * static_cast<std::int64_t>(60 + dice() % 40));
   for (std::uint16_t i = 0; i < 8 - free_gpus; ++i) charge.gpus.push_back(GpuIndex(i));
   node.charges.push_back(std::move(charge));
   state.node_ids.set(node.name, node.id);
-  state.nodes.set(node.id, std::move(node));
+  const auto node_id = node.id;
+  state.nodes.set(node_id, std::move(node));
 }
 
 struct Cluster {
@@ -84,7 +86,7 @@ void choose(benchmark::State& timing, PlacementStrategy strategy, std::uint32_t 
   const NodeSet all{index.members(cluster.partition), {}};
   SearchBudget work = SearchBudget::unbounded();
   std::size_t taken = 0;
-  for (auto _ : timing) {
+  for ([[maybe_unused]] auto _ : timing) {
     const auto placement = fit_on(demand, all, index, CapacityBasis::free_now, work);
     taken = placement ? placement->size() : 0;
     benchmark::DoNotOptimize(placement);

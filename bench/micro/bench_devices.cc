@@ -47,7 +47,8 @@ ClusterState one_node(const std::string& matrix, bool with_topology) {
   node.charges.push_back(std::move(charge));
   ClusterState state;
   state.node_ids.set(node.name, node.id);
-  state.nodes.set(node.id, std::move(node));
+  const auto node_id = node.id;
+  state.nodes.set(node_id, std::move(node));
   return state;
 }
 
@@ -64,7 +65,7 @@ void choose(benchmark::State& timing, const std::string& matrix, bool with_topol
   ClusterIndex index(state);
   const PlacedShare share = share_of(index, timing.range(0));
   const IndexedNode idle = index.nodes()[0];
-  for (auto _ : timing) {
+  for ([[maybe_unused]] auto _ : timing) {
     IndexedNode& node = index.nodes()[0];
     node = idle;
     benchmark::DoNotOptimize(choose_devices(node, share, constraint, index));
@@ -73,7 +74,7 @@ void choose(benchmark::State& timing, const std::string& matrix, bool with_topol
 
 void choose_anew(benchmark::State& timing) {
   const ClusterState state = one_node(kMesh, true);
-  for (auto _ : timing) {
+  for ([[maybe_unused]] auto _ : timing) {
     ClusterIndex index(state);
     const PlacedShare share = share_of(index, timing.range(0));
     benchmark::DoNotOptimize(choose_devices(index.nodes()[0], share, {}, index));

@@ -151,7 +151,7 @@ void look_again(benchmark::State& run, QueuePolicy which, bool records) {
   Ranking ranking(state, policy, index, now);
   Queue queue;
   queue.fill(state, ranking);
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     now += std::chrono::seconds(300);
     if (!ranking.update(state, state, index, now)) run.SkipWithError("nothing changed");
     queue.rank_again(ranking);
@@ -182,7 +182,7 @@ void read_records(benchmark::State& run) {
   keep_records(state, 100'000);
   const Policy policy = policy_of(QueuePolicy::multifactor, 0);
   ClusterIndex index(state);
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     const Ranking ranking(state, policy, index, kStart + std::chrono::seconds(300));
     Queue queue;
     queue.fill(state, ranking);
@@ -202,7 +202,7 @@ void between_looks(benchmark::State& run) {
   job.state = JobState::completed;
   job.ended = kStart + std::chrono::seconds(7);
   after.jobs.set(job.key, job);
-  for (auto _ : run)
+  for ([[maybe_unused]] auto _ : run)
     if (ranking.update(state, after, index, kStart + std::chrono::seconds(8)))
       run.SkipWithError("an end between two looks changes nothing");
 }
@@ -215,13 +215,13 @@ void fair_tree_alone(benchmark::State& run) {
   for (std::size_t i = 1; i < usage.size(); ++i)
     if (tree.nodes()[i].user) usage[i] = rows[tree.nodes()[i].row].usage.at("cpu");
   tree.sum_up(usage);
-  for (auto _ : run) benchmark::DoNotOptimize(fairness::fair_tree(tree, usage));
+  for ([[maybe_unused]] auto _ : run) benchmark::DoNotOptimize(fairness::fair_tree(tree, usage));
 }
 BENCHMARK(fair_tree_alone)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 void read_tree(benchmark::State& run) {
   const auto rows = site_tree(100'000);
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     const fairness::AccountTree tree(rows);
     benchmark::DoNotOptimize(tree.users());
   }
@@ -230,7 +230,7 @@ BENCHMARK(read_tree)->Unit(benchmark::kMillisecond);
 
 void decay_one(benchmark::State& run) {
   Duration elapsed{1};
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     elapsed += std::chrono::microseconds(1'234'567);
     benchmark::DoNotOptimize(fairness::decayed(fairness::amount_of(12'345'678),
                                                fairness::decay_factor(elapsed, Seconds(604'800))));
@@ -246,7 +246,7 @@ void draw_service_order(benchmark::State& run) {
   const Ranking ranking(state, policy, index, kStart);
   Queue queue;
   queue.fill(state, ranking);
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     ServiceOrder turns(queue.entries(), ranking, index);
     while (Queued* next = turns.next()) benchmark::DoNotOptimize(next);
   }

@@ -49,7 +49,8 @@ ClusterState state_of(const config::Config& config) {
     node.contact = Contact::registered;
     all.nodes.push_back(node.name);
     state.node_ids.set(node.name, node.id);
-    state.nodes.set(node.id, std::move(node));
+    const auto node_id = node.id;
+    state.nodes.set(node_id, std::move(node));
   }
   state.partitions.set("all", all);
   return state;

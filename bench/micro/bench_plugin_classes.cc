@@ -69,7 +69,8 @@ struct World {
         node.inventory.gpus.push_back({GpuIndex(g), "a100", {}});
       node.inventory.gpu_topology = links;
       node.inventory.features = {"ib"};
-      state.nodes.set(node.id, std::move(node));
+      const auto node_id = node.id;
+      state.nodes.set(node_id, std::move(node));
       all.push_back(i);
     }
     JobSpec spec;
@@ -86,7 +87,7 @@ void ask(benchmark::State& timing, bool again) {
   set_plugins(index, world.plugins, nullptr);
   std::shared_ptr<PluginClass> asked = index.plugin_classes()->class_of(world.job, world.partition);
   std::vector<NodeIndex> kept;
-  for (auto _ : timing) {
+  for ([[maybe_unused]] auto _ : timing) {
     if (!again) asked = index.plugin_classes()->class_of(world.job, world.partition);
     kept.clear();
     asked->filter(world.all, GpusOf::free_now, index, kept);

@@ -58,10 +58,12 @@ ClusterState full_cluster(const Size& size, bool preemptible) {
       share.cpus = 8;
       job.allocation = Allocation{Fence(id), "low", *job.started, {share}, Seconds(500'000)};
       node.charges.push_back({{job.key, job.attempt}, Fence(id), 8, {}, {}, {}, UserId(1)});
-      state.jobs.set(job.key, std::move(job));
+      const auto job_key = job.key;
+      state.jobs.set(job_key, std::move(job));
     }
     state.node_ids.set(node.name, node.id);
-    state.nodes.set(node.id, std::move(node));
+    const auto node_id = node.id;
+    state.nodes.set(node_id, std::move(node));
   }
   Job waits;
   waits.key = {JobId(++id), {}};
@@ -74,7 +76,8 @@ ClusterState full_cluster(const Size& size, bool preemptible) {
   waits.spec = wide;
   waits.version = Lsn(1);
   state.pending.set(waits.key, waits.version);
-  state.jobs.set(waits.key, std::move(waits));
+  const auto waits_key = waits.key;
+  state.jobs.set(waits_key, std::move(waits));
   return state;
 }
 

@@ -69,7 +69,7 @@ Machines all_machines() {
 
 void choose(benchmark::State& state, const MachineTopology& machine, GpuSet free, unsigned count) {
   unsigned steps = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto choice = choose_gpus(machine, free, {count, {}});
     benchmark::DoNotOptimize(choice);
     steps = choice->steps;
@@ -79,7 +79,7 @@ void choose(benchmark::State& state, const MachineTopology& machine, GpuSet free
 
 void choose_processors(benchmark::State& state, const MachineTopology& machine) {
   const Bitset free(256, true);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     auto cpus = choose_cpus(machine, machine.gpus(), free, 32);
     benchmark::DoNotOptimize(cpus);
   }
@@ -87,7 +87,7 @@ void choose_processors(benchmark::State& state, const MachineTopology& machine) 
 
 void read(benchmark::State& state) {
   const std::string text = text_of(16, below_switches);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     auto matrix = parse_matrix(text);
     benchmark::DoNotOptimize(matrix);
   }
@@ -95,7 +95,7 @@ void read(benchmark::State& state) {
 
 void build(benchmark::State& state) {
   const Result<Matrix> matrix = parse_matrix(text_of(16, below_switches));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const MachineTopology machine(*matrix);
     benchmark::DoNotOptimize(machine.gpus());
   }

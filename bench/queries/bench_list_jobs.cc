@@ -41,7 +41,8 @@ aresctld::View long_queue(bool same_names) {
     job.submitted = kNow - Seconds(i);
     state.pending.set(job.key, Lsn(i));
     pending.set(job.key, PendingInfo{Reason::priority, {}, {}, {}});
-    state.jobs.set(job.key, std::move(job));
+    const auto job_key = job.key;
+    state.jobs.set(job_key, std::move(job));
   }
   return {std::make_shared<ClusterState>(std::move(state)),
           std::make_shared<PendingInfos>(std::move(pending))};
@@ -75,7 +76,7 @@ void serve(benchmark::State& run, bool json, bool same_names) {
   const aresctld::View view = long_queue(same_names);
   const api::ListJobs request = request_of(query_of(json));
   std::size_t bytes = 0;
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     bytes = 0;
     for (const api::Jobs& page : read(view, request)) bytes += page.SerializeAsString().size();
   }
@@ -89,7 +90,7 @@ void print(benchmark::State& run, bool json) {
   for (const api::Jobs& page : read(long_queue(true), request_of(query)))
     pages.push_back(page.SerializeAsString());
   std::size_t bytes = 0;
-  for (auto _ : run) {
+  for ([[maybe_unused]] auto _ : run) {
     const auto report = aqueue::make_report(query, 0);
     api::Jobs page;
     bytes = 0;
@@ -124,7 +125,7 @@ void serve_one_job(benchmark::State& run) {
   const aresctld::View view = long_queue(true);
   api::ListJobs request = request_of(query_of(false));
   request.add_jobs()->set_job(kJobs / 2);
-  for (auto _ : run) benchmark::DoNotOptimize(read(view, request));
+  for ([[maybe_unused]] auto _ : run) benchmark::DoNotOptimize(read(view, request));
 }
 
 BENCHMARK(serve_listing)->Unit(benchmark::kMillisecond);

@@ -11,7 +11,7 @@
 namespace ares::aacct {
 
 std::string id_text(const api::AccountingRow& row, std::size_t longest_list) {
-  const std::string id = cli::format_job_id(cli::key_of(row.key()));
+  std::string id = cli::format_job_id(cli::key_of(row.key()));
   const std::string& tasks = row.array_tasks();
   if (tasks.empty()) return id;
   const std::size_t percent = std::min(tasks.find('%'), tasks.size());

@@ -112,8 +112,7 @@ std::string found_in_path(const std::string& program) {
 std::string place_of_copy(const std::string& wanted, const std::string& program) {
   // Absolute, so that it is the same file for the program's own directory and is not looked for in PATH.
   std::error_code error;
-  const std::string place =
-      wanted.empty() ? "/tmp/" : std::filesystem::absolute(wanted, error).string();
+  std::string place = wanted.empty() ? "/tmp/" : std::filesystem::absolute(wanted, error).string();
   if (!place.ends_with('/')) return place;
   constexpr std::size_t kRandomBytes = 8;
   return place + "ares_bcast_" + auth::to_hex(auth::random_bytes(kRandomBytes)) + "_" +
@@ -184,7 +183,7 @@ Result<int> run_copy(const std::string& wanted, bool compressed, const FindPlace
   if (*copied != 0)
     return fail(ErrorCode::failed_precondition, program + " was not copied to all nodes (--bcast)");
   operands.front() = delivery.destination;
-  const Result<int> code = step(operands);
+  Result<int> code = step(operands);
   remove_copy(delivery.destination, find);
   return code;
 }
@@ -196,7 +195,7 @@ Result<int> run_in(const FindPlace& find, Wanted& wanted, const cli::Words& oper
     Result<Streams> streams = complete(wanted, place->environment, words);
     if (!streams) return fail(streams.error());
     run_beside(wanted.prolog, "--prolog", words);
-    const Result<int> code = Session(wanted, std::move(*streams), std::move(place->host)).run();
+    Result<int> code = Session(wanted, std::move(*streams), std::move(place->host)).run();
     run_beside(wanted.epilog, "--epilog", words);
     return code;
   };
@@ -216,7 +215,7 @@ Result<int> run_in_own_job(Wanted& wanted, const cli::Words& operands) {
   Result<OwnJob> own = allocate(wanted, operands.front());
   if (!own) return fail(own.error());
   bool used = false;
-  const Result<int> code = run_in(
+  Result<int> code = run_in(
       [&]() -> Result<Place> {
         if (!std::exchange(used, true)) return std::move(own->place);
         Result<os::Fd> host = step_client::reach(own->allocation.client(), own->allocation.job(),

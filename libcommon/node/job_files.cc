@@ -13,7 +13,7 @@ std::string checkpoint_directory(const LaunchSpec& launch) {
   const std::string& place = launch.spec->checkpoint->place;
   const std::string number = std::to_string(launch.own_id.value());
   // Of a job that began under an earlier release, which had no folder for the cluster.
-  const std::string old = place + "/" + number;
+  std::string old = place + "/" + number;
   if (!launch.checkpoints.empty()) {
     const std::string& newest = launch.checkpoints.front().uri;
     if (newest.starts_with(old + "/") && newest.rfind('/') == old.size()) return old;

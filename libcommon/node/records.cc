@@ -228,7 +228,7 @@ std::string encode(const StoppedRecord& r) {
 Result<StoppedRecord> decode_stopped(std::string_view text) {
   FieldReader in("stopped", text);
   StoppedRecord r{in.id<Lsn>("lsn")};
-  return checked(in, std::move(r));
+  return checked(in, r);
 }
 
 std::string encode(const GoneRecord& r) {

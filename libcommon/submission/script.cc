@@ -53,11 +53,11 @@ Status read_all(int fd, const std::string& name, std::string& content) {
 std::string find_in_path(const std::string& operand, const std::string& directory,
                          const std::string& search_path) {
   if (operand.find('/') != std::string::npos) return operand;
-  const std::string here = directory + "/" + operand;
+  std::string here = directory + "/" + operand;
   struct stat info {};
   if (stat(here.c_str(), &info) == 0) return here;
   for (const std::string& folder : cli::split(search_path, ':')) {
-    const std::string candidate = (folder.empty() ? directory : folder) + "/" + operand;
+    std::string candidate = (folder.empty() ? directory : folder) + "/" + operand;
     if (access(candidate.c_str(), R_OK) == 0 && stat(candidate.c_str(), &info) == 0 &&
         S_ISREG(info.st_mode))
       return candidate;

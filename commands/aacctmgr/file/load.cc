@@ -115,7 +115,7 @@ class Reader {
       return invalid(entry.line, "the one account at the top is root; " + excerpt(entry.key) +
                                      " belongs below its accounts:");
     AccountingRecord record(std::move(blank));
-    const Status read = each(entry, [&](const Entry& one) -> Status {
+    Status read = each(entry, [&](const Entry& one) -> Status {
       if (one.key == "accounts")
         return each(one, [&](const Entry& child) { return account(child, entry.key); });
       if (one.key == "users") return members(one, entry.key);
@@ -157,7 +157,7 @@ class Reader {
 
   Status user(const Entry& entry) {
     AccountingRecord record = blank_record({RecordKind::user, entry.key, {}, {}});
-    const Status read = each(entry, [&](const Entry& one) -> Status {
+    Status read = each(entry, [&](const Entry& one) -> Status {
       if (one.key != "wckeys") return set(record, one);
       std::vector<std::string> keys = names_of(one.value.text);
       for (const Value& item : one.value.items)

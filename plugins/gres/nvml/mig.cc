@@ -37,7 +37,7 @@ void add_devices(const std::string& root, const FoundGpu& gpu, FoundInstance& in
 std::string profile_of(const std::string& name, const Attributes& attributes) {
   constexpr std::string_view kMark = "MIG ";
   if (const std::size_t at = name.rfind(kMark); at != std::string::npos) {
-    const std::string word = name.substr(at + kMark.size());
+    std::string word = name.substr(at + kMark.size());
     if (is_type_word(word)) return word;
   }
   if (attributes.gpu_slices == 0 || attributes.memory_mib == 0) return "unknown";

@@ -73,7 +73,7 @@ Status apply(api::JobSpec& spec, const FieldValues& changes) {
       const bool is_unset =
           std::holds_alternative<std::monostate>(value) || is_no_value(name, value);
       if (is_unset != takes_back) continue;
-      if (const Status good = set_field(spec, find(name), name, value); !good) return good;
+      if (Status good = set_field(spec, find(name), name, value); !good) return good;
     }
   return {};
 }
@@ -103,7 +103,7 @@ Status apply(api::JobAction& action, const FieldValues& changes) {
   for (const auto& [name, value] : changes) {
     const JobField* field = find(name);
     if (field && field->changes.empty()) field = nullptr;
-    if (const Status good = set_field(spec, field, name, value); !good) return good;
+    if (Status good = set_field(spec, field, name, value); !good) return good;
     // Nothing, or NO_VAL, is no change; an empty text takes the job's value back.
     const bool is_change =
         !std::holds_alternative<std::monostate>(value) && !is_no_value(name, value);

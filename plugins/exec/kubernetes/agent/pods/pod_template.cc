@@ -42,7 +42,8 @@ std::string wrong_object_of_jobs(const Json& name) {
                                                                  : "";
 }
 std::string wrong_medium(const Json& medium) {
-  return medium == "" || medium == "Memory" ? "" : "has to be empty or Memory";
+  const auto& text = medium.get_ref<const std::string&>();
+  return text.empty() || text == "Memory" ? "" : "has to be empty or Memory";
 }
 std::string wrong_dns_policy(const Json& policy) {
   return policy == "ClusterFirst" || policy == "Default" || policy == "None"

@@ -107,7 +107,7 @@ Result<const Value*> Reader::named(const Value& file, const std::string& what,
 }
 
 Result<std::string> Reader::pem(const Value& map, const std::string& key) const {
-  const auto data = text(map, key + "-data");
+  auto data = text(map, key + "-data");
   if (!data) return data;
   if (!data->empty()) {
     auto decoded = decode_base64(*data);
@@ -115,7 +115,7 @@ Result<std::string> Reader::pem(const Value& map, const std::string& key) const 
       return wrong(find(map, key + "-data")->line, quote(key + "-data") + " is not base64");
     return std::move(*decoded);
   }
-  const auto file = text(map, key);
+  auto file = text(map, key);
   if (!file || file->empty()) return file;
   auto content = read_(absolute(*file));
   // An empty authority would mean that of the system.
