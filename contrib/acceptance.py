@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Runs the tests that doc/acceptance.md names, and prints for each case its tests and their result.
 
-  contrib/acceptance.py [--bin build/release/bin] [--only AC-019] [--list | --waiting] [FILE]
+  contrib/acceptance.py [--table doc/acceptance.md] [--bin build/release/bin] [--units build/asan/tests] [--only AC-019] [--list | --waiting] [FILE]
 
-The table goes to FILE, or else to the standard output. --list runs nothing: it prints which tests show which case. --waiting prints
-tests/e2e/WAITING.md, the cases that wait for something that is not built. A test shows a case if it has its id in its name or its description; if none
-of a file has, the whole file does. Exits with 1 if a test failed, or if a row names a file that does not exist.
+The table goes to FILE, or else to the standard output. --table: another of the kind, as doc/findings.md. --list runs nothing: it prints which
+tests show which case. --waiting prints tests/e2e/WAITING.md, the cases that wait for something that is not built. --units: the folder of the
+programs of unit tests, if it is not beside --bin.
+
+A row names a file of tests, or a test of it: FILE::NAME, of unit tests FILE::SUITE.CASE. Of a file without a name, a test shows a case if it has
+its id in its name or its description; if none has, the whole file does. Exits with 1 if a test failed, or if a row names what does not exist.
 """
 import argparse
 import ast
@@ -18,7 +21,9 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROW = re.compile(r"^\| (AC-\d{3}) \| (.*?) \| (.*?) \| (.*) \|$")
+ROW = re.compile(r"^\| ([A-Z]+-\d{3}) \| (.*?) \| (.*?) \| (.*) \|$")
+TEST = re.compile(r"`(tests/[^`]+\.(?:py|cc)(?:::[^`]+)?)`")
+CASE_OF_UNITS = re.compile(r"^TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.M)
 
 
 def cases(text):
@@ -28,7 +33,7 @@ def cases(text):
         if match := ROW.match(line):
             shown = match[4]
             waits = re.search(r"waits for: ([^;|]*)", shown)
-            found[match[1]] = (match[2], re.findall(r"`(tests/[^`]+\.(?:py|cc))`", shown), waits and waits[1].strip())
+            found[match[1]] = (match[2], TEST.findall(shown), waits and waits[1].strip())
     return found
 
 
@@ -53,21 +58,35 @@ def functions(path):
             yield node.name, ast.get_docstring(node) or ""
 
 
-def tests_of(case, file):
-    """The tests of a Python file that show the case; all of them if none names it."""
-    number = case[3:]
-    tests = list(functions(ROOT / file))
-    naming = [name for name, text in tests if f"ac{number}" in name.lower() or case in text]
-    return naming or [name for name, _ in tests]
+def cases_of_units(path):
+    """"Suite.Case" of each unit test in a file."""
+    return [".".join(names) for names in CASE_OF_UNITS.findall(path.read_text())]
 
 
-def python_results(files, programs):
-    """{(file, test): "passed", "failed" or "skipped"}; of a test with parameters the worst."""
+def tests_of(case, named):
+    """The file that a row names, and the names of the tests in it that show the case; none if there is no such test."""
+    file, _, wanted = named.partition("::")
+    path = ROOT / file
+    if not path.exists():
+        return file, []
+    if file.endswith(".cc"):
+        pattern = re.escape(wanted or "*").replace(r"\*", ".*")
+        return file, [name for name in cases_of_units(path) if re.fullmatch(pattern, name)]
+    tests = list(functions(path))
+    if wanted:
+        return file, [name for name, _ in tests if name == wanted]
+    naming = [name for name, text in tests if f"ac{case[3:]}" in name.lower() or case in text]
+    return file, naming or [name for name, _ in tests]
+
+
+def python_results(tests, programs):
+    """{(file, test): "passed", "failed" or "skipped"} of {file: tests}; of a test with parameters the worst."""
     rank = ["passed", "skipped", "failed"]
     results = {}
-    for file in files:
+    for file, names in sorted(tests.items()):
         with tempfile.NamedTemporaryFile(suffix=".xml") as report:
-            subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", file], cwd=ROOT,
+            subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}",
+                            *(f"{file}::{name}" for name in sorted(names))], cwd=ROOT,
                            env={**os.environ, "ARES_BIN_DIR": str(programs)}, stdout=subprocess.DEVNULL, check=False)
             for case in xml.etree.ElementTree.parse(report.name).getroot().iter("testcase"):
                 key = file, case.get("name").partition("[")[0]
@@ -77,20 +96,24 @@ def python_results(files, programs):
     return results
 
 
-def unit_results(files, programs):
-    """The same for files of unit tests: {(file, suite)}."""
+def unit_results(tests, programs):
+    """The same for files of unit tests: {(file, "Suite.Case")}."""
     results = {}
-    for file in files:
-        program = programs.parent / "tests" / f"test_{pathlib.Path(file).parts[2]}"
-        for suite in sorted(set(re.findall(r"^TEST(?:_[FP])?\((\w+),", (ROOT / file).read_text(), re.M))):
-            done = subprocess.run([program, f"--gtest_filter={suite}.*:*/{suite}.*"], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, cwd=ROOT, check=False)
-            results[file, suite] = "passed" if done.returncode == 0 else "failed"
+    for file, names in sorted(tests.items()):
+        for name in sorted(names):
+            suite, _, case = name.partition(".")
+            filters = ":".join((name, f"{name}/*", f"*/{suite}.{case}/*", f"*/{name}"))
+            done = subprocess.run([programs / f"test_{pathlib.Path(file).parts[2]}", f"--gtest_filter={filters}"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True, cwd=ROOT, check=False)
+            results[file, name] = ("failed" if done.returncode != 0 else "not run" if " 0 tests" in done.stdout
+                                   else "skipped" if "[  SKIPPED ]" in done.stdout else "passed")
     return results
 
 
 def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--table", type=pathlib.Path, default=ROOT / "doc/acceptance.md")
+    words.add_argument("--units", type=pathlib.Path)
     words.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     words.add_argument("--only", action="append", default=[])
     words.add_argument("--list", action="store_true")
@@ -98,24 +121,27 @@ def main():
     words.add_argument("file", nargs="?")
     given = words.parse_args()
 
-    known = cases((ROOT / "doc/acceptance.md").read_text())
+    known = cases(given.table.read_text())
     chosen = {case: row for case, row in known.items() if not given.only or case in given.only}
     if given.waiting:
         return write(waiting(known), given.file)
-    files = sorted({file for _, named, _ in chosen.values() for file in named})
-    missing = [file for file in files if not (ROOT / file).exists()]
+    shown = {(case, named): tests_of(case, named) for case, (_, names, _) in chosen.items() for named in names}
+    missing = sorted({named for (_, named), (_, tests) in shown.items() if not tests})
     if missing or not chosen:
-        sys.exit(f"acceptance.py: doc/acceptance.md names what does not exist: {', '.join(missing or given.only)}")
+        sys.exit(f"acceptance.py: {given.table} names what does not exist: {', '.join(missing or given.only)}")
     results = {}
     if not given.list:
-        results = {**python_results([file for file in files if file.endswith(".py")], given.bin.resolve()),
-                   **unit_results([file for file in files if file.endswith(".cc")], given.bin.resolve())}
+        wanted = {".py": {}, ".cc": {}}
+        for file, tests in shown.values():
+            wanted[pathlib.Path(file).suffix].setdefault(file, set()).update(tests)
+        programs = given.bin.resolve()
+        results = {**python_results(wanted[".py"], programs), **unit_results(wanted[".cc"], given.units or programs.parent / "tests")}
 
     lines, counts = ["| id | test | result |", "|---|---|---|"], {}
-    for case, (_, named, waits) in chosen.items():
-        for file in named:
-            tests = tests_of(case, file) if file.endswith(".py") else [suite for other, suite in results if other == file]
-            found = [results.get((file, test), "not run") for test in tests] or ["not run"]
+    for case, (_, names, waits) in chosen.items():
+        for named in names:
+            file, tests = shown[case, named]
+            found = [results.get((file, test), "not run") for test in tests]
             result = next(kind for kind in ("failed", "not run", "skipped", "passed") if kind in found)
             counts[result] = counts.get(result, 0) + 1
             what = f"{len(tests)} tests" if len(tests) > 2 else ", ".join(f"`{test}`" for test in tests)

@@ -219,6 +219,53 @@ Result<Workload> read_philly(Table table) {
   return out;
 }
 
+// One job of a list in which every job stands after the time since the one before it. The counts are over all its nodes.
+std::optional<WorkJob> listed_job(const Table& table, Seconds submit, JobSpec& spec) {
+  const auto gpus = table.number("gpu_num"), cpus = table.number("cpu_num"),
+             nodes = table.number("node_num"), run = table.number("run_time"),
+             wall = table.number("wall_time"), user = table.number("user");
+  if (!gpus || !cpus || !nodes || !run || !wall || !user || *nodes < 1 || *run < 0 || *user < 0)
+    return std::nullopt;
+  spec.name = "job";
+  spec.min_nodes = count_of(*nodes);
+  spec.cpus_per_task = std::max(1u, count_of(*cpus / *nodes));
+  if (*gpus > 0) spec.gpus_per_node = {{"", count_of(*gpus / *nodes)}};
+  WorkJob job;
+  job.submit = submit;
+  job.run = Seconds(std::llround(*run));
+  job.tasks = spec.min_nodes;
+  job.user = count_of(*user);
+  if (*wall > 0)
+    job.limit = std::chrono::ceil<std::chrono::minutes>(
+        Seconds(static_cast<std::int64_t>(std::ceil(*wall))));
+  return job;
+}
+
+// Jobs of Helios, Philly, Theta and Blue Waters in one form: times are relative, a wall_time of 0 is not known.
+Result<Workload> read_intervals(Table table) {
+  Workload out;
+  SpecTable specs(out);
+  Seconds submit{};
+  for (;;) {
+    const Result<bool> more = table.next();
+    if (!more) return fail(more.error());
+    if (!*more) return out;
+    JobSpec spec;
+    const auto interval = table.number("interval");
+    if (!interval || *interval < 0)
+      return fail(table.lines().at_line("the interval is not a number of seconds"));
+    submit += Seconds(std::llround(*interval));
+    auto job = listed_job(table, submit, spec);
+    if (!job) return fail(table.lines().at_line("a column that must be a number is none"));
+    job->number = out.jobs.size() + 1;
+    job->spec_index =
+        specs.of(std::string(table.text("gpu_num")) + "/" + std::string(table.text("cpu_num")) +
+                     "/" + std::string(table.text("node_num")),
+                 spec);
+    out.jobs.push_back(*job);
+  }
+}
+
 }  // namespace
 
 Result<Workload> read_gpu_trace(Lines lines) {
@@ -236,8 +283,11 @@ Result<Workload> read_gpu_trace(Lines lines) {
   if (table->has("timestamp") && table->has("duration") && table->has("num_gpus") &&
       table->has("cluster"))
     return read_philly(std::move(*table));
+  if (has({"user", "gpu_num", "cpu_num", "node_num", "interval", "run_time", "wall_time"}))
+    return read_intervals(std::move(*table));
   return fail(table->lines().at_line(
-      "these columns are neither those of the openb pod lists nor those of Philly's jobs"));
+      "these columns are those of no list of jobs known here: openb's pods, Philly's jobs, or jobs "
+      "with intervals (user, gpu_num, cpu_num, node_num, interval, run_time, wall_time)"));
 }
 
 Result<std::string> read_openb_nodes(Lines lines) {

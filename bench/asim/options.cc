@@ -137,7 +137,9 @@ cli::Manual manual() {
            "answer at once; there is no network, no database and no clock. The same workload, "
            "cluster and options give the same outcome.",
            "WORKLOAD is a log in the Standard Workload Format (.swf), a GPU trace (.csv: pods of "
-           "Alibaba's openb, jobs of Philly), both also packed with gzip, or a workload of our own "
+           "Alibaba's openb, jobs of Philly, jobs of Helios, Theta and others with columns "
+           "\"interval\" "
+           "and \"gpu_num\"), both also packed with gzip, or a workload of our own "
            "(.yaml, see below).",
            "Of the configuration nodes, partitions, licences and policy count; what concerns "
            "daemons does not. min_job_age and request_retention count as zero."},

@@ -28,10 +28,11 @@ Result<int> allocate(const char* program, Wanted& wanted, std::vector<std::strin
     return fail(ErrorCode::invalid_argument,
                 "--no-shell runs no command, and " + words.front() + " is one");
   if (words.empty()) words.push_back(users_shell());
-  auto request = submission::allocation_request(
-      wanted.job, wanted.shell ? words.front() : "no-shell",
-      step_client::holding_script(wanted.shell),
-      step_client::holding_environment(std::getenv("PATH") ? std::getenv("PATH") : ""));
+  const char* const path = std::getenv("PATH");
+  auto request =
+      submission::allocation_request(wanted.job, wanted.shell ? words.front() : "no-shell",
+                                     step_client::holding_script(wanted.shell),
+                                     step_client::holding_environment(path ? path : ""));
   if (!request) return fail(request.error());
   submission::print_warnings(program, wanted.job);
   const auto open = [&] {
@@ -49,7 +50,7 @@ Result<int> allocate(const char* program, Wanted& wanted, std::vector<std::strin
                                        .held = wanted.shell});
   if (!allocation) return fail(allocation.error());
   if (!wanted.shell) return 0;
-  const Result<int> code = run_command(words, *allocation, wanted.kill_command);
+  Result<int> code = run_command(words, *allocation, wanted.kill_command);
   allocation->release(code.value_or(1));
   return code;
 }

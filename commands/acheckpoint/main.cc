@@ -23,13 +23,14 @@ Result<int> commit_operands(const Wanted& wanted, const cli::Words& operands) {
 Result<int> list_operands(const Wanted& wanted, const cli::Words& operands) {
   if (operands.size() > 1)
     return fail(ErrorCode::invalid_argument, "list takes one directory or URI at most");
+  if (!operands.empty()) return list(wanted, operands.front());
   const char* const own = std::getenv("ARES_CHECKPOINT_PATH");
-  if (operands.empty() && !own)
+  if (!own)
     return fail(
         ErrorCode::failed_precondition,
         "name a directory or URI: ARES_CHECKPOINT_PATH is not set, because this is not within a "
         "job that was submitted with asub --checkpoint");
-  return list(wanted, operands.empty() ? own : operands.front());
+  return list(wanted, own);
 }
 
 Result<int> fetch_operands(const Wanted& wanted, const cli::Words& operands) {

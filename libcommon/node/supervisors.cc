@@ -21,7 +21,7 @@ Duration pause_after(std::uint32_t tries) {
 void queue(std::vector<StepCommand>& waiting, StepCommand command) {
   if (!std::holds_alternative<StepSignal>(command))
     std::erase_if(waiting, [&](const StepCommand& c) { return c.index() == command.index(); });
-  waiting.push_back(std::move(command));
+  waiting.push_back(command);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ void Supervisors::send_or_queue(const AttemptKey& key, StepCommand command, Mome
   auto it = watched_.find(key);
   if (it == watched_.end() || (it->second.last && has_ended(it->second.last->phase))) return;
   if (it->second.channel == Channel::open) return transport_.send(key, command);
-  queue(it->second.waiting, std::move(command));
+  queue(it->second.waiting, command);
   if (it->second.channel == Channel::none && !it->second.check_at) check_records(key, now);
 }
 

@@ -226,6 +226,32 @@ TEST(GpuTrace, ReadsListsOfPodsWithoutTimesOrModels) {
                   .has_times);
 }
 
+TEST(GpuTrace, ReadsJobsWithIntervals) {
+  const std::string header =
+      "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n";
+  const Workload workload = good("jobs.csv", header +
+                                                 "0,1,16,80,2,0,100.4,0,Pass\n"
+                                                 "1,2,0,32768,512,94,18431.92,21590,Failed\n"
+                                                 "2,1,16,80,2,6,50,0,Killed\n");
+  ASSERT_EQ(workload.jobs.size(), 3u);
+  const WorkJob& gpus = workload.jobs[0];
+  EXPECT_EQ(gpus.run, Seconds(100));
+  EXPECT_EQ(gpus.limit, std::nullopt) << "a wall_time of 0 is not known";
+  const JobSpec& spec = workload.specs.at(gpus.spec_index);
+  EXPECT_EQ(spec.min_nodes, 2u);
+  EXPECT_EQ(spec.cpus_per_task, 40u);
+  EXPECT_EQ(spec.gpus_per_node, (std::vector<GpuRequest>{{"", 8}}));
+  const WorkJob& wide = workload.jobs[1];
+  EXPECT_EQ(wide.submit, Seconds(94));
+  EXPECT_EQ(wide.limit, Seconds(21600)) << "whole minutes, as for asub";
+  EXPECT_EQ(workload.specs.at(wide.spec_index).cpus_per_task, 64u);
+  EXPECT_TRUE(workload.specs.at(wide.spec_index).gpus_per_node.empty());
+  EXPECT_EQ(workload.jobs[2].submit, Seconds(100));
+  EXPECT_EQ(workload.jobs[2].spec_index, gpus.spec_index);
+  EXPECT_THAT(refusal("bad.csv", header + "0,1,1,1,0,0,5,0,Pass\n"), HasSubstr(":2"));
+  EXPECT_THAT(refusal("bad.csv", header + "0,1,1,1,1,-3,5,0,Pass\n"), HasSubstr("interval"));
+}
+
 TEST(GpuTrace, ListsWithOnlyPartOfTheTimesAreRefused) {
   EXPECT_THAT(refusal("half.csv", "cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time\n"),
               HasSubstr("columns"));

@@ -301,21 +301,23 @@ std::string closed_text(const ClusterState& state, const JobSpec& requested,
 Result<std::shared_ptr<const JobSpec>> settle(const DecisionContext& q,
                                               const std::shared_ptr<const JobSpec>& spec) {
   const ClusterState& state = q.state;
-  auto partitions = partitions_of(state, *spec);
-  if (!partitions) return fail(partitions.error());
+  auto named = partitions_of(state, *spec);
+  if (!named) return fail(named.error());
+  std::vector<std::string> partitions = *std::move(named);
   if (q.policy.enforce_partition_limits != PartitionLimits::all)
-    *partitions = open_ones(state, *std::move(partitions));
-  const std::optional<Bytes> memory = default_memory(state, *spec, *partitions);
-  const bool whole = spec->partitions == *partitions && spec->max_nodes > 0 &&
+    partitions = open_ones(state, std::move(partitions));
+  const std::optional<Bytes> memory = default_memory(state, *spec, partitions);
+  const bool whole = spec->partitions == partitions && spec->max_nodes > 0 &&
                      spec->spare_nodes == 0 && !memory && !lacks_container_feature(*spec);
   if (whole && state.accounting.empty()) return spec;
   JobSpec settled = *spec;
-  if (!fill_account(state.accounting, partitions->front(), settled) && whole) return spec;
-  settled.partitions = std::move(*partitions);
+  if (!fill_account(state.accounting, partitions.front(), settled) && whole) return spec;
+  settled.partitions = std::move(partitions);
   if (memory) settled.memory_per_cpu = memory;
   require_container_feature(settled);
   if (settled.max_nodes == 0) settle_nodes(state, settled);
-  if (settled.spare_nodes > 0) settled = with_more_nodes(std::move(settled), settled.spare_nodes);
+  if (const std::uint32_t spare = settled.spare_nodes; spare > 0)
+    settled = with_more_nodes(std::move(settled), spare);
   return std::make_shared<const JobSpec>(std::move(settled));
 }
 

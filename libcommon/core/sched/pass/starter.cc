@@ -160,8 +160,9 @@ bool Starter::place_on(JobClass& job_class, Member& member, const Demand* demand
       placement = std::move(longer);
     }
   }
-  if (placement) member.placement = *std::move(placement);
-  return placement.has_value();
+  if (!placement) return false;
+  member.placement = *std::move(placement);
+  return true;
 }
 
 std::optional<Placement> Starter::place_for(JobClass& job_class, std::optional<Seconds> limit,
