@@ -192,9 +192,16 @@ std::optional<std::size_t> how_many(const TypedDemand& typed, std::vector<Candid
                              LargestBy::enough_gpus, LargestBy::missing, LargestBy::missing_type}) {
     if (by == LargestBy::missing && types_in_total(typed) < 2) break;
     sort_largest_first(typed, all, by, high);
-    if (covers(typed, std::span(all).first(high)))
-      for (const std::size_t n : counts)
-        if (covers(typed, std::span(all).first(n))) return n;
+    // More of them hold no less: of ascending numbers the first that suffices, of descending ones the first or none.
+    const auto is_too_few = [&](std::size_t n) { return !covers(typed, std::span(all).first(n)); };
+    if (!counts.empty() && !is_too_few(high)) {
+      if (counts.front() < counts.back()) {
+        const auto found = std::partition_point(counts.begin(), counts.end(), is_too_few);
+        if (found != counts.end()) return *found;
+      } else if (!is_too_few(counts.front())) {
+        return counts.front();
+      }
+    }
     if (typed.total_count == 0) break;
   }
   return std::nullopt;

@@ -19,6 +19,7 @@ class SinceWhen {
       : profile_(profile), at_(at), to_(to), least_(index.stride()), row_(index.stride()) {}
 
   Time operator()(NodeIndex node) {
+    if (!profile_.touched(node)) return profile_.last_release(node, at_);
     profile_.min_free(node, at_, to_, least_);
     Time since = profile_.now();
     bool holds = true;
@@ -41,9 +42,12 @@ class SinceWhen {
   Amounts least_, row_;
 };
 
-bool holds(const Placement& placement, NodeIndex node) {
-  return std::any_of(placement.begin(), placement.end(),
-                     [&](const PlacedShare& share) { return share.node == node; });
+std::vector<NodeIndex> nodes_of(const Placement& placement) {  // ascending
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(placement.size());
+  for (const PlacedShare& share : placement) nodes.push_back(share.node);
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
 }
 
 // Nodes by the time since when they are free, latest first; those of one time are a group.
@@ -76,7 +80,10 @@ class LateNodes {
     if (!best || group == 0) return best;
     const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(ends[group - 1]);
     const auto end = nodes_.begin() + static_cast<std::ptrdiff_t>(ends[group]);
-    std::stable_partition(begin, end, [&](const FreeSince& one) { return holds(*best, one.node); });
+    const std::vector<NodeIndex> taken = nodes_of(*best);
+    std::stable_partition(begin, end, [&](const FreeSince& one) {
+      return std::binary_search(taken.begin(), taken.end(), one.node);
+    });
     least(ends[group - 1], ends[group] - 1, best, [](std::size_t i) { return i + 1; });
     return best;
   }

@@ -107,6 +107,22 @@ void Profile::min_free(NodeIndex at, Time from, std::optional<Time> to,
       out[column] += releases.amounts[i * out.size() + column];
 }
 
+Time Profile::last_release(NodeIndex at, Time until) const {
+  const ExpectedReleases::NodeReleases& releases = releases_.of(at, state_, index_, now_);
+  const std::size_t stride = index_.stride();
+  auto end = std::upper_bound(releases.ends.begin(), releases.ends.end(), until,
+                              [&](Time a, Time b) { return a < effective_end(b); });
+  while (end != releases.ends.begin()) {
+    --end;
+    const auto row = releases.amounts.begin() +
+                     (end - releases.ends.begin()) * static_cast<std::ptrdiff_t>(stride);
+    if (std::any_of(row, row + static_cast<std::ptrdiff_t>(stride),
+                    [](std::int64_t amount) { return amount != 0; }))
+      return effective_end(*end);
+  }
+  return now_;
+}
+
 std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
   if (!limit) return std::nullopt;
   return from + *limit;

@@ -117,6 +117,8 @@ class Profile {
       if (!visit(releases.ends[i], std::span<const std::int64_t>(row))) return;
     }
   }
+  // For a node that is not touched: when it gets the last of what it has free at `at`, at least now. Until then it has less.
+  Time last_release(NodeIndex node, Time at) const;
   const ExpectedReleases& releases() const { return releases_; }
   // Whether the result of each_end() for the node is valid only at this time.
   bool time_dependent(NodeIndex node) const {
