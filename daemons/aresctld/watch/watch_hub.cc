@@ -82,14 +82,17 @@ void WatchHub::add(const Principal& caller, const api::Watch& request,
   watcher->request = request;
   watcher->responder = std::move(responder);
   if (request.has_accounting()) watcher->users.emplace(request.accounting().users());
-  {
-    const Lock lock(mutex_);
-    if (!stopping_) added_.push_back(std::move(watcher));
-  }
-  if (watcher)
-    return watcher->responder->send(
-        refused({ErrorCode::unavailable, "the controller is shutting down"}));
+  const std::shared_ptr<rpc::Responder> answer = watcher->responder;
+  if (!take(std::move(watcher)))
+    return answer->send(refused({ErrorCode::unavailable, "the controller is shutting down"}));
   wake_.notify_one();
+}
+
+bool WatchHub::take(std::unique_ptr<Watcher> watcher) {
+  const Lock lock(mutex_);
+  if (stopping_) return false;
+  added_.push_back(std::move(watcher));
+  return true;
 }
 
 void WatchHub::post(Event event) {

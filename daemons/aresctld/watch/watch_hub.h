@@ -77,6 +77,8 @@ class WatchHub {
   void run();
   void post(Event event);
   void take_events(std::deque<Event> events);
+  // Any thread: hands it to the hub's own; false: the hub is stopping.
+  bool take(std::unique_ptr<Watcher> watcher) ARES_EXCLUDES(mutex_);
   void admit(std::unique_ptr<Watcher> watcher);
   std::size_t drop_abandoned();
   void compare_views();

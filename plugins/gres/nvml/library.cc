@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include "base/printable.h"
@@ -37,13 +39,16 @@ class Resolver {
 // of its own or is not used.
 Status Library::resolve() {
   Resolver in(handle_, missing_);
-  const bool enough =
-      in.find(api_.Init, {"nvmlInit_v2", "nvmlInit"}) & in.find(api_.Shutdown, {"nvmlShutdown"}) &
-      in.find(api_.DeviceGetCount, {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}) &
+  // All are looked for, so that the message names each that is missing.
+  const bool found[] = {
+      in.find(api_.Init, {"nvmlInit_v2", "nvmlInit"}),
+      in.find(api_.Shutdown, {"nvmlShutdown"}),
+      in.find(api_.DeviceGetCount, {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}),
       in.find(api_.DeviceGetHandleByIndex,
-              {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}) &
-      in.find(api_.DeviceGetName, {"nvmlDeviceGetName"});
-  if (!enough) {
+              {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}),
+      in.find(api_.DeviceGetName, {"nvmlDeviceGetName"}),
+  };
+  if (std::count(std::begin(found), std::end(found), false) > 0) {
     std::string names;
     for (const std::string& name : missing_) names += (names.empty() ? "" : ", ") + name;
     return fail(ErrorCode::failed_precondition, "the library has no " + names);
