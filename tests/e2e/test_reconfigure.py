@@ -64,6 +64,7 @@ def test_removed_node_finishes_its_job_and_removed_partition_is_the_reason(clust
     running = cluster.wrap("while [ ! -e go.removed ]; do sleep 0.1; done; echo done", "-p", "night", "-w", "n4")
     cluster.wait_state(running, "RUNNING")
     waiting = cluster.wrap("true", "-p", "night", "-H")
+    of_both = cluster.wrap("true", "-p", "night,main", "-H")
     path = cluster.dir / "ares.yaml"
     text = path.read_text()
     text = re.sub(r"^  - \{name: \"?night.*\n", "", text, flags=re.M)
@@ -74,6 +75,10 @@ def test_removed_node_finishes_its_job_and_removed_partition_is_the_reason(clust
     cluster.run("actl", "release", waiting)
     cluster.wait_reason(waiting, "InvalidPartition")
     assert "night does not exist any more" in cluster.show("job", waiting)
+    assert of_both in cluster.show("job", of_both)
+    assert cluster.run("aqueue", "--why", of_both).stdout
+    cluster.run("actl", "release", of_both)
+    cluster.completed(of_both)
     assert cluster.queue(running) == "RUNNING"
     (cluster.work / "go.removed").touch()
     cluster.completed(running)

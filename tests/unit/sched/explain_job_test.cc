@@ -94,6 +94,16 @@ TEST(JobExplanation, ASmallerJobWouldFit) {
   EXPECT_FALSE(told.cut);
 }
 
+// A waiting job keeps the name of a partition that was removed from ares.yaml.
+TEST(JobExplanation, APartitionThatIsGoneIsLeftOut) {
+  TestCluster cluster = nodes(1);
+  run(cluster, on(3, hours(1)));
+  JobSpec spec = on(2, hours(1));
+  spec.partitions = {"gone", spec.partitions.front()};
+  const JobKey key = cluster.submit(spec);
+  EXPECT_THAT(changes(why(cluster, key)), Contains(HasSubstr("--cpus-per-task 1")));
+}
+
 TEST(JobExplanation, MemoryIsSuggestedToTheMebibyte) {
   TestCluster cluster = nodes(1);
   JobSpec half = on(1, minutes(60));

@@ -79,12 +79,16 @@ Status check_privileges(const DecisionContext& q, const Principal& who, const Jo
   return {};
 }
 
+Error unknown_partition(const std::string& name) {
+  return bad("Invalid partition name specified: " + name);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> partitions_of(const ClusterState& state, const JobSpec& spec) {
   std::vector<std::string> names;
   for (const std::string& name : spec.partitions) {
-    if (!state.partitions.find(name)) return fail(bad("Invalid partition name specified: " + name));
+    if (!state.partitions.find(name)) return fail(unknown_partition(name));
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   if (!names.empty()) return names;
@@ -141,11 +145,13 @@ Status check_partitions(const DecisionContext& q, const JobSpec& spec,
   std::optional<Error> first;
   bool some = false;  // a partition may run it
   for (const std::string& name : names) {
-    const Partition& partition = *q.state.partitions.find(name);
-    Status good =
-        enforced == PartitionLimits::none ? Status() : check_partition_limits(q, spec, partition);
+    // A waiting job may name one that was removed from ares.yaml.
+    const Partition* const partition = q.state.partitions.find(name);
+    Status good = !partition                          ? fail(unknown_partition(name))
+                  : enforced == PartitionLimits::none ? Status()
+                                                      : check_partition_limits(q, spec, *partition);
     if (!good && enforced == PartitionLimits::all) return good;
-    if (good) good = check_possible(q, spec, partition);
+    if (good) good = check_possible(q, spec, *partition);
     some = some || good;
     if (!good && !first) first = std::move(good.error());
     if (some && enforced != PartitionLimits::all) return {};
