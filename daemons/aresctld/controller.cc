@@ -297,7 +297,8 @@ Status Controller::run() {
   WatchHub watches({views, config_holder, clock, database_queries,
                     [&](const api::Accounting& query, Lsn after, Lsn upto) {
                       return accounting.read_ended(query, after, upto, clock.now());
-                    }});
+                    },
+                    &identity});
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
   store::OutputReader stored_output(pg_options(*config), kAccountingThreads);
   Archiver archiver(pg_options(*config), config_holder, clock);

@@ -3,6 +3,15 @@
 #include <utility>
 
 namespace ares::aresctld {
+namespace {
+
+// What is shown of a node for whose word a job waits.
+bool is_heard_alike(const Node& a, const Node& b) {
+  return a.contact == b.contact && a.machine_gone == b.machine_gone &&
+         a.silent_since == b.silent_since && a.guard.fault == b.guard.fault;
+}
+
+}  // namespace
 
 void ChangeLog::add(const View& before, const View& after, const Visit& visit) {
   using Jobs = CowMap<JobKey, Job>;
@@ -11,6 +20,16 @@ void ChangeLog::add(const View& before, const View& after, const Visit& visit) {
                if (visit) visit(was, is);
                changes_.push_back({key, was ? before.state->jobs.share(key) : nullptr, true});
              });
+  using Nodes = CowMap<NodeId, Node>;
+  Nodes::diff(before.state->nodes, after.state->nodes,
+              [&](const NodeId&, const Node* was, const Node* is) {
+                if (!is || (was && is_heard_alike(*was, *is))) return;
+                for (const Charge& charge : is->charges) {
+                  JobChange change{charge.attempt.job, nullptr};
+                  change.contact = true;
+                  changes_.push_back(std::move(change));
+                }
+              });
   if (before.pending != after.pending)
     PendingInfos::diff(*before.pending, *after.pending,
                        [&](const JobKey& key, const PendingInfo* was, const PendingInfo* is) {

@@ -19,6 +19,7 @@ struct JobChange {
   bool record = false;                // its record changed, began or ended
   bool reason = false;                // why it is pending did
   bool start = false;                 // when or where it is expected to start did
+  bool contact = false;               // a node that it uses became silent, or answers again
 };
 
 class ChangeLog {

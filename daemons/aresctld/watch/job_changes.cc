@@ -14,7 +14,7 @@ namespace {
 
 // All changes of one job since the watcher's position.
 struct Merged {
-  bool record = false, reason = false, start = false;
+  bool record = false, reason = false, start = false, contact = false;
   bool appeared = false;  // it had no record before
   bool listed = false;    // the request selected it at some time
   std::shared_ptr<const Job> first,
@@ -28,7 +28,7 @@ bool has_waiting(const Job& job) {
 class Part {
  public:
   Part(const View& view, const Policy& policy, const api::ListJobs& request, const NamedJobs& named,
-       JobFilter filter, JobFilter of_any_state, Time now)
+       JobFilter filter, JobFilter of_any_state, Time now, Identity* identity)
       : view_(view),
         request_(request),
         named_(named),
@@ -37,7 +37,7 @@ class Part {
         fields_(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
         shown_(fields_.empty() ? ShownFields::everything(request.details())
                                : ShownFields::only(fields_)),
-        rows_(view, policy, shown_, !request.jobs().empty(), now) {}
+        rows_(view, policy, shown_, !request.jobs().empty(), now, identity) {}
 
   // As a listing does; an array's record is a row only while tasks wait in it.
   bool passes(const Job& job) const {
@@ -55,21 +55,36 @@ class Part {
       else if (merged.last && is_terminal(merged.last->state) &&
                !(merged.first && is_terminal(merged.first->state)))
         add_last(*merged.last, merged);
-      if (merged.listed || came_and_ended(job, merged)) proto::to_api(key, part_.add_left());
+      if (merged.listed || came_and_ended(job, merged)) leave(key);
     }
     if (merged.first) add_tasks_left(*merged.first, job);
   }
 
+  // Nothing is added any more: a single record may have a row for each of many tasks.
+  bool is_too_large() const { return lines_ > kMostChanges || bytes_ > kMostBytes; }
+
   api::Watched take() { return std::move(part_); }
 
  private:
+  static constexpr std::size_t kMostBytes = 4 << 20;
+
   void put(const Job& job, std::optional<std::uint32_t> waiting = std::nullopt) {
-    rows_.describe(job, waiting, *part_.mutable_jobs()->add_jobs());
+    api::Job& row = *part_.mutable_jobs()->add_jobs();
+    rows_.describe(job, waiting, row);
+    ++lines_;
+    bytes_ += row.ByteSizeLong();
   }
 
-  // Only why it is pending, or its expected start, has changed.
+  void leave(const JobKey& key) {
+    proto::to_api(key, part_.add_left());
+    ++lines_;
+  }
+
+  // Only why it is pending or waits for its end, or its expected start, has changed.
   void add_reason(const Job* job, const Merged& merged) {
-    if (!job || job->state != JobState::pending || !passes(*job)) return;
+    if (!job || !passes(*job)) return;
+    if (merged.contact) return add_rows(*job, nullptr);
+    if (job->state != JobState::pending) return;
     const bool shows_start =
         shown_(api::Job::kExpectedStartFieldNumber) || shown_(api::Job::kExpectedNodesFieldNumber);
     if (merged.reason || shows_start) add_rows(*job, nullptr);
@@ -85,6 +100,7 @@ class Part {
     if (!has_waiting(job) || (!tasks && !request_.expand_arrays())) return put(job);
     const bool same = before && has_waiting(*before) && as_row(*before) == as_row(job);
     for (const std::uint32_t task : job.array->waiting) {
+      if (is_too_large()) return;
       if (tasks && !tasks->contains(task)) continue;
       if (!same || !before->array->waiting.contains(task)) put(job, task);
     }
@@ -124,10 +140,11 @@ class Part {
     const auto* tasks = named_.tasks_of(before.key.job);
     if (!has_waiting(before) || (!tasks && !request_.expand_arrays())) return;
     for (const std::uint32_t task : before.array->waiting) {
+      if (is_too_large()) return;
       if (tasks && !tasks->contains(task)) continue;
       const JobKey key{before.key.job, TaskIndex{task}};
       if (after && after->array && after->array->waiting.contains(task)) continue;
-      if (!view_.state->jobs.find(key)) proto::to_api(key, part_.add_left());
+      if (!view_.state->jobs.find(key)) leave(key);
     }
   }
 
@@ -139,6 +156,7 @@ class Part {
   const ShownFields shown_;
   JobRows rows_;
   api::Watched part_;
+  std::size_t lines_ = 0, bytes_ = 0;  // of part_
 };
 
 }  // namespace
@@ -170,7 +188,8 @@ const std::set<std::uint32_t>* NamedJobs::tasks_of(JobId job) const {
 Result<std::optional<api::Watched>> changes_since(const View& view, const Policy& policy,
                                                   const api::ListJobs& request,
                                                   const NamedJobs& named, const ChangeLog& log,
-                                                  std::uint64_t position, Time now) {
+                                                  std::uint64_t position, Time now,
+                                                  Identity* identity) {
   auto filter = JobFilter::make(*view.state, request, now);
   if (!filter) return fail(filter.error());
   api::ListJobs any_state = request;
@@ -178,13 +197,15 @@ Result<std::optional<api::Watched>> changes_since(const View& view, const Policy
   auto of_any_state = JobFilter::make(*view.state, any_state, now);
   if (!of_any_state) return fail(of_any_state.error());
 
-  Part part(view, policy, request, named, std::move(*filter), std::move(*of_any_state), now);
+  Part part(view, policy, request, named, std::move(*filter), std::move(*of_any_state), now,
+            identity);
   std::map<JobKey, Merged> merged;
   log.for_each_from(position, [&](const JobChange& change) {
     if (!named.has(change.key)) return;
     Merged& one = merged[change.key];
     one.reason = one.reason || change.reason;
     one.start = one.start || change.start;
+    one.contact = one.contact || change.contact;
     if (!change.record) return;
     if (!one.record) {
       one.first = change.before;
@@ -195,7 +216,10 @@ Result<std::optional<api::Watched>> changes_since(const View& view, const Policy
     one.listed = one.listed || (change.before && part.passes(*change.before));
   });
   if (merged.size() > kMostChanges) return std::optional<api::Watched>();
-  for (const auto& [key, one] : merged) part.add(key, one);
+  for (const auto& [key, one] : merged) {
+    part.add(key, one);
+    if (part.is_too_large()) return std::optional<api::Watched>();
+  }
 
   api::Watched out = part.take();
   out.set_kind(api::Watched::CHANGES);

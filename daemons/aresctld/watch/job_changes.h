@@ -7,6 +7,7 @@
 #include <set>
 
 #include "aresctld/engine/view.h"
+#include "aresctld/identity.h"
 #include "aresctld/watch/change_log.h"
 #include "base/result.h"
 #include "model/policy/policy.h"
@@ -29,14 +30,15 @@ class NamedJobs {
   std::map<JobId, std::set<std::uint32_t>> jobs_;  // empty set: all tasks
 };
 
-// More jobs than this in one part: the whole listing is sent in its place.
+// More jobs, or rows of them, than this in one part: the whole listing is sent in its place, by pages.
 inline constexpr std::size_t kMostChanges = 5000;
 
 // The part for a watcher that was told everything up to `position` of the log, which the log has. A job that ended is in it
-// even if the request leaves out jobs that have ended, once. None: too many changed.
+// even if the request leaves out jobs that have ended, once. None: too many changed. `identity`: for the names of groups, which are left out without it.
 Result<std::optional<api::Watched>> changes_since(const View& view, const Policy& policy,
                                                   const api::ListJobs& request,
                                                   const NamedJobs& named, const ChangeLog& log,
-                                                  std::uint64_t position, Time now);
+                                                  std::uint64_t position, Time now,
+                                                  Identity* identity = nullptr);
 
 }  // namespace ares::aresctld

@@ -240,8 +240,9 @@ bool WatchHub::serve(Watcher& watcher, Steady::time_point now) {
 bool WatchHub::serve_jobs(Watcher& watcher) {
   if (!watcher.lists && watcher.position == log_.end()) return true;
   if (!watcher.lists && log_.has(watcher.position)) {
-    auto part = changes_since(*view_, *parts_.config.policy(), watcher.request.jobs(),
-                              watcher.named, log_, watcher.position, parts_.clock.now());
+    auto part =
+        changes_since(*view_, *parts_.config.policy(), watcher.request.jobs(), watcher.named, log_,
+                      watcher.position, parts_.clock.now(), parts_.identity);
     if (!part) {
       watcher.responder->send(refused(part.error()));
       return false;
@@ -271,7 +272,7 @@ bool WatchHub::send_page(Watcher& watcher) {
   } else {
     *page.mutable_after() = *watcher.after;
   }
-  auto jobs = list_jobs(*view_, *parts_.config.policy(), page, parts_.clock.now());
+  auto jobs = list_jobs(*view_, *parts_.config.policy(), page, parts_.clock.now(), parts_.identity);
   if (!jobs) {
     watcher.responder->send(refused(jobs.error()));
     return false;

@@ -47,6 +47,8 @@ class WatchHub {
     QueryPool& database;
     // Rows of attempts that ended behind `after`, not behind `upto`. May block on the database.
     std::function<Result<EndedRows>(const api::Accounting&, Lsn after, Lsn upto)> read_ended;
+    // For the names of groups, where they are shown: a lookup delays all watchers, and is kept. Null: they are left out.
+    Identity* identity = nullptr;
   };
 
   // Listens to the views from now on.

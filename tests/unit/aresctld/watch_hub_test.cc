@@ -269,6 +269,61 @@ TEST_F(Watches, ReasonOfAPendingJobIsAChange) {
   EXPECT_EQ(caller->parts()[1].jobs().jobs(0).reason(), "Resources");
 }
 
+// One record changes, and has a row for each of its tasks.
+TEST_F(Watches, ChangeOfAWideArrayIsSentByPages) {
+  Job array = job_of(1, JobState::pending);
+  array.array.emplace();
+  for (std::uint32_t task = 0; task < 30'000; ++task) array.array->waiting.insert(task);
+  put_and_publish(array);
+  start();
+  api::Watch each_task = live_jobs();
+  each_task.mutable_jobs()->set_expand_arrays(true);
+  const auto caller = watch(each_task);
+  const auto listings = [&] {
+    const auto all = caller->parts();
+    return std::count_if(all.begin(), all.end(),
+                         [](const auto& part) { return part.kind() == api::Watched::LISTED; });
+  };
+  ASSERT_TRUE(eventually([&] { return listings() == 1; }));
+  auto changed = std::make_shared<JobSpec>(*array.spec);
+  changed->name = "changed";
+  array.spec = changed;
+  put_and_publish(array);
+  ASSERT_TRUE(eventually([&] { return listings() == 2; }));
+  for (const api::Watched& part : caller->parts())
+    EXPECT_LT(part.ByteSizeLong(), std::size_t{4} << 20);
+}
+
+TEST_F(Watches, SilenceOfANodeIsAChangeOfItsJobs) {
+  Job job = job_of(1, JobState::running);
+  job.attempt = AttemptNo(1);
+  Node node;
+  node.id = NodeId(7);
+  node.name = "n7";
+  node.contact = Contact::registered;
+  NodeShare share;
+  share.node = node.id;
+  job.allocation = Allocation{};
+  job.allocation->nodes = {share};
+  Charge charge;
+  charge.attempt = {job.key, job.attempt};
+  node.charges.push_back(charge);
+  state_.nodes.set(node.id, node);
+  put_and_publish(job);
+  start();
+  const auto caller = watch_listed(live_jobs());
+  node.contact = Contact::lost;
+  state_.nodes.set(node.id, node);
+  publish();
+  ASSERT_TRUE(eventually([&] { return caller->parts().size() == 2; }));
+  EXPECT_EQ(caller->parts()[1].jobs().jobs(0).reason(), "NodeNotResponding");
+  node.contact = Contact::registered;
+  state_.nodes.set(node.id, node);
+  publish();
+  ASSERT_TRUE(eventually([&] { return caller->parts().size() == 3; }));
+  EXPECT_EQ(caller->parts()[2].jobs().jobs(0).reason(), caller->parts()[0].jobs().jobs(0).reason());
+}
+
 TEST_F(Watches, UserHasALimitedNumberAndGetsAPlaceBackWhenOneEnds) {
   WatchHub::Limits limits;
   limits.per_user = 2;
