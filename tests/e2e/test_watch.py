@@ -102,6 +102,14 @@ def test_watch_shows_each_change_of_listed_jobs(cluster, watch):
     assert seen.end() == 0 and seen.errors == []
 
 
+def test_watch_has_the_names_of_groups(cluster, watch):
+    job = running(cluster)
+    seen = watch("aqueue", "--watch", "-h", "-o", "%i %g")
+    listed = cluster.run("aqueue", "-h", "-j", job, "-o", "%g").stdout.strip()
+    seen.wait_for(job, listed)
+    cluster.cancel(job)
+
+
 def test_watch_has_one_header_and_the_filters_of_the_listing(cluster, watch):
     seen = watch("aqueue", "--watch", "-n", "wanted", "-o", "%i %T")
     other = cluster.wrap("true", "-J", "other")
@@ -175,6 +183,13 @@ def test_follow_prints_rows_as_they_are_stored_behind_those_listed(cluster, watc
     until(lambda: seen.ends(never))
     for one in (before, failed, never):
         assert len(seen.ends(one)) == 1, seen.lines
+    assert seen.end() == 0
+
+
+def test_follow_has_the_rows_of_the_script_that_a_listing_has(cluster, watch):
+    seen = watch("aacct", "--follow", "-n", "-P", "-o", "JobID,State")
+    failed = cluster.wrap("exit 3")
+    until(lambda: seen.ends(failed) == ["FAILED"] and seen.ends(f"{failed}.batch") == ["FAILED"])
     assert seen.end() == 0
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -222,12 +223,17 @@ Result<EndedRows> AccountingReader::read_ended(const api::Accounting& query, Lsn
   if (!filter->fields.empty()) filter->fields.push_back(Row::kEndedFieldNumber);
   using Name = std::tuple<JobKey, std::uint32_t, std::int64_t>;
   std::vector<Name> order;
+  Time oldest = Time::max();
   for (const store::EndedAttempt& one : log->attempts) {
     if (one.requeued && !query.all_attempts()) continue;
+    oldest = std::min(oldest, one.ended);
     filter->among.push_back(one.job);
     order.emplace_back(one.job, one.attempt, one.ended.time_since_epoch().count());
   }
   if (order.empty()) return out;
+  // An array's name stands for its tasks as well, which may have ended long ago. With states a time would be that of the states.
+  const std::set<Name> wanted(order.begin(), order.end());
+  if (query.states().empty()) filter->start = oldest;
   std::map<Name, Row> found;
   for (bool more = true; more;) {
     auto page = primary_.query(*filter);
@@ -236,12 +242,13 @@ Result<EndedRows> AccountingReader::read_ended(const api::Accounting& query, Lsn
     if (more) filter->after = key_of(page->last());
     for (Row& row : *page->mutable_rows()) {
       const Name name{key_of(row.key()), row.attempt(), row.ended()};
-      if (row.ended() != 0) found.insert_or_assign(name, std::move(row));
+      if (wanted.contains(name)) found.insert_or_assign(name, std::move(row));
     }
   }
   for (const Name& name : order)
     if (const auto row = found.find(name); row != found.end())
       *out.rows.add_rows() = std::move(row->second);
+  if (query.steps()) complete_steps(live_steps_, out.rows);
   add_groups(query, out.rows);
   return out;
 }
