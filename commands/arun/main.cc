@@ -1,16 +1,12 @@
 // arun: runs a program as the tasks of a step. Called as ares-rsh: runs a command on one node of the job.
 // Called as ares-allocation: waits as the batch script of an interactive allocation. Called as srun, by
 // contrib/slurm: its messages are in Slurm's words where scripts read them.
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -19,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "arun/beside.h"
 #include "arun/broadcast.h"
 #include "arun/holder.h"
 #include "arun/options.h"
@@ -34,6 +31,9 @@
 
 namespace ares::arun {
 namespace {
+
+constexpr int kSignalled =
+    128;  // exit code of a command that a signal asked to end, less the signal
 
 void fill_in_process(Wanted& wanted) {
   char here[PATH_MAX];
@@ -129,33 +129,6 @@ void remove_copy(const std::string& path, const FindPlace& find) {
                  path.c_str(), removed ? "" : ": ", removed ? "" : removed.error().message.c_str());
 }
 
-// The program of --prolog or --epilog, with the words of the step; arun waits for it. As in srun its failure
-// is said, and the step goes on.
-void run_beside(const std::string& program, const char* option, const cli::Words& words) {
-  if (program.empty()) return;
-  cli::Words all{program};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> arguments;
-  for (std::string& word : all) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  int status = 0;
-  if (const int error =
-          ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
-      error != 0) {
-    std::fprintf(stderr, "arun: warning: cannot run the program of %s, %s: %s\n", option,
-                 program.c_str(), std::strerror(error));
-    return;
-  }
-  pid_t ended = 0;
-  do ended = ::waitpid(child, &status, 0);
-  while (ended < 0 && errno == EINTR);
-  if (ended == child && status != 0)
-    std::fprintf(stderr, "arun: warning: the program of %s, %s, failed with %s %d\n", option,
-                 program.c_str(), WIFSIGNALED(status) ? "signal" : "code",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-}
-
 // Runs `step` with a copy of the program on each node.
 Result<int> run_copy(const std::string& wanted, bool compressed, const FindPlace& find,
                      cli::Words operands,
@@ -194,9 +167,10 @@ Result<int> run_in(const FindPlace& find, Wanted& wanted, const cli::Words& oper
     if (!place) return fail(place.error());
     Result<Streams> streams = complete(wanted, place->environment, words);
     if (!streams) return fail(streams.error());
-    run_beside(wanted.prolog, "--prolog", words);
+    if (const auto signal = run_beside({wanted.prolog, "--prolog"}, words, place->environment))
+      return kSignalled + *signal;
     Result<int> code = Session(wanted, std::move(*streams), std::move(place->host)).run();
-    run_beside(wanted.epilog, "--epilog", words);
+    run_beside({wanted.epilog, "--epilog"}, words, place->environment);
     return code;
   };
   if (!wanted.broadcast && wanted.compress)

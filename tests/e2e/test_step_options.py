@@ -1,14 +1,15 @@
-# Tests: arun/step_resources, arun/step_layout, arun/options, arun/manual, arun/broadcast, steps/task_group, steps/task_process, steps/host, step_groups, running_steps, show_step, task_prolog, task_epilog
+# Tests: arun/step_resources, arun/beside, arun/step_layout, arun/options, arun/manual, arun/broadcast, steps/task_group, steps/task_process, steps/host, step_groups, running_steps, show_step, task_prolog, task_epilog
 """What a step asks for: its name, time, GPUs, memory, programs around its tasks, a copy of its program; and its listings."""
 
 import os
 import pathlib
+import subprocess
 import textwrap
 
 import pytest
 
 import cgroups
-from cluster import Cluster, until
+from cluster import BIN, Cluster, until
 
 CONFIG = """
 cluster: wishes
@@ -144,6 +145,25 @@ def test_programs_run_around_the_step_where_arun_runs(cluster):
         "around 0 bash -c echo task", "task", "task", "around 0 bash -c echo task"]
     assert [line for line in lines if line.startswith("code")] == ["code 0", "code 0"]
     assert sum("the program of --prolog" in line for line in lines) == 2
+
+
+def test_program_after_the_step_of_an_own_job_is_ended_by_a_signal(cluster):
+    job_of = cluster.work / "job-of"
+    job_of.write_text(f"#!/bin/bash\necho $ARES_JOB_ID $SLURM_JOB_ID > {cluster.work}/job\n")
+    slow = cluster.work / "slow"
+    slow.write_text(f"#!/usr/bin/python3\nimport pathlib, time\npathlib.Path('{cluster.work}/slow-runs').touch()\ntime.sleep(1000)\n")
+    for program in (job_of, slow):
+        program.chmod(0o755)
+    arun = subprocess.Popen([str(BIN / "arun"), f"--prolog={job_of}", f"--epilog={slow}", "true"], cwd=cluster.work,
+                            env=cluster.environment(), stderr=subprocess.PIPE, text=True)
+    until((cluster.work / "slow-runs").exists)
+    arun.terminate()
+    _, errors = arun.communicate(timeout=60)
+    assert arun.returncode == 0, "the step succeeded"
+    assert "the program of --epilog" in errors and "signal 15" in errors
+    [own, slurms] = (cluster.work / "job").read_text().split()
+    assert own == slurms
+    cluster.completed(own)
 
 
 def test_copy_of_the_program_is_compressed_on_its_way(cluster):
