@@ -121,12 +121,15 @@ Result<int> Follower::run(const rpc::ClientOptions& options, const Callbacks& ca
   for (std::size_t tries = 0; !ended_; ++tries) {
     api::Request request;
     *request.mutable_watch() = callbacks.request();
-    auto stream = rpc::open_stream(options, tries, std::move(request));
+    auto stream = rpc::open_stream(options, tries, std::move(request), signals_);
     heard_ = false;
     Error why = stream ? follow(**stream, options, callbacks) : std::move(stream.error());
+    read_signals(callbacks);
     if (ended_) break;
     if (failed_) return fail(std::move(*failed_));
-    if (why.code != ErrorCode::unavailable) return fail(std::move(why));
+    // The controller may not know yet that the streams of a broken connection have ended, and count them.
+    const bool is_counted_still = reached_ && why.code == ErrorCode::resource_exhausted;
+    if (why.code != ErrorCode::unavailable && !is_counted_still) return fail(std::move(why));
     if (heard_) backoff.reset();
     if (!reached_ && Steady::now() >= give_up) return fail(std::move(why));
     if (!std::exchange(told_away_, true)) callbacks.tell(why.message + ", reconnecting");

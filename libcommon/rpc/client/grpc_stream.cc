@@ -2,8 +2,11 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/client_callback.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/mutex.h"
@@ -23,10 +26,17 @@ class GrpcStream::Reader final : public grpc::ClientReadReactor<api::Sealed> {
         stub_(api::Ares::NewStub(channel_)),
         event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-  Status connect(std::chrono::milliseconds within) {
-    if (!channel_->WaitForConnected(std::chrono::system_clock::now() + within))
-      return fail(ErrorCode::unavailable,
-                  "the controller at " + peer_ + " is unavailable (it cannot be reached)");
+  Status connect(std::chrono::milliseconds within, int interrupt) {
+    // gRPC does not wait for descriptors.
+    constexpr std::chrono::milliseconds kBetweenLooks{100};
+    using Clock = std::chrono::system_clock;
+    const auto until = Clock::now() + within;
+    while (!channel_->WaitForConnected(std::min(until, Clock::now() + kBetweenLooks))) {
+      pollfd ready{interrupt, POLLIN, 0};
+      if (Clock::now() >= until || (interrupt >= 0 && ::poll(&ready, 1, 0) > 0))
+        return fail(ErrorCode::unavailable,
+                    "the controller at " + peer_ + " is unavailable (it cannot be reached)");
+    }
     return {};
   }
 
@@ -125,10 +135,10 @@ Result<std::optional<api::Sealed>> GrpcStream::receive() {
 }
 
 Result<std::unique_ptr<Stream>> GrpcStream::open(const ClientOptions& options,
-                                                 const Address& address,
-                                                 const std::string& payload) {
+                                                 const Address& address, const std::string& payload,
+                                                 int interrupt) {
   std::unique_ptr<GrpcStream> stream(new GrpcStream(std::make_unique<Reader>(address)));
-  if (Status connected = stream->reader_->connect(options.timeout); !connected)
+  if (Status connected = stream->reader_->connect(options.timeout, interrupt); !connected)
     return fail(std::move(connected.error()));
   auto request = sealed_request(options, payload, stream->seal_);
   if (!request) return fail(std::move(request.error()));

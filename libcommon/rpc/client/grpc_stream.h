@@ -14,7 +14,7 @@ namespace ares::rpc {
 class GrpcStream final : public Stream {
  public:
   static Result<std::unique_ptr<Stream>> open(const ClientOptions& options, const Address& address,
-                                              const std::string& payload);
+                                              const std::string& payload, int interrupt);
   ~GrpcStream() override;
   int fd() const override;
 

@@ -7,7 +7,7 @@
 namespace ares::rpc {
 
 Result<std::unique_ptr<Stream>> open_stream(const ClientOptions& options, std::size_t address,
-                                            api::Request request) {
+                                            api::Request request, int interrupt) {
   if (options.addresses.empty())
     return fail(ErrorCode::invalid_argument,
                 "no controller to connect to; set controller.connect in ares.yaml");
@@ -18,7 +18,7 @@ Result<std::unique_ptr<Stream>> open_stream(const ClientOptions& options, std::s
   const std::string payload = request.SerializeAsString();
   if (parsed->kind == Address::Kind::unix_socket)
     return LocalStream::open(options, *parsed, payload);
-  return GrpcStream::open(options, *parsed, payload);
+  return GrpcStream::open(options, *parsed, payload, interrupt);
 }
 
 }  // namespace ares::rpc

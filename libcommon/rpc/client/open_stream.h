@@ -10,8 +10,9 @@
 
 namespace ares::rpc {
 
-// Sends the request to the address of this number; connects within options.timeout. unavailable: try again.
+// Sends the request to the address of this number; connects within options.timeout. unavailable: try again, or `interrupt`, a
+// descriptor, became readable before there was a connection.
 Result<std::unique_ptr<Stream>> open_stream(const ClientOptions& options, std::size_t address,
-                                            api::Request request);
+                                            api::Request request, int interrupt = -1);
 
 }  // namespace ares::rpc

@@ -1,6 +1,10 @@
 // Tests: open_stream, stream, local_stream, grpc_stream, stream_reactor, stream_seal, local_peer
 // One request and an answer in parts, on the local socket and by TCP.
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "rpc/client/open_stream.h"
 #include "unit/rpc/rpc_fixture.h"
@@ -157,6 +161,27 @@ TEST_F(TcpTestStream, CallThatIsNoStreamTakesNoParts) {
   const auto response = connect().call(watch(), Retry::never);
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->acted().text(), "none");
+}
+
+// A machine that takes connections and says nothing, and a user who ends the command meanwhile.
+TEST_F(TcpTestStream, WaitForAConnectionEndsWhenItIsInterrupted) {
+  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof name;
+  ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&name), size), 0);
+  ASSERT_EQ(::listen(silent, 8), 0);
+  ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&name), &size), 0);
+  client_options.addresses = {"tcp:127.0.0.1:" + std::to_string(ntohs(name.sin_port))};
+  client_options.timeout = std::chrono::hours(1);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  const auto stream = open_stream(client_options, 0, watch(), ends[0]);
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().code, ErrorCode::unavailable);
+  for (const int fd : {silent, ends[0], ends[1]}) ::close(fd);
 }
 
 TEST_F(StreamTest, NothingListensIsUnavailable) {
