@@ -170,6 +170,7 @@ TEST(Launch, WhatNeverRanAfterItsGoRunsAgainAndDoesNotCountAsARun) {
   c.from_node(2, Progress{report});
   EXPECT_EQ(c.job(key).state, JobState::pending);
   EXPECT_TRUE(c.node(2).guard.failures.empty()) << "not the node's fault";
+  EXPECT_TRUE(c.job(key).excluded.empty()) << "it may run there again";
 }
 
 TEST(Launch, WhatNeverRanByTheUsersFaultFails) {

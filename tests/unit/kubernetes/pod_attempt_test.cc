@@ -388,6 +388,21 @@ TEST(PodAttemptTest, KillWhileAGoIsUnderWayWaitsForWhatTheGateSays) {
   EXPECT_EQ(other.report().phase, AttemptPhase::done);
 }
 
+// The job counts as started, and its user has done nothing wrong.
+TEST(PodAttemptTest, AGateThatEndedBeforeItsGoCouldBeWrittenIsNotTheUsersFault) {
+  PodAttempt attempt = ready();
+  attempt.go();
+  const PodAction go = *attempt.next(kBoot);
+  attempt.failed(go, Failure::unavailable, "timed out", kBoot);
+  GateResult never;
+  never.end = GateResult::End::never_ran;
+  PodObject evicted = ended(pod_of(), never, 143);
+  evicted.reason = "Evicted";
+  attempt.observe(evicted);
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  EXPECT_EQ(attempt.report().fault, LaunchFault::node);
+}
+
 TEST(PodAttemptTest, AKillGivesTheScriptItsGraceAndALaterOneLess) {
   PodAttempt attempt = running();
   attempt.kill(false, std::nullopt);

@@ -47,6 +47,12 @@ TEST(RankResults, OnlyIfNoRankRanTheJobNeverRan) {
   EXPECT_EQ(joint_report({never, never}).phase, AttemptPhase::never_ran);
   EXPECT_EQ(joint_report({never, ended(0, Seconds(3))}).phase, AttemptPhase::lost);
   EXPECT_EQ(joint_report({ended(0, Seconds(3)), never}).phase, AttemptPhase::lost);
+  RankEnd killed = never;
+  killed.was_killed = true;
+  killed.report.fault = LaunchFault::system;
+  never.report.fault = LaunchFault::node;
+  EXPECT_EQ(joint_report({killed, never}).fault, LaunchFault::node)
+      << "that of the rank that failed first";
 }
 
 TEST(RankResults, ALostRankIsAFailure) {

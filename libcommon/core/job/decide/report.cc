@@ -18,12 +18,14 @@ const Charge* charge_of(const Node& node, const AttemptKey& attempt) {
   return nullptr;
 }
 
-// Ends the attempt on all nodes because this node failed. Before Started it is a failed launch.
+// Ends the attempt on all nodes because this node failed. Before Started it is a failed launch. `blame` none: something else than
+// the node is at fault, which counts against the node only before Started, where nothing else ends the attempt.
 void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason reason,
                  bool never_ran, const std::string& cause, Decision& d,
-                 LaunchBlame blame = LaunchBlame::none) {
+                 std::optional<LaunchBlame> blame = LaunchBlame::none) {
   if (job.state == JobState::configuring) {
-    d.events.emplace_back(LaunchFailed{attempt, node, true, cause, blame});
+    d.events.emplace_back(
+        LaunchFailed{attempt, node, true, cause, blame.value_or(LaunchBlame::none)});
     return;
   }
   // A running job goes on without a spare node.
@@ -33,7 +35,7 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
   Ending ending{JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
   ending.failed_node = node;
   d.events.emplace_back(EndingBegan{attempt, ending});
-  if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause, blame});
+  if (never_ran && blame) d.events.emplace_back(LaunchFailed{attempt, node, true, cause, *blame});
 }
 
 // When the job ended, by the controller's clock. The node's clock may be wrong: a job ends neither before
@@ -172,8 +174,9 @@ void never_ran(const DecisionContext& q, const Job& job, const NodeShare& share,
   d.events.emplace_back(NodeReleased{r.attempt, node.id, r.usage});
   // A launch that was meant for the node before its restart says nothing about it now.
   const bool is_its_fault = r.fault == LaunchFault::node && share.incarnation == node.incarnation;
-  node_failed(job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d,
-              is_its_fault ? LaunchBlame::refused : LaunchBlame::none);
+  std::optional<LaunchBlame> blame = is_its_fault ? LaunchBlame::refused : LaunchBlame::none;
+  if (r.fault == LaunchFault::system) blame.reset();
+  node_failed(job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d, blame);
 }
 
 void tell_problem(const Node& node, const AttemptReport& r, Decision& d) {

@@ -214,8 +214,8 @@ void PodAttempt::end_as_never_ran() {
   end_ = std::move(report);
 }
 
-// Its go was written, and the gate ended before it read it. The gate has made sure that no later start of the container runs the script,
-// so it runs again elsewhere as if it had not been told to start.
+// It was to start, and the gate ended before it read its go, or before the go could be written. The gate has made sure that no later start
+// of the container runs the script, so it runs again elsewhere as if it had not been told to start.
 void PodAttempt::end_as_not_begun(const PodObject& pod, const std::string& why) {
   const bool was_evicted = pod.reason == "Evicted";
   const bool was_deleted = pod.is_deleted && !deleted_grace_;
@@ -255,8 +255,7 @@ void PodAttempt::end_with(const PodObject& pod) {
       report.detail = "cannot start the script: " + result->why;
     }
     const bool is_never_ran = result->end == GateResult::End::never_ran;
-    if (is_never_ran && !go_) return end_as_never_ran();
-    if (is_never_ran && result->is_sealed) return end_as_not_begun(pod, result->why);
+    if (is_never_ran && (!go_ || result->is_sealed)) return end_as_not_begun(pod, result->why);
     if (result->end == GateResult::End::ran_before || result->end == GateResult::End::never_ran) {
       report.phase = AttemptPhase::lost;
       report.detail = "lost, not run again: " + result->why;

@@ -45,6 +45,7 @@ AttemptReport joint_report(const std::vector<RankEnd>& ends) {
   // A rank that never ran says so of itself alone.
   report.phase = failed.phase == AttemptPhase::never_ran && !have_all_never_run ? AttemptPhase::lost
                                                                                 : failed.phase;
+  report.fault = failed.fault;
   report.exit = failed.exit;
   // A text says that it is not the script that failed.
   report.detail.clear();
