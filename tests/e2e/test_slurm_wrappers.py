@@ -111,6 +111,10 @@ def test_sacct_is_what_programs_parse(cluster):
     assert table[2].split()[:3] == [good, "good", "main"]
     assert run(cluster, "sacct", "-n", "-X", "-j", good, "-o", "jobname%-6,state%4").stdout == "good   COM+ \n"
     assert [row["state"] for row in json.loads(run(cluster, "sacct", "--json", "-X", "-j", good).stdout)["jobs"]] == ["COMPLETED"]
+    waits = run(cluster, "sbatch", "--parsable", "-H", "--wrap", "true").stdout.strip()
+    other = run(cluster, "sbatch", "--parsable", "-H", "--wrap", "true").stdout.strip()
+    assert f'"{waits}"' not in run(cluster, "sprio", "--json", "-j", other).stdout, "the filter counts with --json, too"
+    cluster.cancel(waits, other)
     refused = run(cluster, "sacct", "-o", "nosuch", check=False)
     assert refused.returncode == 1 and 'Invalid field requested: "nosuch"' in refused.stderr
 

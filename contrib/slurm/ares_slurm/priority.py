@@ -63,9 +63,11 @@ def main(words):
     names = [name for name, _ in given]
     if operands:
         raise ValueError(f"Unrecognized option: {operands[0]}")
-    if "help" in names or "usage" in names or "json" in names:
-        ares.become("aprio", ["--help"] if "json" not in names else ["--json"])
-    passed = words_of(given, IGNORED | {"noheader", "long", "norm", "weights", "format"})
+    if "help" in names or "usage" in names:
+        ares.become("aprio", ["--help"])
+    passed = words_of(given, IGNORED | {"noheader", "long", "norm", "weights", "format", "json"})
+    if "json" in names:
+        ares.become("aprio", ["--json", *passed])
     code, output, errors = ares.ask("aprio", ["--json", *passed])
     for line in errors.splitlines():
         ares.tell(f"sprio: error: {ares.message_of('aprio', line)}")

@@ -106,7 +106,7 @@ Status Reflector::take_item(const Json& item) {
                             found->second.resource_version == version &&
                             found->second.uid == text_at(item, {"metadata", "uid"});
   if (!is_unchanged)
-    if (const Status done = upsert(item); !done) return done;
+    if (Status done = upsert(item); !done) return done;
   known_.at(key_of(text_at(item, {"metadata", "namespace"}), text_at(item, {"metadata", "name"})))
       .list = list_;
   return {};
