@@ -71,7 +71,7 @@ std::vector<Field<DynamicNodes>> dynamic_node_fields() {
       field<D>("names", &D::names, names_type(), "A host list: cloud[001-200]."),
       field<D>("prefix", &D::prefix, text_type(),
                "In place of names: all names that begin with this text, such as those of the nodes "
-               "of a Kubernetes cluster (ares\\-kubernetes(7))."),
+               "of a Kubernetes cluster (ares-kubernetes(7))."),
       field<D>("features", &D::features, text_list_type(),
                "Features that such a node must have. The first rule with its name and its features "
                "is the one by which it joins. Default: none."),

@@ -158,7 +158,7 @@ std::vector<Field<Partition>> partition_fields() {
                        "limits are enforced, no job starts in the partition."),
       field<Partition>("image", &Partition::container_image, image_type(),
                        "Container image of its jobs that name none, on nodes that run jobs in "
-                       "containers (ares\\-kubernetes(7)). When not given: that of the nodes."),
+                       "containers (ares-kubernetes(7)). When not given: that of the nodes."),
       partition_billing_field(),
       field<Partition>(
           "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),

@@ -79,6 +79,20 @@ def test_pages_name_only_pages_that_exist():
                 assert name in ours, f"{page.name} names {name}"
 
 
+def too_wide_tables(page):
+    """The lines of the page's tables that do not fit on a terminal of 80 columns."""
+    tables = "\n".join(re.findall(r"^\.TS$.*?^\.TE$", page, re.MULTILINE | re.DOTALL))
+    text = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=78"], input=f'.TH A 7 ""\n.SH A\n{tables}\n', text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+    return [line for line in re.sub(r".\x08", "", text).splitlines() if len(line) > 80]
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
+def test_tables_fit_on_a_terminal(path):
+    assert too_wide_tables(path.read_text()) == []
+    assert too_wide_tables(".TS\nl l.\na\t" + "word " * 20 + "\n.TE\n") != []
+
+
 def options_of(command):
     """Long options in a command's --help."""
     text = subprocess.run([str(BIN / command), "--help"], text=True, capture_output=True, timeout=30, check=True).stdout
