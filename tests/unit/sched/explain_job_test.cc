@@ -101,7 +101,7 @@ TEST(JobExplanation, APartitionThatIsGoneIsLeftOut) {
   JobSpec spec = on(2, hours(1));
   spec.partitions = {"gone", spec.partitions.front()};
   const JobKey key = cluster.submit(spec);
-  EXPECT_THAT(changes(why(cluster, key)), Contains(HasSubstr("--cpus-per-task 1")));
+  EXPECT_THAT(changes(why(cluster, key)), Contains("--cpus-per-task=1"));
 }
 
 TEST(JobExplanation, MemoryIsSuggestedToTheMebibyte) {
