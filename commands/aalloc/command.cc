@@ -12,6 +12,7 @@
 
 #include "cli/values/job_ids.h"
 #include "os/clock.h"
+#include "os/process/exec_words.h"
 #include "step_client/reach.h"
 
 extern char** environ;
@@ -30,20 +31,13 @@ std::vector<std::string> own_environment() {
   return variables;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 [[noreturn]] void execute(const std::string& program, std::vector<std::string> words,
                           std::vector<std::string> variables, const sigset_t& mask) {
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::signal(SIGTTOU, SIG_DFL);
-  std::vector<char*> environment = pointers(variables);
+  std::vector<char*> environment = os::exec_words(variables);
   environ = environment.data();
-  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> arguments = os::exec_words(words);
   ::execvp(arguments[0], arguments.data());
   const int error = errno;
   std::fprintf(stderr, "%s: cannot execute %s: %s\n", program.c_str(), arguments[0],

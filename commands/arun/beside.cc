@@ -12,17 +12,11 @@
 #include <cstring>
 
 #include "os/fd.h"
+#include "os/process/exec_words.h"
 #include "step_client/allocation.h"
 
 namespace ares::arun {
 namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
 
 // Blocks the signals that end arun, and that of ended children, and reads them; afterwards they are as before.
 class Signals {
@@ -37,6 +31,7 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
+  bool usable() const { return static_cast<bool>(fd_); }
   // Waits for signals, and passes those that end arun on to the child, unless the terminal has sent them to both.
   void wait_and_pass_on(pid_t child, std::optional<int>& first) const {
     pollfd ready{fd_.get(), POLLIN, 0};
@@ -66,8 +61,9 @@ int start(const std::string& path, std::vector<std::string> words,
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setsigdefault(&attributes, &all);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error = ::posix_spawnp(&child, path.c_str(), nullptr, &attributes,
-                                   pointers(words).data(), pointers(environment).data());
+  const int error =
+      ::posix_spawnp(&child, path.c_str(), nullptr, &attributes, os::exec_words(words).data(),
+                     os::exec_words(environment).data());
   ::posix_spawnattr_destroy(&attributes);
   return error;
 }
@@ -90,8 +86,10 @@ std::optional<int> run_beside(const BesideProgram& program, const std::vector<st
   std::optional<int> first;
   int status = 0;
   pid_t ended = 0;
-  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR))
-    signals.wait_and_pass_on(child, first);
+  // Without a descriptor for signals they wait until the program has ended.
+  const int how = signals.usable() ? WNOHANG : 0;
+  while ((ended = ::waitpid(child, &status, how)) == 0 || (ended < 0 && errno == EINTR))
+    if (signals.usable()) signals.wait_and_pass_on(child, first);
   if (ended == child && status != 0)
     std::fprintf(stderr, "arun: warning: the program of %s, %s, failed with %s %d\n",
                  program.option, program.path.c_str(), WIFSIGNALED(status) ? "signal" : "code",

@@ -32,8 +32,8 @@
 namespace ares::arun {
 namespace {
 
-constexpr int kSignalled =
-    128;  // exit code of a command that a signal asked to end, less the signal
+// Exit code of a command that a signal asked to end, less the signal.
+constexpr int kSignalled = 128;
 
 void fill_in_process(Wanted& wanted) {
   char here[PATH_MAX];

@@ -16,6 +16,7 @@
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/namespace.h"
+#include "os/process/exec_words.h"
 
 namespace ares::stepd {
 namespace {
@@ -25,13 +26,6 @@ constexpr const char* kPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/us
 std::size_t size_of(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 // Runs in the child. Returns only on failure.
@@ -49,7 +43,7 @@ void execute(const std::string& path, std::vector<std::string>& environment,
   if (in < 0 || out < 0 || ::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0) return;
   if (::chdir("/") != 0) return;
   std::vector<std::string> arguments{path};
-  ::execve(path.c_str(), pointers(arguments).data(), pointers(environment).data());
+  ::execve(path.c_str(), os::exec_words(arguments).data(), os::exec_words(environment).data());
 }
 
 }  // namespace

@@ -33,6 +33,7 @@
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/private_tmp.h"
+#include "os/process/exec_words.h"
 
 namespace ares::stepd {
 namespace {
@@ -107,13 +108,6 @@ MaybeFailure open_files(const node::StepSpec& spec, std::string_view complaints)
     complaints.remove_prefix(std::min(line.size() + 1, complaints.size()));
   }
   return std::nullopt;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 // On the other nodes of a job. It ends with its parent, whatever the job's user or a signal to all
@@ -215,7 +209,7 @@ Failure run_script(const node::StepSpec& spec, const std::string& directory,
         !in_child)
       return {kCannot, in_child.error().message};
   if (spec.task_epilog) name_this_process(variables, spec.slurm_variables);
-  ::execve(script.c_str(), pointers(arguments).data(), pointers(variables).data());
+  ::execve(script.c_str(), os::exec_words(arguments).data(), os::exec_words(variables).data());
 
   const int error = errno;
   std::string why = os::errno_error("cannot execute the batch script", error).message;

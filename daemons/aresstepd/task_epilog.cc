@@ -12,18 +12,9 @@
 #include "aresstepd/script_child.h"
 #include "os/clock.h"
 #include "os/fd.h"
+#include "os/process/exec_words.h"
 
 namespace ares::stepd {
-namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-}  // namespace
 
 std::string run_task_epilog(const node::SiteProgram& epilog, std::vector<std::string> variables) {
   const BootTime deadline = os::boot_now() + epilog.timeout;
@@ -39,7 +30,8 @@ std::string run_task_epilog(const node::SiteProgram& epilog, std::vector<std::st
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     std::vector<std::string> arguments{epilog.path};
-    ::execve(epilog.path.c_str(), pointers(arguments).data(), pointers(variables).data());
+    ::execve(epilog.path.c_str(), os::exec_words(arguments).data(),
+             os::exec_words(variables).data());
     ::dprintf(2, "aresstepd: %s\n",
               os::errno_error("cannot execute " + epilog.path).message.c_str());
     ::_exit(127);

@@ -9,18 +9,12 @@
 #include <string_view>
 
 #include "os/fd.h"
+#include "os/process/exec_words.h"
 
 namespace ares::stepd {
 namespace {
 
 constexpr std::size_t kMostOutput = 1 << 20;
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
 
 bool names(std::string_view variable, std::string_view name) {
   return variable.size() > name.size() && variable.starts_with(name) &&
@@ -43,7 +37,7 @@ Result<std::string> output_of(const std::string& program, std::vector<std::strin
   if (pid == 0) {
     ::dup2(write_end.get(), 1);
     std::vector<std::string> arguments{program};
-    ::execve(program.c_str(), pointers(arguments).data(), pointers(variables).data());
+    ::execve(program.c_str(), os::exec_words(arguments).data(), os::exec_words(variables).data());
     ::dprintf(2, "aresstepd: %s\n", os::errno_error("cannot execute " + program).message.c_str());
     ::_exit(127);
   }

@@ -15,6 +15,7 @@
 
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/process/exec_words.h"
 
 namespace ares::gate {
 namespace {
@@ -77,13 +78,6 @@ Result<std::vector<std::string>> environment_of(const ScriptStart& start) {
   return items;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 struct Failure {
   char what[64];
   int error;
@@ -136,7 +130,7 @@ Result<Script> Script::start(const ScriptStart& start) {
   std::vector<std::string> arguments{path};
   arguments.insert(arguments.end(), start.settings.arguments.begin(),
                    start.settings.arguments.end());
-  const std::vector<char*> argv = pointers(arguments), envp = pointers(*environment);
+  const std::vector<char*> argv = os::exec_words(arguments), envp = os::exec_words(*environment);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) return fail(os::errno_error("cannot make a pipe"));
   const os::Fd told(ends[0]);

@@ -34,7 +34,8 @@ class NamedJobs {
 inline constexpr std::size_t kMostChanges = 5000;
 
 // The part for a watcher that was told everything up to `position` of the log, which the log has. A job that ended is in it
-// even if the request leaves out jobs that have ended, once. None: too many changed. `identity`: for the names of groups, which are left out without it.
+// even if the request leaves out jobs that have ended, once. None: too many changed. `identity`: for the names of groups, which
+// are left out without it.
 Result<std::optional<api::Watched>> changes_since(const View& view, const Policy& policy,
                                                   const api::ListJobs& request,
                                                   const NamedJobs& named, const ChangeLog& log,

@@ -10,19 +10,13 @@
 
 #include "base/printable.h"
 #include "os/fd.h"
+#include "os/process/exec_words.h"
 
 namespace ares::stepd {
 namespace {
 
 constexpr std::size_t kMostOutput = 1 << 16;
 constexpr int kExitUnusable = 1;
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
 
 std::string read_all(int fd) {
   std::string output;
@@ -73,7 +67,7 @@ Status run_fetch(const std::string& program, std::vector<std::string> arguments,
   if (pid == 0) {
     ::dup2(write_end.get(), 1);
     ::dup2(write_end.get(), 2);
-    ::execve(program.c_str(), pointers(arguments).data(), pointers(variables).data());
+    ::execve(program.c_str(), os::exec_words(arguments).data(), os::exec_words(variables).data());
     ::dprintf(2, "%s\n", os::errno_error("cannot execute " + program).message.c_str());
     ::_exit(127);
   }

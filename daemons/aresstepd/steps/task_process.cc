@@ -20,6 +20,7 @@
 #include "aresstepd/task_prolog.h"
 #include "os/affinity.h"
 #include "os/namespace.h"
+#include "os/process/exec_words.h"
 
 namespace ares::stepd {
 namespace {
@@ -76,13 +77,6 @@ void use_file(int report, int target, const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd < 0) give_up(report, "cannot open " + path, errno, kCannot);
   ::dup2(fd, target);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 struct ChildEnds {
@@ -158,9 +152,9 @@ void enter(const std::string& group, int report) {
 
   run_programs_around(start, report);
   // PATH of the task, not of this process, finds the program.
-  std::vector<char*> variables = pointers(start.environment);
+  std::vector<char*> variables = os::exec_words(start.environment);
   environ = variables.data();
-  const std::vector<char*> arguments = pointers(start.arguments);
+  const std::vector<char*> arguments = os::exec_words(start.arguments);
   ::execvp(arguments[0], arguments.data());
   const int error = errno;
   give_up(report, "cannot execute " + start.arguments[0], error,

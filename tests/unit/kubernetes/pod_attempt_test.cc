@@ -1,4 +1,5 @@
 // Tests: kubernetes/pod_attempt, kubernetes/pod_names
+// From the creation of a pod to its go, and what it is told while it runs.
 #include "exec/kubernetes/agent/pods/pod_attempt.h"
 
 #include <gmock/gmock.h>
@@ -6,105 +7,13 @@
 #include <csignal>
 
 #include "exec/kubernetes/agent/pods/pod_names.h"
+#include "unit/kubernetes/pod_attempt_fixture.h"
 
 namespace ares::kubernetes {
 namespace {
 
+using namespace pods_of_tests;
 using testing::HasSubstr;
-
-constexpr BootTime kBoot{std::chrono::hours(1)};
-const Time kWall{std::chrono::hours(480'000)};
-
-node::Moment at(Duration since = {}) {
-  return {kWall + since, kBoot + since};
-}
-
-Launch launch_of(std::optional<Seconds> limit = std::nullopt) {
-  auto job = std::make_shared<JobSpec>();
-  job->name = "job";
-  Launch launch;
-  launch.spec.launch.attempt = {{JobId(7), TaskIndex{}}, AttemptNo(2)};
-  launch.spec.launch.fence = Fence(70);
-  launch.spec.launch.time_limit = limit;
-  launch.spec.launch.kill_wait = Seconds(30);
-  launch.spec.launch.spec = job;
-  launch.script = "#!/bin/sh\n";
-  return launch;
-}
-
-PodObject pod_of(PodObject::Main main = PodObject::Main::waiting) {
-  PodObject pod;
-  pod.name = "ares-c-70-0";
-  pod.uid = "pod-uid";
-  pod.node_uid = "node-uid";
-  pod.node = "node1";
-  pod.attempt = {{JobId(7), TaskIndex{}}, AttemptNo(2)};
-  pod.fence = Fence(70);
-  pod.phase = "Pending";
-  pod.main = main;
-  pod.has_finalizer = true;
-  return pod;
-}
-
-PodObject going(PodObject pod) {
-  pod.is_going = true;
-  pod.go = GateGo{Fence(70), kWall, "boot-1", {}, {}};
-  return pod;
-}
-
-PodObject ended(PodObject pod, const GateResult& result, int code) {
-  pod.main = PodObject::Main::ended;
-  pod.main_reason = code == 0 ? "Completed" : "Error";
-  pod.main_message = encode(result);
-  pod.exit_code = code;
-  pod.ended_at = kWall + Seconds(5);
-  return pod;
-}
-
-GateResult exited(int code) {
-  GateResult result;
-  result.end = GateResult::End::exited;
-  result.code = code;
-  result.user_cpu = Seconds(2);
-  return result;
-}
-
-// The next call must be of that kind, and succeeds.
-template <class Action>
-Action take(PodAttempt& attempt) {
-  std::optional<PodAction> action = attempt.next(kBoot);
-  if (!action || !std::holds_alternative<Action>(*action)) {
-    ADD_FAILURE() << "another call, or none: " << (action ? static_cast<int>(action->index()) : -1);
-    return {};
-  }
-  attempt.succeeded(*action, "pod-uid");
-  return std::get<Action>(*action);
-}
-
-PodAttempt bound() {
-  PodAttempt attempt(launch_of(), "node-uid");
-  take<CreatePod>(attempt);
-  take<CreateSecret>(attempt);
-  take<BindPod>(attempt);
-  return attempt;
-}
-
-PodAttempt ready(std::optional<Seconds> limit = std::nullopt) {
-  PodAttempt attempt(launch_of(limit), "node-uid");
-  take<CreatePod>(attempt);
-  take<CreateSecret>(attempt);
-  take<BindPod>(attempt);
-  attempt.observe(pod_of(PodObject::Main::running));
-  return attempt;
-}
-
-PodAttempt running(std::optional<Seconds> limit = std::nullopt) {
-  PodAttempt attempt = ready(limit);
-  attempt.go();
-  EXPECT_TRUE(std::holds_alternative<WriteGo>(*attempt.next(kBoot)));
-  attempt.wrote_go({Fence(70), kWall, "boot-1", {}, {}});
-  return attempt;
-}
 
 TEST(PodAttemptTest, TheSecretIsThereBeforeThePodIsBound) {
   PodAttempt attempt = bound();
@@ -134,167 +43,6 @@ TEST(PodAttemptTest, NoGoForAnotherNodeOfTheName) {
   EXPECT_FALSE(attempt.next(kBoot, false));
   EXPECT_FALSE(attempt.may_run());
   EXPECT_TRUE(attempt.next(kBoot, true));
-}
-
-TEST(PodAttemptTest, TheResultIsWhatTheGateSays) {
-  PodAttempt attempt = running();
-  attempt.observe(ended(going(pod_of()), exited(3), 3));
-  const AttemptReport report = attempt.report();
-  EXPECT_EQ(report.phase, AttemptPhase::done);
-  EXPECT_EQ(report.exit.code, 3);
-  EXPECT_EQ(report.usage.user_cpu, Seconds(2));
-  EXPECT_EQ(report.ended_at, kWall + Seconds(5));
-  EXPECT_FALSE(attempt.next(kBoot)) << "it stays until its end is recorded";
-  attempt.release();
-  EXPECT_EQ(take<DeletePod>(attempt).grace_s, 1);
-  take<RemoveFinalizer>(attempt);
-  EXPECT_FALSE(attempt.is_forgotten());
-  attempt.vanish();
-  EXPECT_TRUE(attempt.is_forgotten());
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::done);
-}
-
-TEST(PodAttemptTest, AGateThatWasKilledLeavesItsSignal) {
-  PodAttempt attempt = running();
-  PodObject pod = ended(going(pod_of()), {}, 137);
-  pod.main_message.clear();
-  pod.main_reason = "OOMKilled";
-  attempt.observe(pod);
-  EXPECT_EQ(attempt.report().exit.signal, 9);
-  EXPECT_TRUE(attempt.report().exit.out_of_memory);
-}
-
-TEST(PodAttemptTest, AContainerThatWasStartedAgainIsLost) {
-  PodAttempt attempt = running();
-  GateResult result;
-  result.end = GateResult::End::ran_before;
-  result.why = "started again";
-  attempt.observe(ended(going(pod_of()), result, 125));
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
-  EXPECT_THAT(attempt.report().detail, HasSubstr("not run again"));
-}
-
-// The gate has made sure that a later start of the container runs nothing.
-TEST(PodAttemptTest, AScriptThatWasNotStartedAlthoughToldToNeverRan) {
-  GateResult result;
-  result.end = GateResult::End::never_ran;
-  result.is_sealed = true;
-  result.why = "ended before its go";
-  PodAttempt attempt = running();
-  attempt.observe(ended(going(pod_of()), result, 143));
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
-  EXPECT_EQ(attempt.report().fault, LaunchFault::node);
-  PodAttempt deleted = running();
-  PodObject pod = ended(going(pod_of()), result, 143);
-  pod.is_deleted = true;
-  deleted.observe(pod);
-  EXPECT_EQ(deleted.report().fault, LaunchFault::system) << "another client of Kubernetes did that";
-  pod.reason = "Evicted";
-  PodAttempt evicted = running();
-  evicted.observe(pod);
-  EXPECT_EQ(evicted.report().fault, LaunchFault::node);
-  // A gate of an earlier release, or one that could not make its mark, proves nothing.
-  result.is_sealed = false;
-  PodAttempt doubtful = running();
-  doubtful.observe(ended(going(pod_of()), result, 143));
-  EXPECT_EQ(doubtful.report().phase, AttemptPhase::lost);
-}
-
-TEST(PodAttemptTest, EvictionIsNotTheJobsFault) {
-  PodAttempt attempt = running();
-  PodObject pod = ended(going(pod_of()), exited(0), 0);
-  pod.reason = "Evicted";
-  pod.message = "low on memory";
-  attempt.observe(pod);
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
-  EXPECT_THAT(attempt.report().detail, HasSubstr("low on memory"));
-}
-
-TEST(PodAttemptTest, APodThatDisappearsAfterItsGoProvesNothing) {
-  PodAttempt attempt = running();
-  attempt.vanish();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
-  EXPECT_THAT(attempt.report().detail, HasSubstr("not known"));
-  EXPECT_TRUE(attempt.may_run());
-  attempt.node_booted("boot-1");
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
-  attempt.node_booted("boot-2");
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
-  EXPECT_FALSE(attempt.may_run());
-}
-
-TEST(PodAttemptTest, ARemovedNodeProvesNothingUntilItsAttemptIsGivenUp) {
-  PodAttempt attempt = running();
-  attempt.node_removed();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
-  EXPECT_THAT(attempt.report().detail, HasSubstr("node was removed from Kubernetes"));
-  attempt.kill(true, std::nullopt);
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running) << "a kill proves nothing either";
-  attempt.give_up();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
-  EXPECT_FALSE(attempt.may_run());
-  // The pod stays until the end is recorded, then nothing of it is left.
-  attempt.release();
-  take<DeletePod>(attempt);
-  take<RemoveFinalizer>(attempt);
-  attempt.vanish();
-  EXPECT_TRUE(attempt.is_forgotten());
-}
-
-TEST(PodAttemptTest, WhatIsGivenUpBeforeItsNodeIsRemovedIsLostThen) {
-  PodAttempt attempt = running();
-  attempt.kill(true, std::nullopt);
-  attempt.give_up();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running) << "its node can prove the end";
-  PodAttempt vanished = attempt;
-  attempt.node_removed();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
-  vanished.vanish();
-  EXPECT_EQ(vanished.report().phase, AttemptPhase::lost);
-}
-
-TEST(PodAttemptTest, ANodeThatIsThereAgainProvesTheEndItself) {
-  PodAttempt attempt = running();
-  attempt.node_removed();
-  attempt.node_found();
-  EXPECT_EQ(attempt.report().detail, "");
-  attempt.kill(true, std::nullopt);
-  attempt.give_up();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
-  attempt.observe(ended(going(pod_of()), exited(0), 0));
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::done);
-}
-
-TEST(PodAttemptTest, WithoutItsGoAnAttemptOnARemovedNodeNeverRuns) {
-  PodAttempt attempt = ready();
-  attempt.node_removed();
-  attempt.go();
-  EXPECT_FALSE(attempt.may_run());
-  take<DeletePod>(attempt);
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
-  EXPECT_TRUE(attempt.never_ran()->is_nodes_fault);
-}
-
-TEST(PodAttemptTest, ADeletionInKubernetesProvesNothing) {
-  PodAttempt attempt = running();
-  PodObject pod = going(pod_of(PodObject::Main::running));
-  pod.is_deleted = true;
-  attempt.observe(pod);
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::running);
-  GateResult result;
-  result.end = GateResult::End::signalled;
-  result.signal = 15;
-  pod = ended(pod, result, 143);
-  attempt.observe(pod);
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
-  EXPECT_THAT(attempt.report().detail, HasSubstr("deleted in Kubernetes"));
-}
-
-TEST(PodAttemptTest, APodThatDisappearsBeforeItsGoNeverRan) {
-  PodAttempt attempt = ready();
-  attempt.vanish();
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
-  EXPECT_TRUE(attempt.never_ran()->is_nodes_fault);
 }
 
 TEST(PodAttemptTest, FailuresBeforeTheGoAreTheJobsOrTheNodes) {
@@ -366,41 +114,6 @@ TEST(PodAttemptTest, KillBeforeTheGoLeavesNothing) {
   PodAttempt unmade(launch_of(), "node-uid");
   unmade.kill(true, std::nullopt);
   EXPECT_EQ(unmade.report().phase, AttemptPhase::never_ran);
-}
-
-TEST(PodAttemptTest, KillWhileAGoIsUnderWayWaitsForWhatTheGateSays) {
-  PodAttempt attempt = ready();
-  attempt.go();
-  const PodAction go = *attempt.next(kBoot);
-  attempt.kill(false, std::nullopt);
-  attempt.failed(go, Failure::unavailable, "timed out", kBoot);
-  EXPECT_NE(attempt.report().phase, AttemptPhase::never_ran);
-  const std::optional<PodAction> removal = attempt.next(kBoot + Seconds(10));
-  ASSERT_TRUE(removal && std::holds_alternative<DeletePod>(*removal));
-  attempt.succeeded(*removal, "");
-  EXPECT_NE(attempt.report().phase, AttemptPhase::never_ran);
-  PodAttempt other = attempt;
-  GateResult never;
-  never.end = GateResult::End::never_ran;
-  attempt.observe(ended(pod_of(), never, 143));
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
-  other.observe(ended(going(pod_of()), exited(0), 0));
-  EXPECT_EQ(other.report().phase, AttemptPhase::done);
-}
-
-// The job counts as started, and its user has done nothing wrong.
-TEST(PodAttemptTest, AGateThatEndedBeforeItsGoCouldBeWrittenIsNotTheUsersFault) {
-  PodAttempt attempt = ready();
-  attempt.go();
-  const PodAction go = *attempt.next(kBoot);
-  attempt.failed(go, Failure::unavailable, "timed out", kBoot);
-  GateResult never;
-  never.end = GateResult::End::never_ran;
-  PodObject evicted = ended(pod_of(), never, 143);
-  evicted.reason = "Evicted";
-  attempt.observe(evicted);
-  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
-  EXPECT_EQ(attempt.report().fault, LaunchFault::node);
 }
 
 TEST(PodAttemptTest, AKillGivesTheScriptItsGraceAndALaterOneLess) {

@@ -214,8 +214,8 @@ void PodAttempt::end_as_never_ran() {
   end_ = std::move(report);
 }
 
-// It was to start, and the gate ended before it read its go, or before the go could be written. The gate has made sure that no later start
-// of the container runs the script, so it runs again elsewhere as if it had not been told to start.
+// It was to start, and the gate ended before it read its go: either the go is not in the pod, or the gate has made sure that no later start
+// of the container runs the script. So it runs again elsewhere as if it had not been told to start.
 void PodAttempt::end_as_not_begun(const PodObject& pod, const std::string& why) {
   const bool was_evicted = pod.reason == "Evicted";
   const bool was_deleted = pod.is_deleted && !deleted_grace_;

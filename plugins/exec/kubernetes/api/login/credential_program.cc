@@ -15,6 +15,7 @@
 #include "base/clip.h"
 #include "base/last_line.h"
 #include "base/printable.h"
+#include "os/process/exec_words.h"
 
 namespace ares::kubernetes {
 namespace {
@@ -72,13 +73,6 @@ std::vector<std::string> environment_of(const ExecPlugin& plugin, const std::str
   return all;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 struct Pipe {
   os::Fd read, write;
 };
@@ -108,7 +102,7 @@ Result<std::unique_ptr<CredentialProgram>> CredentialProgram::start(const ExecPl
   describe_child(tables, output->write.get(), errors->write.get());
   const int error =
       ::posix_spawnp(&self->pid_, plugin.command.c_str(), &tables.files, &tables.attributes,
-                     pointers(words).data(), pointers(variables).data());
+                     os::exec_words(words).data(), os::exec_words(variables).data());
   if (error != 0) {
     self->pid_ = -1;
     std::string message = "cannot start the credential program " + quote(plugin.command) + ": " +
