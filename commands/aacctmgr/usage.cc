@@ -78,18 +78,17 @@ Result<int> reset_usage(Context& context, const Words& operands) {
     return invalid("reset usage changes something, and --readonly is given");
   api::Request request;
   request.mutable_reset_usage();
-  std::string whose = "of all";
+  std::string whose = " of all";
   if (operands.size() > 1) {
     const auto keys = asked_for(context, Words(operands.begin() + 1, operands.end()));
     if (!keys) return fail(keys.error());
-    whose = "of";
+    whose = " of";
     for (const RecordKey& key : *keys) {
       proto::put(key, *request.mutable_reset_usage()->add_of());
-      whose += "\n  " + describe(key);
+      whose += "\n  " + printable(describe(key));
     }
   }
-  if (!context.flags.quiet)
-    std::printf("This sets to 0 the recorded usage %s\n", printable(whose).c_str());
+  if (!context.flags.quiet) std::printf("This sets to 0 the recorded usage%s\n", whose.c_str());
   if (context.flags.dry_run) return 0;
   const auto wanted = context.confirm();
   if (!wanted) return fail(wanted.error());

@@ -13,6 +13,7 @@
 #include "cli/values/job_ids.h"
 #include "step_client/allocation.h"
 #include "submission/allocation_request.h"
+#include "submission/refused_options.h"
 #include "submission/submit_line.h"
 
 namespace ares::aalloc {
@@ -27,6 +28,7 @@ Result<int> allocate(const char* program, Wanted& wanted, std::vector<std::strin
   if (!wanted.shell && !words.empty())
     return fail(ErrorCode::invalid_argument,
                 "--no-shell runs no command, and " + words.front() + " is one");
+  if (Status good = submission::check_not_heterogeneous(words); !good) return fail(good.error());
   if (words.empty()) words.push_back(users_shell());
   const char* const path = std::getenv("PATH");
   auto request =

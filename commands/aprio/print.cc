@@ -13,7 +13,8 @@ using Cells = std::vector<std::vector<std::string>>;
 
 std::string points(double value, bool normalised) {
   char text[64];
-  std::snprintf(text, sizeof text, normalised ? "%.7f" : "%.0f", value);
+  std::snprintf(text, sizeof text, normalised ? "%.7f" : "%.0f",
+                value + 0.0);  // without the sign of -0
   return text;
 }
 

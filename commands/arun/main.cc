@@ -27,6 +27,7 @@
 #include "step_client/allocation.h"
 #include "step_client/reach.h"
 #include "submission/allocation_request.h"
+#include "submission/refused_options.h"
 #include "submission/submit_line.h"
 
 namespace ares::arun {
@@ -210,6 +211,7 @@ Result<int> run_step(Wanted& wanted, const cli::Words& operands) {
   }
   if (operands.empty())
     return fail(ErrorCode::invalid_argument, "name the program to run: arun [OPTIONS] PROGRAM");
+  if (Status good = submission::check_not_heterogeneous(operands); !good) return fail(good.error());
   fill_in_process(wanted);
   if (wanted.job.empty() && !is_within_job()) return run_in_own_job(wanted, operands);
   if (Status good = check_options_of_allocations(wanted); !good) return fail(good.error());

@@ -9,6 +9,7 @@
 #include "cli/options/frame.h"
 #include "cli/values/job_ids.h"
 #include "submission/prepare.h"
+#include "submission/refused_options.h"
 #include "submission/submission.h"
 #include "submission/submit_line.h"
 
@@ -101,6 +102,10 @@ Result<int> run(const std::vector<std::string>& words) {
   }
   auto context = submission::SubmitContext::capture();
   if (!context) return fail(context.error());
+  // Behind the script a : is its argument.
+  if (!line->operands.empty())
+    if (Status good = submission::check_not_heterogeneous({line->operands.front()}); !good)
+      return fail(good.error());
   auto job = submission::prepare(wanted, table, line->given, line->operands, *context);
   if (!job) return fail(job.error());
   submission::print_warnings("asub", wanted);

@@ -197,6 +197,8 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.job.binding.cpu_bind); }},
     {{"ARES_CPUS_ON_NODE", "CPUs of the job on this node", ""},
      [](const Facts& f) { return number(f.launch.share.cpus); }},
+    {{"ARES_CPUS_PER_GPU", "CPUs asked for with --cpus-per-gpu", "if asked for"},
+     [](const Facts& f) { return f.job.cpus_per_gpu == 0 ? Value() : number(f.job.cpus_per_gpu); }},
     {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task", ""},
      [](const Facts& f) { return number(f.job.cpus_per_task); }},
     {{"ARES_DISTRIBUTION", "as --distribution says", kIfGiven},

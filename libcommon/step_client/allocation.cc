@@ -178,6 +178,7 @@ Status Allocation::submit(const api::Request& request) {
     return fail(ErrorCode::internal, "the controller answered without a job id");
   job_ = cli::key_of(response->acted().jobs(0));
   name_ = cli::format_job_id(job_);
+  if (!response->acted().text().empty()) say(response->acted().text());
   return {};
 }
 

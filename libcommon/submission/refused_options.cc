@@ -1,5 +1,7 @@
 #include "submission/refused_options.h"
 
+#include <algorithm>
+
 namespace ares::submission {
 namespace {
 
@@ -52,6 +54,14 @@ std::vector<cli::Unsupported> refused_options() {
       {'u', "usage", false, "see --help"},
       {0, "x11", false, kX11},
   };
+}
+
+Status check_not_heterogeneous(const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), ":") == words.end()) return {};
+  return fail(ErrorCode::invalid_argument,
+              "heterogeneous jobs and steps, with parts between which : stands, are not supported; "
+              "submit a job for each part, with --gang to start them together, or start each step "
+              "in the background (a program takes : as an argument within sh -c)");
 }
 
 }  // namespace ares::submission

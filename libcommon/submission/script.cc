@@ -114,6 +114,11 @@ Status check_script(const Script& script) {
   if (script.content.empty()) return refuse(" is empty: nothing to run" + std::string(kAdvice));
   if (script.content.find('\0') != std::string::npos)
     return refuse(" is a binary file, no batch script" + std::string(kAdvice));
+  if (script.content.starts_with("\xef\xbb\xbf#!"))
+    return refuse(
+        ": begins with a byte order mark of UTF-8, which hides #! from the kernel; remove it: "
+        "sed -i '1s/^\\xef\\xbb\\xbf//' " +
+        script.name);
   if (!script.content.starts_with("#!"))
     return refuse(
         ": This does not look like a batch script. The first line must start with #! followed by "

@@ -87,6 +87,17 @@ def test_changes_are_shown_and_have_to_be_confirmed(cluster):
     assert "--readonly" in refused(cluster, "-r", "-i", "delete", "account", "a")
 
 
+def test_reservation_for_an_account_that_is_not_there_is_refused(cluster):
+    site(cluster)
+    of = ("starttime=now+1hour", "duration=5", "nodes=n1")
+    done = cluster.run("actl", "create", "reservation", "wrong", *of, "accounts=physics,nope", check=False)
+    assert done.returncode == 1 and "there is no account nope" in done.stderr
+    cluster.run("actl", "create", "reservation", "right", *of, "accounts=physics")
+    done = cluster.run("actl", "update", "reservation", "right", "accounts=nope", check=False)
+    assert done.returncode == 1 and "there is no account nope" in done.stderr
+    cluster.run("actl", "delete", "reservation", "right")
+
+
 def test_list_and_limit_values_are_added_and_removed(cluster):
     site(cluster)
     do(cluster, "modify account physics set qos+=high,normal MaxTRESPerJob=gres/gpu:a100=4 MaxWall=2-00:00:00")

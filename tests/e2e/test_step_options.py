@@ -147,6 +147,18 @@ def test_programs_run_around_the_step_where_arun_runs(cluster):
     assert sum("the program of --prolog" in line for line in lines) == 2
 
 
+def test_parts_of_heterogeneous_steps_are_refused(cluster):
+    for words in (("arun", "-n1", "echo", "one", ":", "-n1", "echo", "two"), ("aalloc", "-n1", ":", "-n1", "true"), ("asub", "-n1", ":", "x")):
+        done = cluster.run(*words, check=False)
+        assert done.returncode == 1 and "heterogeneous jobs and steps" in done.stderr and done.stdout == ""
+    assert cluster.run("aqueue", "-h").stdout == ""
+    script = cluster.work / "takes-words"
+    script.write_text("#!/bin/bash\necho $*\n")
+    job = cluster.run("asub", "--parsable", str(script), "a", ":", "b").stdout.strip()
+    cluster.completed(job)
+    assert cluster.output(job) == "a : b\n"
+
+
 def test_program_after_the_step_of_an_own_job_is_ended_by_a_signal(cluster):
     job_of = cluster.work / "job-of"
     job_of.write_text(f"#!/bin/bash\necho $ARES_JOB_ID $SLURM_JOB_ID > {cluster.work}/job\n")

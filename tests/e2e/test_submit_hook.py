@@ -54,6 +54,13 @@ def test_hook_refuses_with_its_message_and_nothing_is_submitted(cluster, hook):
     cluster.completed(cluster.wrap("true", "-t", "5"))
 
 
+def test_users_of_arun_and_aalloc_see_what_the_hook_says(cluster, hook):
+    rule(hook, 'slurm.log_user("be short"); return slurm.SUCCESS')
+    for command in ("arun", "aalloc"):
+        assert f"{command}: be short" in cluster.run(command, "-n1", "true").stderr
+        assert "be short" not in cluster.run(command, "-Q", "-n1", "true").stderr
+
+
 def test_hook_changes_the_job_and_its_environment(cluster, hook):
     rule(hook, """
         if job_desc.name == "wrap" then job_desc.name = "from-hook" end

@@ -149,7 +149,7 @@ def test_usage_is_reset_and_stays_with_the_account_of_a_removed_user(cluster):
     refused = cluster.run("aacctmgr", "reset", "usage", check=False, input="n\n")
     assert refused.returncode == 1 and "Nothing was changed" in refused.stdout
     assert usage(cluster) > 0
-    mgr(cluster, "reset", "usage", "wckey", "sun")
+    assert "the recorded usage of\n  " in mgr(cluster, "reset", "usage", "wckey", "sun").stdout
     assert check(cluster).returncode == 0
     used = usage(cluster)
     assert used > 0, "that of the wckey alone was reset"

@@ -83,6 +83,10 @@ TEST_F(ScriptFile, BadScriptsAreRefusedWithTheReason) {
               HasSubstr("is a binary file"));
   EXPECT_THAT(refusal(write("plain.sh", "echo hi\n")),
               HasSubstr("This does not look like a batch script"));
+  EXPECT_THAT(
+      refusal(write("marked.sh", "\xef\xbb\xbf#!/bin/sh\n")),
+      HasSubstr("byte order mark of UTF-8, which hides #! from the kernel; remove it: sed -i "
+                "'1s/^\\xef\\xbb\\xbf//' "));
   EXPECT_THAT(refusal(write("bare.sh", "#!\necho hi\n")), HasSubstr("no interpreter"));
   EXPECT_THAT(refusal(write("dos.sh", "#!/bin/sh\necho\r\n")),
               HasSubstr("dos.sh:2: the line ends as on DOS"));

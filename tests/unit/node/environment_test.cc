@@ -232,14 +232,18 @@ TEST(JobEnvironment, AllMemoryOfANodeIsWhatTheNodeGives) {
   EXPECT_FALSE(value(spec, "ARES_MEM_PER_CPU"));
 }
 
-TEST(JobEnvironment, MemoryOfGpusIsNamedAsItWasAskedFor) {
+TEST(JobEnvironment, CpusAndMemoryOfGpusAreNamedAsTheyWereAskedFor) {
   StepSpec spec = example();
   EXPECT_FALSE(value(spec, "ARES_MEM_PER_GPU"));
+  EXPECT_FALSE(value(spec, "ARES_CPUS_PER_GPU"));
   JobSpec job = *spec.launch.spec;
   job.memory_per_gpu = Bytes::mib(300);
+  job.cpus_per_gpu = 6;
   spec.launch.spec = std::make_shared<const JobSpec>(job);
   EXPECT_EQ(value(spec, "ARES_MEM_PER_GPU"), "300");
   EXPECT_EQ(value(spec, "SLURM_MEM_PER_GPU"), "300");
+  EXPECT_EQ(value(spec, "ARES_CPUS_PER_GPU"), "6");
+  EXPECT_EQ(value(spec, "SLURM_CPUS_PER_GPU"), "6");
 }
 
 TEST(JobEnvironment, GpusAreNamedAsTheyWereAskedFor) {

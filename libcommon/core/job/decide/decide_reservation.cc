@@ -9,6 +9,7 @@
 
 #include "base/duration.h"
 #include "base/printable.h"
+#include "core/accounts/account_directory.h"
 #include "core/job/decide/decision_context.h"
 #include "core/state/timers.h"
 #include "model/job/text_check.h"
@@ -89,6 +90,15 @@ Status check_reservation(const Reservation& r) {
   if (Status s = check_plain(which + ": comment", r.comment); !s) return s;
   for (const std::string& account : r.accounts)
     if (Status s = check_plain(which + ": account", account); !s) return s;
+  return {};
+}
+
+// Where jobs need an account that exists, one that does not would keep the nodes from all.
+Status check_accounts(const DecisionContext& q, const Reservation& r) {
+  if (q.policy.accounting.enforce == Enforce::none) return {};
+  for (const std::string& account : r.accounts)
+    if (!find_account(q.state.accounting, account))
+      return fail(bad("reservation " + r.name + ": there is no account " + account));
   return {};
 }
 
@@ -376,6 +386,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Crea
   r.nodes = std::move(*nodes);
   if (chosen && !c.keeps_nodes && !r.maintenance) r.replace_down = true;
   if (Status s = check_reservation(r); !s) return refuse(s.error());
+  if (Status s = check_accounts(q, r); !s) return refuse(s.error());
   if (!chosen)
     if (Status s = check_obstacles(q, r); !s) return refuse(s.error());
   Decision d;
@@ -414,6 +425,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
   }
   if (Status s = check_times(r, q.now); !s) return refuse(s.error());
   if (Status s = check_reservation(r); !s) return refuse(s.error());
+  if (Status s = check_accounts(q, r); !s) return refuse(s.error());
   if (!occurrence_at(r, q.now))
     return refuse(bad("reservation " + r.name + ": it would be over already; delete it instead"));
   const bool moves = r.start != found->start || r.end != found->end || r.nodes != found->nodes ||
