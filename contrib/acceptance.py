@@ -88,6 +88,8 @@ def python_results(tests, programs):
             subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}",
                             *(f"{file}::{name}" for name in sorted(names))], cwd=ROOT,
                            env={**os.environ, "ARES_BIN_DIR": str(programs)}, stdout=subprocess.DEVNULL, check=False)
+            if not os.path.getsize(report.name):
+                sys.exit(f"acceptance.py: {sys.executable} ran no test of {file}: is pytest (Debian: python3-pytest) there?")
             for case in xml.etree.ElementTree.parse(report.name).getroot().iter("testcase"):
                 key = file, case.get("name").partition("[")[0]
                 kinds = {child.tag for child in case}
@@ -135,7 +137,7 @@ def main():
         for file, tests in shown.values():
             wanted[pathlib.Path(file).suffix].setdefault(file, set()).update(tests)
         programs = given.bin.resolve()
-        results = {**python_results(wanted[".py"], programs), **unit_results(wanted[".cc"], given.units or programs.parent / "tests")}
+        results = {**python_results(wanted[".py"], programs), **unit_results(wanted[".cc"], given.units.resolve() if given.units else programs.parent / "tests")}
 
     lines, counts = ["| id | test | result |", "|---|---|---|"], {}
     for case, (_, names, waits) in chosen.items():
