@@ -56,6 +56,12 @@ class Cursor {
     return true;
   }
 
+  // How many digits come next.
+  std::size_t count_digits() const {
+    const std::size_t end = rest_.find_first_not_of("0123456789");
+    return end == std::string_view::npos ? rest_.size() : end;
+  }
+
   // Consumes at least `min` digits, and at most `max`.
   std::optional<int> take_number(std::size_t min, std::size_t max) {
     std::size_t digits = 0;
@@ -151,26 +157,58 @@ std::optional<Time> parse_iso(Cursor cursor) {
   return date_time(*year, *month, *day, clock, utc);
 }
 
-// MM/DD[/YY][-HH:MM[:SS]]
-std::optional<Time> parse_american(Cursor cursor, Time now) {
-  const auto month = cursor.take_number(1, 2);
-  if (!month || !cursor.take("/")) return std::nullopt;
-  const auto day = cursor.take_number(1, 2);
+// A day as Slurm writes it.
+struct MonthDay {
+  int month = 0, day = 0;
+  std::optional<int> year;  // none: that of `now`, or the next or last one
+};
+
+// MMDD[YY], MM.DD[.YY], M[M]/D[D][/YY]
+std::optional<MonthDay> take_month_day(Cursor& cursor) {
+  MonthDay found;
+  const std::size_t digits = cursor.count_digits();
+  const bool joined = digits == 4 || digits == 6;
+  const auto month = cursor.take_number(joined ? 2 : 1, 2);
+  const std::string_view mark = joined ? "" : cursor.take("/") ? "/" : ".";
+  // One digit before or behind a point would be a fraction.
+  const std::size_t least = mark == "/" ? 1 : 2;
+  if (!month || digits < least || (mark == "." && !cursor.take(mark))) return std::nullopt;
+  const auto day = cursor.take_number(least, 2);
   if (!day) return std::nullopt;
-  int year = to_local(now).tm_year + 1900;
-  if (cursor.take("/")) {
+  found.month = *month;
+  found.day = *day;
+  if (joined ? digits == 6 : cursor.take(mark)) {
     const auto two_digits = cursor.take_number(2, 2);
     if (!two_digits) return std::nullopt;
-    year = 2000 + *two_digits;
+    found.year = 2000 + *two_digits;
   }
+  return found;
+}
+
+// Without a year it is the next such time, or for reports one of this year, or of the last one if its month is still to
+// come.
+std::optional<Time> date_time(const MonthDay& date, Clock clock, Time now, TimeOfDay rule) {
+  const std::tm today = to_local(now);
+  const int this_year = today.tm_year + 1900;
+  if (date.year) return date_time(*date.year, date.month, date.day, clock, false);
+  if (rule == TimeOfDay::today)
+    return date_time(this_year - (date.month > today.tm_mon + 1 ? 1 : 0), date.month, date.day,
+                     clock, false);
+  const auto at = date_time(this_year, date.month, date.day, clock, false);
+  return at && *at < now ? date_time(this_year + 1, date.month, date.day, clock, false) : at;
+}
+
+// A day of these forms, with [-HH:MM[:SS]] or [THH:MM[:SS]].
+std::optional<Time> parse_month_day(Cursor cursor, Time now, TimeOfDay rule) {
+  const auto date = take_month_day(cursor);
+  if (!date) return std::nullopt;
   Clock clock;
-  if (cursor.take("-")) {
+  if (cursor.take("-") || cursor.take("t")) {
     const auto taken = take_clock(cursor);
     if (!taken) return std::nullopt;
     clock = *taken;
   }
-  if (!cursor.done()) return std::nullopt;
-  return date_time(year, *month, *day, clock, false);
+  return cursor.done() ? date_time(*date, clock, now, rule) : std::nullopt;
 }
 
 // The part after "now": "", "+1hour", "- 30 minutes". Spaces may surround sign and count.
@@ -208,17 +246,14 @@ std::optional<Clock> parse_time_of_day(Cursor cursor) {
   return cursor.done() ? clock : std::nullopt;
 }
 
-// The given day at `clock`: today, tomorrow, MMDDYY, MM/DD[/YY], YYYY-MM-DD.
-std::optional<Time> on_day(std::string_view day, Clock clock, Time now) {
+// The given day at `clock`: today, tomorrow, YYYY-MM-DD, or one of MonthDay.
+std::optional<Time> on_day(std::string_view day, Clock clock, Time now, TimeOfDay rule) {
   if (day == "today") return local_time(to_local(now), 0, clock);
   if (day == "tomorrow") return local_time(to_local(now), 1, clock);
-  if (Cursor cursor(day); day.size() == 6) {
-    const auto month = cursor.take_number(2, 2), date = cursor.take_number(2, 2),
-               year = cursor.take_number(2, 2);
-    if (month && date && year) return date_time(2000 + *year, *month, *date, clock, false);
-  }
-  auto midnight = parse_iso(Cursor(day));
-  if (!midnight) midnight = parse_american(Cursor(day), now);
+  Cursor cursor(day);
+  if (const auto date = take_month_day(cursor); date && cursor.done())
+    return date_time(*date, clock, now, rule);
+  const auto midnight = parse_iso(Cursor(day));
   // Only a day: one with a time of its own has more than its date.
   if (!midnight || day.find_first_of("t:z") != std::string_view::npos) return std::nullopt;
   return local_time(to_local(*midnight), 0, clock);
@@ -226,13 +261,36 @@ std::optional<Time> on_day(std::string_view day, Clock clock, Time now) {
 
 // "noon tomorrow", "tomorrow 16:30", "01/31 4:30pm", "013130": a day, a time of day before or behind
 // it, or none.
-std::optional<Time> parse_day_and_time(std::string_view text, Time now) {
+std::optional<Time> parse_day_and_time(std::string_view text, Time now, TimeOfDay rule) {
   const std::size_t blank = text.find(' ');
-  if (blank == std::string_view::npos) return on_day(text, {}, now);
+  if (blank == std::string_view::npos) return on_day(text, {}, now, rule);
   const std::string_view first = text.substr(0, blank), second = text.substr(blank + 1);
-  if (const auto clock = parse_time_of_day(Cursor(first))) return on_day(second, *clock, now);
-  if (const auto clock = parse_time_of_day(Cursor(second))) return on_day(first, *clock, now);
+  if (const auto clock = parse_time_of_day(Cursor(first))) return on_day(second, *clock, now, rule);
+  if (const auto clock = parse_time_of_day(Cursor(second))) return on_day(first, *clock, now, rule);
   return std::nullopt;
+}
+
+// Why a text that looks like a date is none; empty: it does not look like one.
+std::string wrong_date(std::string_view lower) {
+  Cursor cursor(lower);
+  const std::size_t digits = cursor.count_digits();
+  if (digits == 8 && digits == lower.size())
+    return "a date with its whole year is written YYYY-MM-DD";
+  const auto date = take_month_day(cursor);
+  const bool iso = lower.find('-') != std::string_view::npos && lower.find(':') == lower.npos;
+  if (!date || iso) return {};
+  const bool slash = lower.find('/') != std::string_view::npos;
+  const std::string form = digits == 4   ? "MMDD"
+                           : digits == 6 ? "MMDDYY"
+                           : slash       ? "MM/DD"
+                                         : "MM.DD";
+  const auto month = std::chrono::month(static_cast<unsigned>(date->month));
+  const auto day = std::chrono::day(static_cast<unsigned>(date->day));
+  if (!month.ok())
+    return "it is read as " + form + ", and there is no month " + std::to_string(date->month);
+  if (!(month / day).ok())
+    return "it is read as " + form + ", and that month has no day " + std::to_string(date->day);
+  return {};
 }
 
 // In lower case, with single blanks, and none before am and pm.
@@ -263,17 +321,20 @@ std::optional<Time> parse(std::string_view lower, Time now, TimeOfDay rule) {
     return rule == TimeOfDay::today || today >= now ? today : local_time(to_local(now), 1, *clock);
   }
   if (const auto at = parse_iso(cursor)) return at;
-  if (const auto at = parse_american(cursor, now)) return at;
-  return parse_day_and_time(lower, now);
+  if (const auto at = parse_month_day(cursor, now, rule)) return at;
+  return parse_day_and_time(lower, now, rule);
 }
 
 }  // namespace
 
 Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
-  if (const auto at = parse(normal_form(text), now, rule)) return *at;
+  const std::string normal = normal_form(text);
+  if (const auto at = parse(normal, now, rule)) return *at;
   const bool may_be_past = rule == TimeOfDay::today;
+  const std::string why = wrong_date(normal);
   return fail(ErrorCode::invalid_argument,
-              "time " + quote(text) + ": no such time; write it like " +
+              "time " + quote(text) + ": no such time" + (why.empty() ? why : "; " + why) +
+                  "; write it like " +
                   (may_be_past ? "now-1hour, -30d, today" : "now+1hour, noon tomorrow") +
                   ", 16:30 or 2030-01-31T16:30");
 }

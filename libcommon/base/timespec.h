@@ -11,10 +11,10 @@
 
 namespace ares {
 
-// Meaning of a time of day without a date that has already passed today.
+// Meaning of a time of day without a date, or of a day without a year, that has already passed.
 enum class TimeOfDay {
-  upcoming,  // that time tomorrow: for start times
-  today,     // that time today: for the start of a report
+  upcoming,  // that time tomorrow, that day of the next year: for start times
+  today,     // that time today, the last such day: for the start of a report
 };
 
 // Forms, in any case:
@@ -25,8 +25,9 @@ enum class TimeOfDay {
 //   midnight, elevenses, noon, fika, teatime, HH:MM[:SS][am|pm]
 //       `rule` decides what it means once it has passed today
 //   YYYY-MM-DD[THH:MM[:SS]]             a space may replace the T; a trailing Z means UTC
-//   MM/DD[/YY][-HH:MM[:SS]]             this year, or 20YY
-//   MMDDYY                              00:00 of that day, in 20YY
+//   MMDD[YY], MM.DD[.YY], M[M]/D[D][/YY], and behind them [-HH:MM[:SS]] or [THH:MM[:SS]]
+//       in 20YY; without a year `rule` decides: upcoming: this year, or the next one once it has passed; today: this
+//       year, or the last one if its month is still to come
 //   DAY TIME, TIME DAY                  noon tomorrow, 01/31 4:30 pm: a day of the forms above and a time of day
 // A day added to `now` is 24 hours. Local times that a clock change skips or repeats are resolved by
 // the C library (mktime).

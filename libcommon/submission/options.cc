@@ -281,7 +281,8 @@ class Rows {
         spec(set_time_min));
     add('b', "begin", "TIME",
         "Not before: now+1hour, 16:00, \"4:30 pm\", tomorrow, \"noon tomorrow\", midnight, fika, "
-        "teatime, 2030-01-20T12:34, 01/20/30, 012030.",
+        "teatime, 2030-01-20T12:34, 01/20, 01/20/30-12:34, 01.20, 0120, 012030. A day without a "
+        "year is the next one.",
         [this_spec = &s_.spec, now = now_](const std::string& value) {
           return set_begin(*this_spec, value, now);
         });

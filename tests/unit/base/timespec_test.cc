@@ -118,6 +118,56 @@ TEST_F(Timespec, WhatUsersOfAtWrite) {
     EXPECT_FALSE(parse_timespec(wrong, now_)) << wrong;
 }
 
+TEST_F(Timespec, DatesOfSlurm) {
+  EXPECT_EQ(at("0601"), utc(2030, 6, 1));
+  EXPECT_EQ(at("060131"), utc(2031, 6, 1));
+  EXPECT_EQ(at("06.01"), utc(2030, 6, 1));
+  EXPECT_EQ(at("06.01.31"), utc(2031, 6, 1));
+  EXPECT_EQ(at("0601-08:30"), utc(2030, 6, 1, 8, 30));
+  EXPECT_EQ(at("0601T08:30:15"), utc(2030, 6, 1, 8, 30, 15));
+  EXPECT_EQ(at("060131-08:30"), utc(2031, 6, 1, 8, 30));
+  EXPECT_EQ(at("06.01-8:30pm"), utc(2030, 6, 1, 20, 30));
+  EXPECT_EQ(at("06.01.31T08:30"), utc(2031, 6, 1, 8, 30));
+  EXPECT_EQ(at("06/01T08:30"), utc(2030, 6, 1, 8, 30));
+  EXPECT_EQ(at("06/01/31-08:30:15"), utc(2031, 6, 1, 8, 30, 15));
+  EXPECT_EQ(at("noon 0601"), utc(2030, 6, 1, 12));
+  EXPECT_EQ(at("06.01 noon"), utc(2030, 6, 1, 12));
+}
+
+TEST_F(Timespec, DayWithoutYearIsTheNextOneForStarts) {
+  EXPECT_EQ(at("0515-14:31"), utc(2030, 5, 15, 14, 31));
+  EXPECT_EQ(at("0515-14:30"), utc(2031, 5, 15, 14, 30)) << "it has passed";
+  EXPECT_EQ(at("5/14"), utc(2031, 5, 14));
+  EXPECT_EQ(at("05.14"), utc(2031, 5, 14));
+  EXPECT_EQ(at("5/14 16:00"), utc(2031, 5, 14, 16));
+  EXPECT_EQ(at("5/14/30"), utc(2030, 5, 14)) << "it has a year";
+}
+
+TEST_F(Timespec, DayWithoutYearIsTheLastOneForReports) {
+  EXPECT_EQ(at("0514", TimeOfDay::today), utc(2030, 5, 14));
+  EXPECT_EQ(at("0516", TimeOfDay::today), utc(2030, 5, 16)) << "of this month";
+  EXPECT_EQ(at("12/01", TimeOfDay::today), utc(2029, 12, 1));
+  EXPECT_EQ(at("12.01-08:00", TimeOfDay::today), utc(2029, 12, 1, 8));
+}
+
+TEST_F(Timespec, WrongDatesSayHowTheyWereRead) {
+  const auto refusal = [this](std::string_view text) {
+    const auto time = parse_timespec(text, now_);
+    EXPECT_FALSE(time) << text;
+    return time ? std::string() : time.error().message;
+  };
+  EXPECT_THAT(refusal("1631"), HasSubstr("read as MMDD, and there is no month 16"));
+  EXPECT_THAT(refusal("31.12"), HasSubstr("read as MM.DD, and there is no month 31"));
+  EXPECT_THAT(refusal("31/12/30"), HasSubstr("read as MM/DD, and there is no month 31"));
+  EXPECT_THAT(refusal("043130"), HasSubstr("read as MMDDYY, and that month has no day 31"));
+  EXPECT_THAT(refusal("0431-12:00"), HasSubstr("read as MMDD, and that month has no day 31"));
+  EXPECT_THAT(refusal("20300131"), HasSubstr("written YYYY-MM-DD"));
+  EXPECT_EQ(refusal("2030-13-01").find("read as"), std::string::npos);
+  for (const char* wrong : {"1.5", "6.1", "06.1", "06.01/31", "06/01.31", "06.01.2031", "0601-",
+                            "0601T", "0601-8", "06013", "0601 0602", "0229", "0601-08:30 noon"})
+    refusal(wrong);
+}
+
 TEST_F(Timespec, TimesAreInTheLocalZone) {
   zone("EST5EDT,M3.2.0,M11.1.0");  // in May four hours behind UTC: 10:30 local time
   EXPECT_EQ(at("noon"), utc(2030, 5, 15, 16));
