@@ -87,13 +87,21 @@ Status copy_base(const Layout& layout, const UpOptions& options) {
   return os::replace_file(layout.base_config(), *text);
 }
 
-Result<ClusterConfig> configure(const Layout& layout, const Settings& settings) {
+Result<ClusterConfig> config_of(const Layout& layout, const Settings& settings, bool by_hand) {
   const auto tcp = settings.isolate ? std::optional(isolated_address()) : std::nullopt;
-  auto config = make_config(layout, settings, tcp);
+  return by_hand ? read_config(layout, settings, tcp) : make_config(layout, settings, tcp);
+}
+
+Result<ClusterConfig> configure(const Layout& layout, const Settings& settings, bool by_hand) {
+  auto config = config_of(layout, settings, by_hand);
   if (!config) return config;
-  if (auto written = os::replace_file(layout.config(), config->yaml); !written)
-    return fail(written.error());
-  ::chmod(layout.config().c_str(), 0644);
+  if (!config->by_hand) {
+    // The copy comes last: if it is missing, the next up finds the same text and knows it.
+    for (const std::string& file : {layout.config(), layout.written_config()})
+      if (auto written = os::replace_file(file, config->yaml); !written)
+        return fail(written.error());
+    ::chmod(layout.config().c_str(), 0644);
+  }
   if (!config->kubernetes_yaml.empty()) {
     if (auto written = os::replace_file(layout.kubernetes_config(), config->kubernetes_yaml);
         !written)
@@ -119,6 +127,21 @@ struct Prepared {
   Postgres postgres;
 };
 
+// A file that is not as acluster wrote it is the user's, and is not replaced.
+Error not_of_a_cluster(const Layout& layout) {
+  return {ErrorCode::already_exists,
+          layout.config() +
+              " is there without a cluster, and would be replaced. To begin with it, "
+              "move it to another folder and name it with --config"};
+}
+Error keep_changes(const Layout& layout) {
+  return {ErrorCode::failed_precondition,
+          layout.config() +
+              " was changed by hand, and is not replaced by what these options say. "
+              "Make the change there, and give no options; or move it away, and it "
+              "is written from the options again"};
+}
+
 // Performs all checks that do not need a running process.
 Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
   if (options.gpus && options.topology)
@@ -136,11 +159,14 @@ Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
                 "the cluster in " + layout.dir +
                     " runs with other options; end it first: acluster down --dir " + layout.dir);
 
+  if (!before && is_changed_by_hand(layout, std::nullopt)) return fail(not_of_a_cluster(layout));
   auto postgres = find_postgres();
   if (!postgres) return fail(postgres.error());
   if (auto made = make_folders(layout); !made) return fail(made.error());
+  const bool by_hand = before && is_changed_by_hand(layout, *before);
+  if (by_hand && changed) return fail(keep_changes(layout));
   if (auto copied = copy_base(layout, options); !copied) return fail(copied.error());
-  auto config = configure(layout, settings);
+  auto config = configure(layout, settings, by_hand);
   if (!config) return fail(config.error());
   if (auto done = prepare_munge(layout); !done) return fail(done.error());
   if (auto done = prepare_postgres(*postgres, layout); !done) return fail(done.error());
@@ -148,6 +174,19 @@ Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
     if (auto written = os::replace_file(layout.settings(), to_text(settings)); !written)
       return fail(written.error());
   return Prepared{settings, *std::move(config), *std::move(postgres)};
+}
+
+// A running supervisor starts no daemons of nodes that came into the file since it began.
+Status check_daemons(const Layout& layout, const Prepared& prepared) {
+  if (prepared.settings.exec == "mock") return {};
+  for (const std::string& node : prepared.config.nodes)
+    if (::access(layout.record("aresd@" + node).c_str(), F_OK) != 0)
+      return fail(ErrorCode::failed_precondition,
+                  "node " + node + " of " + layout.config() +
+                      " is new, and the daemons of nodes are started together: end the cluster "
+                      "first, with acluster down --dir " +
+                      layout.dir + ", and then up again");
+  return {};
 }
 
 Status start_supervisor(const Layout& layout) {
@@ -251,6 +290,10 @@ Result<int> up(Layout layout, const UpOptions& options) {
   if (!prepared) return fail(prepared.error());
 
   const auto started = std::filesystem::file_time_type::clock::now();
+  if (running(layout, "supervisor"))
+    if (auto fine = check_daemons(layout, *prepared); !fine) return fail(fine.error());
+  if (prepared->config.by_hand)
+    std::printf("%s was changed by hand, and is used as it is\n", layout.config().c_str());
   if (options.supervise) {
     if (auto supervised = start_supervisor(layout); !supervised) return fail(supervised.error());
   } else {
@@ -281,8 +324,7 @@ Result<int> supervise(Layout layout) {
   if (!settings) return fail(settings.error());
   const auto postgres = find_postgres();
   if (!postgres) return fail(postgres.error());
-  const auto config = make_config(
-      layout, *settings, settings->isolate ? std::optional(isolated_address()) : std::nullopt);
+  const auto config = config_of(layout, *settings, is_changed_by_hand(layout, *settings));
   if (!config) return fail(config.error());
   return ServiceSupervisor(layout, services_of(layout, *settings, *config, *postgres)).supervise();
 }

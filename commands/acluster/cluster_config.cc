@@ -2,9 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
 
+#include "acluster/network.h"
+#include "base/printable.h"
 #include "config/config.h"
 #include "core/topology/parsed_topology.h"
 #include "os/file.h"
@@ -86,11 +92,98 @@ Status use_kubernetes(config::Config& config, const Settings& settings) {
   return {};
 }
 
+// The first line of a file that acluster wrote, also in earlier releases.
+constexpr std::string_view kMark = "# Written by acluster";
+
 std::string written(const config::Config& config) {
-  return "# Written by acluster; change its options, not this file.\n" + config::to_yaml(config);
+  return std::string(kMark) + " from its options; once it is changed by hand, up keeps it.\n" +
+         config::to_yaml(config);
+}
+
+std::string_view without_mark(std::string_view text) {
+  if (text.starts_with(kMark)) text.remove_prefix(std::min(text.size(), text.find('\n')));
+  return text;
+}
+
+std::vector<std::string> addresses(const Layout& layout, const std::optional<std::string>& tcp) {
+  std::vector<std::string> all = {"unix:" + layout.controller_socket};
+  if (tcp) all.push_back("tcp:" + *tcp);
+  return all;
+}
+
+// What acluster relies on when it starts and asks the daemons, but for the addresses.
+void set_places(config::Config& config, const Layout& layout, const Settings& settings) {
+  config.controller.connect = addresses(layout, std::nullopt);
+  config.controller.state_dir = layout.state();
+  config.controller.user = std::to_string(::geteuid());
+  config.controller.uid = UserId(::geteuid());
+  config.database.host = layout.postgres_run;
+  config.database.port = 5432;
+  config.database.name = "ares";
+  config.database.user = "ares";
+  config.auth.munge_socket = layout.munge_socket;
+  config.node.spool = layout.spool() + "/%n";
+  config.node.exec = settings.exec;
+}
+
+// The first lines in which two configurations differ, without their indentation; none if they are the same.
+std::optional<std::pair<std::string, std::string>> first_difference(const std::string& a,
+                                                                    const std::string& b) {
+  const auto plain = [](const std::string& line) {
+    return line.substr(std::min(line.size(), line.find_first_not_of(' ')));
+  };
+  std::istringstream lines_a(a), lines_b(b);
+  for (std::string line_a, line_b; std::getline(lines_a, line_a) && std::getline(lines_b, line_b);)
+    if (line_a != line_b) return std::pair(plain(line_a), plain(line_b));
+  return std::nullopt;
+}
+
+Result<ClusterConfig> finish(const Layout& layout, const Settings& settings,
+                             config::Config config) {
+  ClusterConfig result{written(config), {}};
+  for (const auto& node : config.nodes) result.nodes.push_back(node.name);
+  if (settings.kubeconfig.empty()) return result;
+  config.node.exec = "kubernetes";
+  result.kubernetes_yaml = written(config);
+  // Such as a mount that is refused, or a node of the user's file with such a name.
+  if (const auto read = config::parse(result.kubernetes_yaml, layout.kubernetes_config()); !read)
+    return fail(read.error());
+  return result;
 }
 
 }  // namespace
+
+bool is_changed_by_hand(const Layout& layout, const std::optional<Settings>& before) {
+  const auto found = os::read_file(layout.config());
+  if (!found) return false;
+  if (const auto kept = os::read_file(layout.written_config())) return *found != *kept;
+  if (!before) return true;
+  // Of a release that kept no copy of what it wrote.
+  const auto made = make_config(layout, *before,
+                                before->isolate ? std::optional(isolated_address()) : std::nullopt);
+  return !made || without_mark(*found) != without_mark(made->yaml);
+}
+
+Result<ClusterConfig> read_config(const Layout& layout, const Settings& settings,
+                                  const std::optional<std::string>& tcp) {
+  auto config = config::load(layout.config());
+  if (!config) return fail(config.error());
+  if (auto fine = check_topologies(*config); !fine) return fail(fine.error());
+  config::Config needed = *config;
+  set_places(needed, layout, settings);
+  for (const std::string& address : addresses(layout, tcp)) {
+    auto& listen = needed.controller.listen;
+    if (std::find(listen.begin(), listen.end(), address) == listen.end()) listen.push_back(address);
+  }
+  if (const auto lines = first_difference(config::to_yaml(*config), config::to_yaml(needed)))
+    return fail(ErrorCode::failed_precondition,
+                layout.config() + " was changed by hand and says " + excerpt(lines->first) +
+                    ", but this cluster works with " + excerpt(lines->second) +
+                    " only: write that, or move the file away and have it written anew");
+  auto result = finish(layout, settings, *std::move(config));
+  if (result) result->by_hand = true;
+  return result;
+}
 
 Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings,
                                   const std::optional<std::string>& tcp) {
@@ -118,37 +211,17 @@ Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings
   }
 
   if (auto fine = check_topologies(*config); !fine) return fail(fine.error());
-  config->controller.listen = {"unix:" + layout.controller_socket};
-  config->controller.connect = config->controller.listen;
-  if (tcp) config->controller.listen.push_back("tcp:" + *tcp);
-  config->controller.state_dir = layout.state();
+  set_places(*config, layout, settings);
+  config->controller.listen = addresses(layout, tcp);
   if (config->archive.dir == config::ArchiveConfig{}.dir)
     config->archive.dir = layout.dir + "/archive";
-  config->controller.user = std::to_string(::geteuid());
-  config->controller.uid = UserId(::geteuid());
-  config->database.host = layout.postgres_run;
-  config->database.port = 5432;
-  config->database.name = "ares";
-  config->database.user = "ares";
   config->database.password_file.clear();
-  config->auth.munge_socket = layout.munge_socket;
-  config->node.spool = layout.spool() + "/%n";
-  config->node.exec = settings.exec;
   config->node.stepd.clear();
   config->log.file.clear();
 
   if (!settings.kubeconfig.empty())
     if (Status used = use_kubernetes(*config, settings); !used) return fail(used.error());
-  ClusterConfig result{written(*config), {}};
-  for (const auto& node : config->nodes) result.nodes.push_back(node.name);
-  if (!settings.kubeconfig.empty()) {
-    config->node.exec = "kubernetes";
-    result.kubernetes_yaml = written(*config);
-    // Such as a mount that is refused, or a node of the user's file with such a name.
-    if (const auto read = config::parse(result.kubernetes_yaml, layout.kubernetes_config()); !read)
-      return fail(read.error());
-  }
-  return result;
+  return finish(layout, settings, *std::move(config));
 }
 
 }  // namespace ares::acluster

@@ -12,6 +12,8 @@ struct Layout {
   std::string bin;  // The folder of Ares's programs, which also contains acluster.
 
   std::string config() const { return dir + "/ares.yaml"; }
+  // What acluster wrote there, by which a change by hand is seen.
+  std::string written_config() const { return dir + "/written.yaml"; }
   // The user's configuration, unchanged.
   std::string base_config() const { return dir + "/base.yaml"; }
   // Of the daemon that serves the nodes of Kubernetes.

@@ -116,6 +116,10 @@ cli::Manual manual() {
            "answer. If the folder already holds a cluster, its data is kept, and options that are "
            "not given are those of the first up. A supervisor restarts processes that end, and "
            "waits longer each time one ends at once.",
+           "The folder's ares.yaml is written by the first up. Once it is changed by hand, it is "
+           "kept and used as it is, and options that would change it are refused; move it away to "
+           "have it written again. A change that actl reconfigure cannot make, such as of nodes, "
+           "takes effect after down and up.",
            "down ends everything that belongs to the cluster, running jobs too, and nothing else, "
            "also when the supervisor is gone. The data stays: delete the folder to remove it.",
            "status shows every process and asks the controller; it exits with 0 if "

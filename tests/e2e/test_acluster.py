@@ -115,6 +115,48 @@ def test_options_can_only_change_while_the_cluster_is_down(fresh):
     assert cluster.run("ainfo", "-h", "-o", "%D").stdout.strip() == "2"
 
 
+def test_up_keeps_a_configuration_that_was_changed_by_hand(fresh):
+    cluster = fresh("--nodes=1", "--cpus=2")
+    file = cluster.dir / "ares.yaml"
+    changed = "# mine\n" + file.read_text().replace("cpus: 2", "cpus: 3")
+    file.write_text(changed)
+    cluster.acluster("up")
+    assert file.read_text() == changed, "of a cluster that runs"
+    cluster.acluster("down")
+    assert "changed by hand" in cluster.acluster("up").stdout
+    assert file.read_text() == changed
+    assert cluster.run("ainfo", "-h", "-o", "%c").stdout.strip() == "3"
+    cluster.acluster("down")
+    done = cluster.acluster("up", "--nodes=2", check=False)
+    assert done.returncode == 1 and "changed by hand" in done.stderr and "move it away" in done.stderr
+    file.write_text(re.sub("spool: .*", "spool: /nowhere", changed))
+    done = cluster.acluster("up", check=False)
+    assert done.returncode == 1 and "/nowhere" in done.stderr and f"{cluster.dir}/spool/%n" in done.stderr
+    assert "spool: /nowhere" in file.read_text()
+    file.rename(cluster.top / "mine.yaml")
+    cluster.up("--nodes=2")
+    assert cluster.run("ainfo", "-h", "-o", "%D %c").stdout.strip() == "2 2"
+
+
+def test_nodes_that_were_added_by_hand_start_with_the_next_up(fresh):
+    cluster = fresh("--nodes=1")
+    file = cluster.dir / "ares.yaml"
+    file.write_text(file.read_text().replace('"n1"', '"n[1-2]"'))
+    done = cluster.acluster("up", check=False)
+    assert done.returncode == 1 and "node n2" in done.stderr and "acluster down" in done.stderr
+    cluster.acluster("down")
+    cluster.acluster("up")
+    cluster.completed(cluster.wrap("true", "-w", "n2"))
+
+
+def test_up_replaces_no_file_of_the_user(tmp_path):
+    file = tmp_path / "ares.yaml"
+    file.write_text("cluster: mine\n")
+    done = subprocess.run([BIN / "acluster", "up", "--dir", tmp_path], text=True, capture_output=True, timeout=60)
+    assert done.returncode == 1 and "--config" in done.stderr
+    assert file.read_text() == "cluster: mine\n" and not (tmp_path / "procs").exists()
+
+
 @pytest.mark.parametrize("words,expected", [
     (["--nodes=0"], "--nodes"), (["--memory=lots"], "--memory"), (["--exec=magic"], "magic"),
     (["--gpus=a100:2", "--topology=x"], "exclude"), (["--isolate", "--exec=mock"], "--isolate")])
