@@ -231,7 +231,9 @@ const std::vector<Command>& commands() {
       {{"create"},
        "reservation [NAME] NAME=VALUE...",
        "Reserve whole nodes for users or accounts, or for maintenance, for a period: see "
-       "PROPERTIES OF RESERVATIONS. Without a name it gets one, which is printed. For operators.",
+       "PROPERTIES OF RESERVATIONS. Without a name it gets one, which is printed. For operators. "
+       "Partitions are those of ares.yaml: create partitionname=NAME says which line to write "
+       "there.",
        create},
       {{"delete"},
        "reservation NAMES",

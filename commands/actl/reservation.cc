@@ -1,5 +1,6 @@
 // `create`, `update` and `delete` of reservations.
 #include "actl/assign.h"
+#include "actl/file_partitions.h"
 #include "actl/spelling.h"
 #include "actl/update_keys.h"
 #include "base/printable.h"
@@ -38,6 +39,7 @@ Result<std::string> take_name(std::vector<Assignment>& all) {
 
 // `create reservation [NAME] …`, and scontrol's `create reservationname=NAME …`.
 Result<int> create(Context& context, const Words& operands) {
+  if (auto refused = refuse_new_partition(operands)) return fail(*std::move(refused));
   Words words = operands;
   const bool has_keyword = !words.empty() && is_reservation_word(words[0]);
   if (has_keyword) {
@@ -47,11 +49,12 @@ Result<int> create(Context& context, const Words& operands) {
   }
   auto all = assignments(words);
   if (!all) return fail(all.error());
-  for (const char* other : {"nodename", "node", "partitionname", "partition"})
+  for (const char* other : {"nodename", "node"})
     if (!has_keyword && !all->empty() && all->front().key == other)
-      return invalid("create with " + excerpt(all->front().key) + "= is not supported: write " +
-                     (other[0] == 'n' ? "nodes" : "partitions") +
-                     " into ares.yaml and run actl reconfigure, which leaves running jobs alone");
+      return invalid(
+          "create with " + excerpt(all->front().key) +
+          "= is not supported: write nodes into ares.yaml and run actl reconfigure, which "
+          "leaves running jobs alone");
   const auto name = take_name(*all);
   if (!name) return fail(name.error());
   if (name->empty() && !has_keyword)
@@ -91,17 +94,13 @@ Result<int> remove(Context& context, const Words& operands) {
   for (const char* key : {"nodename=", "node="})
     if (!words.empty() && cli::lower(words[0]).starts_with(key))
       return delete_nodes(context, words);
+  if (auto refused = refuse_deletion(words)) return fail(*std::move(refused));
   if (!words.empty() && is_reservation_word(words[0])) words.erase(words.begin());
   api::Request request;
   api::DeleteReservations& deletion = *request.mutable_delete_reservations();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     const std::string key = cli::lower(word.substr(0, equals));
-    if (key == "partitionname" || key == "partition")
-      return invalid(
-          "delete with " + key +
-          "= is not supported: take partitions out of ares.yaml and run actl "
-          "reconfigure; update partition with State=DOWN keeps jobs from starting there");
     if (equals != std::string::npos && !names_reservation(key))
       return invalid("delete with " + excerpt(word.substr(0, equals)) +
                      "= is not supported; delete reservation NAMES, or delete node NODES");

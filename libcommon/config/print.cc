@@ -103,6 +103,14 @@ std::string to_yaml(const Config& config) {
          print_block(config.log, log_fields());
 }
 
+std::string partition_line(const Partition& partition) {
+  auto fields = partition_fields();
+  std::erase_if(fields, [&](const Field<Partition>& field) {
+    return !field.required && field.print(partition) == field.print(Partition{});
+  });
+  return print_flow(partition, fields);
+}
+
 PortableConfig to_portable(const Config& config) {
   Config here = config;
   here.controller.admins.clear();

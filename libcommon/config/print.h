@@ -12,6 +12,9 @@ namespace ares::config {
 // secrets.
 std::string to_yaml(const Config& config);
 
+// An item of `partitions`, without the keys that have their defaults: {name: debug, nodes: "n[1-2]"}.
+std::string partition_line(const Partition& partition);
+
 // The configuration for another machine, with the text of topology_file, without the users of this
 // machine (admins, operators, the controller's own user).
 struct PortableConfig {

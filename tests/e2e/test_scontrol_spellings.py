@@ -1,9 +1,10 @@
-# Tests: spelling, update, top
+# Tests: spelling, update, top, file_partitions
 """What the fingers of users of scontrol type for actl."""
 
 import grp
 import os
 import pwd
+import re
 
 from cluster import until
 
@@ -65,9 +66,26 @@ def test_all_nodes(cluster):
     until(lambda: cluster.run("ainfo", "-h", "-N", "-o", "%T").stdout.split() == ["idle"] * 4)
 
 
+def test_refused_partitions_name_the_line_of_the_configuration(fresh):
+    cluster = fresh("--nodes=2")
+    done = run(cluster, "create", "partitionname=debug", "Nodes=n[1-2]", "MaxTime=1:30:00", "State=DRAIN", "PriorityTier=3", check=False)
+    line = re.search(r"^  - \{name: debug.*\}$", done.stderr, re.MULTILINE).group()
+    assert done.returncode == 1 and "actl reconfigure" in done.stderr
+    file = cluster.dir / "ares.yaml"
+    before = file.read_text()
+    file.write_text(before.replace("\npartitions:\n", f"\npartitions:\n{line}\n"))
+    run(cluster, "reconfigure")
+    shown = run(cluster, "show", "partition", "debug").stdout
+    for fact in ("Nodes=n[1-2]", "MaxTime=01:30:00", "State=DRAIN", "PriorityTier=3"):
+        assert fact in shown, shown
+    for words in (["delete", "partitionname=debug"], ["delete", "partition", "debug"]):
+        done = run(cluster, *words, check=False)
+        assert done.returncode == 1 and "\n  - {name: debug, ...}\n" in done.stderr and "State=DOWN" in done.stderr
+    for words, why in ((["create", "partition", "debug"], "Nodes=NODES"), (["create", "partition=x", "Nodes=n1", "Color=red"], "color")):
+        assert why in run(cluster, *words, check=False).stderr
+
+
 def test_messages_do_not_mislead(cluster):
-    done = run(cluster, "create", "partition=foo", "nodes=n1", check=False)
-    assert done.returncode == 1 and "write partitions into ares.yaml" in done.stderr
     assert run(cluster, "show", "lic").stdout == "No licenses configured in Ares.\n"
     run(cluster, "create", "res", "ReservationName=fingers", "Nodes=n4", "StartTime=now+1hour", "Duration=10", "Users=root")
     assert "ReservationName=fingers" in run(cluster, "show", "res").stdout

@@ -46,11 +46,16 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   EXPECT_EQ(refusal({"hold", "job=1,x"}).substr(0, 7), "invalid");
   EXPECT_EQ(refusal({"hold", "user=x"}),
             "unknown \"user\"; name the jobs by their ids, or by name=NAME");
-  EXPECT_EQ(refusal({"create", "partition=foo", "nodes=n1"}),
-            "create with partition= is not supported: write partitions into ares.yaml and run actl "
+  EXPECT_EQ(refusal({"create", "partition=foo", "nodes=n[1-2]", "maxnodes=2", "qos=high",
+                     "defmempercpu=500", "preemptmode=requeue"}),
+            "partitions are not made and deleted by commands, but by the ares.yaml of the "
+            "controller, which all nodes and commands read. Write this line there, below "
+            "partitions:\n  - {name: foo, nodes: \"n[1-2]\", max_nodes: 2, "
+            "default_memory_per_cpu: 500M, qos: high, preempt_mode: requeue}\nand run actl "
             "reconfigure, which leaves running jobs alone");
-  EXPECT_THAT(refusal({"delete", "PartitionName=foo"}),
-              HasSubstr("take partitions out of ares.yaml"));
+  EXPECT_THAT(refusal({"create", "partition", "foo"}), HasSubstr("Nodes=NODES"));
+  EXPECT_THAT(refusal({"delete", "partition", "foo,bar"}),
+              HasSubstr("\n  - {name: foo, ...}\n  - {name: bar, ...}\n"));
   EXPECT_THAT(refusal({"update", "StepId=12.0", "TimeLimit=5"}),
               HasSubstr("acancel JOB.STEP ends a step"));
   EXPECT_EQ(refusal({"suspend"}), "name the jobs by their ids");
