@@ -21,6 +21,10 @@ Result<std::vector<Assignment>> assignments(const Words& words);
 // Treats `job 12 …` as `job=12 …`.
 Words join_subject(Words words);
 
+// Changes steps that run: "12.0,12.1".
+Result<int> update_steps(Context& context, const std::string& ids,
+                         const std::vector<Assignment>& all);
+
 // Changes one reservation.
 Result<int> update_reservations(Context& context, const std::string& name,
                                 const std::vector<Assignment>& all);

@@ -64,12 +64,17 @@ Error unknown(const Words& words) {
 
 }  // namespace
 
-Result<api::Response> Context::call(api::Request request, cli::RetryPolicy policy) {
+Result<rpc::Client*> Context::client(cli::RetryPolicy policy) {
   if (!client_) {
     auto opened = cli::open_client("actl", common, policy, flags.quiet);
     if (!opened) return fail(opened.error());
     client_.emplace(std::move(*opened));
   }
+  return &*client_;
+}
+
+Result<api::Response> Context::call(api::Request request, cli::RetryPolicy policy) {
+  if (const auto opened = client(policy); !opened) return fail(opened.error());
   const bool once = policy == cli::RetryPolicy::none || policy == cli::RetryPolicy::once;
   return client_->call(std::move(request), once ? rpc::Retry::never : rpc::Retry::unavailable);
 }
@@ -215,6 +220,10 @@ const std::vector<Command>& commands() {
       {{"update"},
        "jobid=IDS|jobname=NAME NAME=VALUE...",
        "Change jobs, or all of a name: see PROPERTIES OF JOBS.",
+       update},
+      {{"update"},
+       "step=JOB.STEP NAME=VALUE...",
+       "Change steps that run: see PROPERTIES OF STEPS. For the job's owner and operators.",
        update},
       {{"update"},
        "nodename=NODES|ALL NAME=VALUE...",

@@ -39,6 +39,8 @@ class Context {
 
   Result<api::Response> call(api::Request request,
                              cli::RetryPolicy policy = cli::RetryPolicy::query);
+  // Its connection, for what is not a single request.
+  Result<rpc::Client*> client(cli::RetryPolicy policy = cli::RetryPolicy::query);
   // Fetches all pages of a listing.
   Result<api::Response> call_for_all(const api::Request& request,
                                      cli::RetryPolicy policy = cli::RetryPolicy::query);

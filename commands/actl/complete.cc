@@ -26,6 +26,7 @@ Subject subject_of(std::vector<std::string> words, Names names, const Keys<Targe
 const std::vector<Subject>& subjects() {
   static const std::vector<Subject> all = {
       subject_of({"jobid", "job"}, Names::jobs, job_keys()),
+      subject_of({"stepid", "step"}, Names::none, step_keys()),
       subject_of({"nodename", "node"}, Names::nodes, node_keys()),
       subject_of({"partitionname", "partition"}, Names::partitions, partition_keys()),
       subject_of({"reservationname", "reservation"}, Names::reservations, reservation_keys())};

@@ -84,6 +84,7 @@ const cli::Manual& manual() {
                    {"Commands that are not supported", refused_texts()},
                    {"Properties of jobs", job_properties()},
                    {"Who may change what of a job", job_change_texts()},
+                   {"Properties of steps", key_texts(step_keys())},
                    {"Properties of nodes", key_texts(node_keys())},
                    {"Properties of reservations", reservation_properties()},
                    {"Properties of partitions", partition_properties()},

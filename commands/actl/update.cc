@@ -84,6 +84,7 @@ const std::vector<Subject>& subjects() {
       {{"jobid", "job"}, update_jobs},
       {{"reservationname", "reservation"}, update_reservations},
       {{"nodename", "node"}, update_nodes},
+      {{"stepid", "step"}, update_steps},
       {{"partitionname", "partition"}, update_partitions},
       // Without an id the name says which jobs; with one it is their new name.
       {{"jobname", "name"}, update_jobs_of_name}};
@@ -95,10 +96,6 @@ struct RefusedSubject {
   std::string_view name, why;
 };
 constexpr RefusedSubject kRefused[] = {
-    {"stepid",
-     "the first node of the job decides on its steps, by the time that arun --time gave; acancel "
-     "JOB.STEP ends a step, and TimeLimit of the job bounds all of them"},
-    {"step", "write acancel JOB.STEP to end it; its time is that of arun --time"},
     {"suspendexcnodes", "nodes are not switched off"},
     {"suspendexcparts", "nodes are not switched off"},
     {"suspendexcstates", "nodes are not switched off"},

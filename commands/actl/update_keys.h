@@ -50,9 +50,15 @@ struct ReservationWords {
   bool keeps_nodes = false;      // Only for creation.
 };
 
+// Of `update step`.
+struct StepChange {
+  Seconds time_limit{};  // 0: none but that of the job
+};
+
 const Keys<api::JobAction>& job_keys();
 // For the manual page: who may change which property of a job, and when.
 std::vector<std::string> job_change_texts();
+const Keys<StepChange>& step_keys();
 const Keys<api::UpdateNode>& node_keys();
 const Keys<api::UpdatePartition>& partition_keys();
 const Keys<ReservationWords>& reservation_keys();

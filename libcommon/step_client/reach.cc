@@ -72,6 +72,29 @@ Status send_all(int socket, std::string_view bytes) {
   return {};
 }
 
+// The payload of the answer. failed_precondition: it is refused.
+Result<std::string> ask(int host, const steps::Frame& request, steps::FrameKind answered,
+                        const WaitLimit& limit) {
+  std::string bytes_out;
+  append_frame(bytes_out, request);
+  if (Status sent = send_all(host, bytes_out); !sent) return fail(sent.error());
+  steps::FrameReader reader;
+  for (;;) {
+    Result<std::optional<steps::Frame>> frame = reader.next();
+    if (!frame) return fail(frame.error());
+    if (*frame && (*frame)->kind == steps::FrameKind::refused)
+      return fail(ErrorCode::failed_precondition, (*frame)->payload);
+    if (*frame && (*frame)->kind == answered) return std::move((*frame)->payload);
+    if (*frame) continue;  // of a later release
+    if (Status ready = wait_readable(host, limit); !ready) return fail(ready.error());
+    char bytes[4096];
+    const ssize_t n = ::recv(host, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return fail(ErrorCode::unavailable, "the job has ended, or its steps cannot run");
+    reader.add({bytes, static_cast<std::size_t>(n)});
+  }
+}
+
 std::string name_of(std::string_view variable) {
   return std::string(variable.substr(0, variable.find('=')));
 }
@@ -136,33 +159,27 @@ Result<os::Fd> reach(rpc::Client& client, const JobKey& job, int interrupt) {
 }
 
 Result<std::vector<std::string>> describe(int host, int interrupt) {
-  std::string request;
-  append_frame(request, steps::FrameKind::describe, 0, {});
-  if (Status sent = send_all(host, request); !sent) return fail(sent.error());
-  const WaitLimit limit = WaitLimit::of(kPatience, interrupt);
-  steps::FrameReader reader;
-  for (;;) {
-    Result<std::optional<steps::Frame>> frame = reader.next();
-    if (!frame) return fail(frame.error());
-    if (*frame && (*frame)->kind == steps::FrameKind::refused)
-      return fail(ErrorCode::failed_precondition, (*frame)->payload);
-    if (*frame && (*frame)->kind == steps::FrameKind::described) {
-      std::vector<std::string> variables;
-      for (std::string_view rest = (*frame)->payload; !rest.empty();) {
-        const std::string_view one = rest.substr(0, rest.find('\0'));
-        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-        variables.emplace_back(one);
-      }
-      return variables;
-    }
-    if (*frame) continue;  // of a later release
-    if (Status ready = wait_readable(host, limit); !ready) return fail(ready.error());
-    char bytes[4096];
-    const ssize_t n = ::recv(host, bytes, sizeof bytes, MSG_DONTWAIT);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n <= 0) return fail(ErrorCode::unavailable, "the job has ended, or its steps cannot run");
-    reader.add({bytes, static_cast<std::size_t>(n)});
+  const auto answer = ask(host, {steps::FrameKind::describe, 0, {}}, steps::FrameKind::described,
+                          WaitLimit::of(kPatience, interrupt));
+  if (!answer) return fail(answer.error());
+  std::vector<std::string> variables;
+  for (std::string_view rest = *answer; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    variables.emplace_back(one);
   }
+  return variables;
+}
+
+Status limit_step(int host, std::uint32_t step, Seconds limit) {
+  const auto answer = ask(host, {steps::FrameKind::limit, step, std::to_string(limit.count())},
+                          steps::FrameKind::limited, WaitLimit::of(kPatience, -1));
+  if (!answer && answer.error().code == ErrorCode::failed_precondition)
+    return fail(answer.error().code,
+                "the daemons of its node are of a release that cannot change limits of steps");
+  if (!answer) return fail(answer.error());
+  if (!answer->empty()) return fail(ErrorCode::failed_precondition, *answer);
+  return {};
 }
 
 std::vector<std::string> merged(std::vector<std::string> variables,

@@ -2,11 +2,13 @@
 // of the controller (steps/ticket.h). Called by a command's main thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "os/fd.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/client/client.h"
@@ -28,6 +30,10 @@ Result<os::Fd> reach(rpc::Client& client, const JobKey& job, int interrupt = -1)
 
 // The variables of the job, for a program outside of it: NAME=value. Before anything else is asked.
 Result<std::vector<std::string>> describe(int host, int interrupt = -1);
+
+// Gives a step that runs another time limit, 0 for none. failed_precondition: it does not run, or its node is of a release
+// that cannot do this.
+Status limit_step(int host, std::uint32_t step, Seconds limit);
 
 // The variables with those of the job in place of others of the same names.
 std::vector<std::string> merged(std::vector<std::string> variables,

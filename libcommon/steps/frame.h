@@ -27,6 +27,8 @@ enum class FrameKind : std::uint8_t {
   hold = 8,
   attach =
       9,  // number: of the step; answered with `created`, and then what the step's own arun gets
+  // number: of the step; payload: its new time limit in seconds, 0 for none; answered with `limited`
+  limit = 10,
 
   // From the manager to arun:
   waits = 16,    // payload: why the step does not begin yet
@@ -43,6 +45,7 @@ enum class FrameKind : std::uint8_t {
       25,     // to the script; number: the job's exit code; payload: why, if its command is lost
   kept = 26,  // answers `keep`
   lost = 27,  // number: bytes of output that a viewer was too slow for, since the last such frame
+  limited = 28,  // payload: why the limit is as it was; empty: it has changed
 
   // From the manager to a launcher; `input`, `signal` and `window_size` too:
   launch = 32,  // payload: a NodeLaunch

@@ -263,7 +263,7 @@ void StepManager::set_ready(StepNumber number, Step& step) {
   links_.to_client(step.client, {FrameKind::created, number, encode(step.layout)});
   for (const Member& member : step.members)
     links_.to_node(number, member.node, {FrameKind::go, 0, {}});
-  if (step.request.time_limit != 0) links_.limit_time(number, Seconds(step.request.time_limit));
+  links_.limit_time(number, Seconds(step.request.time_limit));
 }
 
 void StepManager::task_ended(Step& step, StepNumber number, Member& member, const Frame& frame) {
@@ -336,6 +336,20 @@ void StepManager::time_out(StepNumber number) {
   links_.to_client(it->second.client, why);
   tell_viewers(it->second, why);
   end_gently(it->second, number);
+}
+
+Status StepManager::set_limit(StepNumber number, Seconds limit) {
+  const auto it = steps_.find(number);
+  if (it == steps_.end() || it->second.tasks_left == 0)
+    return fail(ErrorCode::failed_precondition,
+                "step " + std::to_string(number) + " of this job does not run");
+  Step& step = it->second;
+  if (step.account.timed_out || step.account.cancelled)
+    return fail(ErrorCode::failed_precondition,
+                "step " + std::to_string(number) + " of this job is being ended");
+  step.request.time_limit = static_cast<std::uint32_t>(limit.count());
+  if (step.went) links_.limit_time(number, limit);
+  return {};
 }
 
 void StepManager::kill(StepNumber number) {

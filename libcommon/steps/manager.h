@@ -47,7 +47,8 @@ class StepLinks {
   virtual void account(const StepAccount&) {}
   // The step was told to end: kill(step) is due after the job's kill_wait.
   virtual void kill_later(StepNumber) {}
-  // Its tasks were told to begin: time_out(step) is due after this.
+  // time_out(step) is due so long after its tasks were told to begin, 0: never. Said when they are, and again when the limit
+  // changes.
   virtual void limit_time(StepNumber, Seconds) {}
 };
 
@@ -67,6 +68,8 @@ class StepManager {
   void cancel(const StepCancel& cancel);
   // It has reached its time limit.
   void time_out(StepNumber step);
+  // Another time limit, 0 for none. failed_precondition: no such step runs, or it is being ended.
+  Status set_limit(StepNumber step, Seconds limit);
   // Its tasks had their time to end.
   void kill(StepNumber step);
 

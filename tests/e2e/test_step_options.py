@@ -1,10 +1,11 @@
-# Tests: arun/step_resources, arun/beside, arun/step_layout, arun/options, arun/manual, arun/broadcast, steps/task_group, steps/task_process, steps/host, step_groups, running_steps, show_step, task_prolog, task_epilog
+# Tests: arun/step_resources, arun/beside, arun/step_layout, arun/options, arun/manual, arun/broadcast, steps/task_group, steps/task_process, steps/host, step_groups, running_steps, show_step, actl/steps/step_keys, task_prolog, task_epilog
 """What a step asks for: its name, time, GPUs, memory, programs around its tasks, a copy of its program; and its listings."""
 
 import os
 import pathlib
 import subprocess
 import textwrap
+import time
 
 import pytest
 
@@ -51,6 +52,30 @@ def test_step_has_a_name_and_ends_at_its_time_limit(cluster):
     assert sum("time limit" in line for line in lines) == 2
     rows = until(lambda: len(found := steps_of(cluster, job)) == 5 and found)
     assert rows[2:] == [[f"{job}.0", "crunch", "TIMEOUT"], [f"{job}.1", "bash", "TIMEOUT"], [f"{job}.2", "quick", "COMPLETED"]]
+
+
+def test_limit_of_a_running_step_is_changed(cluster):
+    job = cluster.wrap("arun -n1 --overlap -J long -t 0:08 sleep 1000 & arun -n1 --overlap -J short sleep 1000 & wait", "-n1", "-t", "60")
+    running = lambda: {line.split()[1]: line.split()[0] for line in cluster.run("aqueue", "-s", "-h", "-j", job).stdout.splitlines()}
+    until(lambda: {"long", "short"} <= set(running()))
+    steps = running()
+    update = lambda step, limit, **more: cluster.run("actl", "update", f"stepid={step}", f"TimeLimit={limit}", **more)
+    update(steps["long"], "30:00")
+    begun = time.time()
+    refused = update(steps["short"], "2:00:00", check=False)
+    assert refused.returncode == 1 and f"job {job}" in refused.stderr and "01:00:00" in refused.stderr
+    update(steps["short"], "0:01")
+    until(lambda: "short" not in running())
+    time.sleep(max(0, begun + 9 - time.time()))
+    assert "long" in running(), "its first limit has passed"
+    update(steps["long"], "0:01")
+    cluster.wait_state(job, "COMPLETED", "FAILED")
+    until(lambda: {tuple(row[1:]) for row in steps_of(cluster, job)[2:]} == {("long", "TIMEOUT"), ("short", "TIMEOUT")})
+    for step, why in ((steps["long"], "has no steps"), (f"{job}.batch", "no limit of its own"), (job, "JOB.STEP"), ("999999.0", "999999")):
+        done = update(step, "1", check=False)
+        assert done.returncode == 1 and why in done.stderr, done.stderr
+    done = cluster.run("actl", "update", f"stepid={steps['long']}", "Name=x", check=False)
+    assert done.returncode == 1 and "--job-name" in done.stderr
 
 
 def test_gpus_are_divided_among_exact_steps(cluster):

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <optional>
 
@@ -223,6 +224,11 @@ void StepHost::received(steps::ClientId id, const Frame& frame) {
     to_client(id, {FrameKind::notified, 0, told ? std::string() : told.error().message});
     return close_client(id);
   }
+  if (frame.kind == FrameKind::limit && manager_) {
+    const Status set = change_limit(frame);
+    to_client(id, {FrameKind::limited, 0, set ? std::string() : set.error().message});
+    return close_client(id);
+  }
   if (manager_ && about_job(id, frame)) return;
   if (manager_) return manager_->from_client(id, frame);
   relay(id, frame);
@@ -234,6 +240,15 @@ Status StepHost::tell_script(const std::string& line) const {
     return fail(ErrorCode::failed_precondition,
                 "it is an allocation of aalloc or arun, without a script that writes to a file");
   return add_to_errors(facts_.spec, line);
+}
+
+Status StepHost::change_limit(const Frame& frame) {
+  std::uint32_t seconds = 0;
+  const std::string& text = frame.payload;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size())
+    return fail(ErrorCode::invalid_argument, "the time limit is not a number of seconds");
+  return manager_->set_limit(frame.number, Seconds(seconds));
 }
 
 bool StepHost::about_job(steps::ClientId id, const Frame& frame) {
@@ -437,6 +452,7 @@ void StepHost::to_node(steps::StepNumber step, std::uint32_t node, const Frame& 
 
 void StepHost::close_node(steps::StepNumber step, std::uint32_t node) {
   kills_.erase(step);
+  begun_.erase(step);
   limits_.erase(step);
   // Its destructor ends the tasks, and it may be what calls us.
   if (const auto it = members_.find({step, node}); it != members_.end())
@@ -457,7 +473,11 @@ void StepHost::kill_later(steps::StepNumber step) {
 }
 
 void StepHost::limit_time(steps::StepNumber step, Seconds limit) {
-  limits_[step] = os::boot_now() + limit;
+  const BootTime begun = begun_.try_emplace(step, os::boot_now()).first->second;
+  if (limit > Seconds(0))
+    limits_[step] = begun + limit;
+  else
+    limits_.erase(step);
 }
 
 }  // namespace ares::stepd

@@ -68,6 +68,7 @@ class StepHost final : private steps::StepLinks {
   // Tells a viewer how much it was too slow for.
   static void tell_missed(Connection& viewer);
   Status tell_script(const std::string& line) const;
+  Status change_limit(const steps::Frame& frame);
   // Whether the frame is about the job itself, not about a step.
   bool about_job(steps::ClientId id, const steps::Frame& frame);
   void release_if_due();
@@ -111,6 +112,7 @@ class StepHost final : private steps::StepLinks {
   bool ending_ = false;  // the attempt was told to end
   StepLedger ledger_;
   std::map<steps::StepNumber, BootTime> kills_;   // of steps that were told to end
+  std::map<steps::StepNumber, BootTime> begun_;   // when tasks were told to begin
   std::map<steps::StepNumber, BootTime> limits_;  // when those with a time limit reach it
   BootTime tell_usage_at_{};
 };

@@ -264,7 +264,7 @@ TEST(Complete, NamesThatTheCommandTakes) {
 
 TEST(Complete, PropertiesAndTheirValues) {
   EXPECT_THAT(offered("update "),
-              ElementsAre("jobid=", "nodename=", "partitionname=", "reservationname="));
+              ElementsAre("jobid=", "nodename=", "partitionname=", "reservationname=", "stepid="));
   EXPECT_THAT(offered("update jobid="), UnorderedElementsAre("7", "12_3"));
   EXPECT_THAT(offered("update jobid=7 time"), ElementsAre("TimeLimit=", "TimeMin="));
   EXPECT_THAT(offered("update jobid=7 partition=n"), ElementsAre("night"));

@@ -56,8 +56,10 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   EXPECT_THAT(refusal({"create", "partition", "foo"}), HasSubstr("Nodes=NODES"));
   EXPECT_THAT(refusal({"delete", "partition", "foo,bar"}),
               HasSubstr("\n  - {name: foo, ...}\n  - {name: bar, ...}\n"));
-  EXPECT_THAT(refusal({"update", "StepId=12.0", "TimeLimit=5"}),
-              HasSubstr("acancel JOB.STEP ends a step"));
+  EXPECT_THAT(refusal({"update", "StepId=12.0", "Name=x"}), HasSubstr("arun --job-name"));
+  EXPECT_THAT(refusal({"update", "StepId=12", "TimeLimit=5"}), HasSubstr("JOB.STEP"));
+  EXPECT_THAT(refusal({"update", "StepId=12.batch", "TimeLimit=5"}),
+              HasSubstr("no limit of its own"));
   EXPECT_EQ(refusal({"suspend"}), "name the jobs by their ids");
   EXPECT_EQ(refusal({"drain", "n1"}), "say why: reason=TEXT");
   EXPECT_EQ(refusal({"update", "jobid=1"}),
@@ -76,7 +78,8 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   EXPECT_EQ(refusal({"update", "partition=main", "state=open"}),
             "State: \"open\" is none of up, down, drain and inactive");
   EXPECT_EQ(refusal({"update", "what=ever"}),
-            "update what? Name it first: jobid=…, reservationname=…, nodename=…, partitionname=…");
+            "update what? Name it first: jobid=…, reservationname=…, nodename=…, stepid=…, "
+            "partitionname=…");
   EXPECT_NE(refusal({"resume", "12_[1-"}), "name the nodes first") << "these are jobs";
   EXPECT_EQ(refusal({"hold"}), "name the jobs by their ids");
 }

@@ -109,6 +109,22 @@ TEST_F(ManagerTest, StepAtItsTimeLimitGetsTermAndThenKillAndIsAccountedSo) {
   manager.time_out(0);  // too late
 }
 
+TEST_F(ManagerTest, LimitOfAStepChangesUntilItIsEnded) {
+  ask(1, request(1, 1));
+  EXPECT_TRUE(manager.set_limit(0, Seconds(90))) << "its tasks have not begun";
+  EXPECT_TRUE(links.limits.empty());
+  from(0, 0, FrameKind::ready);
+  EXPECT_EQ(links.limits[0], Seconds(90));
+  EXPECT_TRUE(manager.set_limit(0, Seconds(30)));
+  EXPECT_EQ(links.limits[0], Seconds(30));
+  EXPECT_TRUE(manager.set_limit(0, Seconds(0)));
+  EXPECT_EQ(links.limits[0], Seconds(0)) << "none";
+  EXPECT_FALSE(manager.set_limit(1, Seconds(30))) << "there is no such step";
+  manager.time_out(0);
+  EXPECT_FALSE(manager.set_limit(0, Seconds(600))) << "it was told to end";
+  EXPECT_EQ(links.limits[0], Seconds(0));
+}
+
 TEST_F(ManagerTest, StepEndsWhenAllNodesHaveSentAllOutput) {
   ask(1, request(2, 2));
   from(0, 0, FrameKind::ready);
