@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <unordered_set>
+#include <utility>
 
 #include "base/printable.h"
 #include "cli/options/follower.h"
@@ -38,12 +39,18 @@ std::string name_of(const api::AccountingRow& row) {
          std::to_string(row.attempt()) + "@" + std::to_string(row.ended());
 }
 
+void say(const std::string& text) {
+  std::fprintf(stderr, "aacct: %s\n", printable(text, kLineControls).c_str());
+}
+
 class Following {
  public:
   Following(const Query& query, rpc::Client& client, Printer& printer, const PrintListed& listed)
       : query_(query), client_(client), printer_(printer), print_listed_(listed) {}
 
-  api::Watch request() const {
+  // At each connection.
+  api::Watch request() {
+    begins_ = true;
     api::Watch watch;
     *watch.mutable_accounting() = query_.filter;
     watch.set_after(told_);
@@ -52,6 +59,13 @@ class Following {
 
   // The stream begins before the listing is read, so that no end is missed between the two; what both have was printed.
   Status take(api::Watched part) {
+    const bool missed = part.first() && !std::exchange(begins_, false);
+    if (missed) {
+      say("the journal of the controller does not reach back to the last row (retention.journal): "
+          "all rows are listed again");
+      known_.clear();
+      listed_ = false;
+    }
     if (!listed_) {
       listed_ = true;
       const auto remember = [&](const api::AccountingRows& page) {
@@ -75,6 +89,7 @@ class Following {
   rpc::Client& client_;
   Printer& printer_;
   const PrintListed& print_listed_;
+  bool begins_ = true;  // the connection has brought nothing yet
   bool listed_ = false;
   std::uint64_t told_ = 0;  // rows of ends up to this change were printed
   std::unordered_set<std::size_t> known_;
@@ -99,9 +114,7 @@ Result<int> follow(const Query& query, const std::vector<SelectedField>& chosen,
   callbacks.request = [&] { return following.request(); };
   callbacks.take = [&](api::Watched part) { return following.take(std::move(part)); };
   callbacks.settle = [] { std::fflush(stdout); };
-  callbacks.tell = [](const std::string& text) {
-    std::fprintf(stderr, "aacct: %s\n", printable(text, kLineControls).c_str());
-  };
+  callbacks.tell = say;
   return follower.run(*options, callbacks);
 }
 

@@ -347,7 +347,8 @@ const cli::Manual& manual() {
              "If the controller restarts or the connection breaks, aacct says so on standard "
              "error, "
              "connects again and goes on with the row after the last that it printed, unless the "
-             "journal does not reach back to it any more (retention.journal). It ends "
+             "journal does not reach back to it any more (retention.journal): then it says so, and "
+             "lists all rows again. It ends "
              "with exit status 0 at an interrupt (Ctrl-C) or SIGTERM. A user can have 32 streams "
              "at "
              "once, those of aqueue --watch included."}},

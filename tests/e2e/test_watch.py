@@ -265,6 +265,29 @@ def test_streams_take_up_again_when_the_controller_was_killed(fresh, watch):
     assert queue_seen.end() == 0 and ends_seen.end() == 0
 
 
+def test_rows_are_listed_again_where_the_journal_does_not_reach_back(fresh, watch):
+    cluster = fresh(config=f1())
+    before = cluster.wrap("true")
+    cluster.completed(before)
+    job, later = running(cluster), running(cluster)
+    seen = watch(*ENDS, of=cluster)
+    until(lambda: seen.of(job))
+    stop_process(seen.process.pid)
+    cluster.cancel(job)
+    cluster.wait_state(job, "CANCELLED")
+    os.kill(cluster.pid("aresctld"), signal.SIGKILL)
+    cluster.up()
+    # What retention.journal does after its days.
+    cluster.psql("DELETE FROM journal WHERE lsn < (SELECT max(lsn) FROM journal)")
+    os.kill(seen.process.pid, signal.SIGCONT)
+    until(lambda: seen.ends(job), seconds=60)
+    assert any("listed again" in line and "retention.journal" in line for line in seen.errors), seen.errors
+    assert len(seen.ends(before)) == 2, "before and with the second listing"
+    cluster.cancel(later)
+    until(lambda: seen.ends(later))
+    assert len(seen.ends(job)) == 1 and seen.end() == 0
+
+
 def test_what_ended_while_a_stream_was_broken_is_shown(fresh, watch):
     cluster = fresh(config=f1())
     job = running(cluster)

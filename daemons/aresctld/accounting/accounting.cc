@@ -211,6 +211,7 @@ Result<EndedRows> AccountingReader::read_ended(const api::Accounting& query, Lsn
   if (!log) return fail(log.error());
   EndedRows out;
   out.upto = log->upto;
+  out.missed = log->missed;
   out.rows.set_now(now.time_since_epoch().count());
   out.rows.set_cluster(cluster_);
   auto filter = to_filter(query, identity_);

@@ -9,6 +9,8 @@ namespace ares::aresctld {
 struct EndedRows {
   api::AccountingRows rows;  // in the order in which they were stored
   Lsn upto;                  // the last change that was looked at for them
+  bool missed =
+      false;  // some that ended before are in no row, since the journal does not reach back
 };
 
 }  // namespace ares::aresctld

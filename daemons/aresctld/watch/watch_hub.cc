@@ -303,10 +303,13 @@ bool WatchHub::serve_accounting(Watcher& watcher, Steady::time_point now) {
     return true;
   }
   if (watcher.ended) {
-    const bool any = !watcher.ended->rows.rows().empty();
+    const bool missed = watcher.ended->missed;
+    const bool any = missed || !watcher.ended->rows.rows().empty();
     watcher.told = watcher.ended->upto;
     watcher.due = watcher.due || watcher.told < watcher.asked;
-    part.set_kind(api::Watched::CHANGES);
+    // What is missing is in the listing, which the client reads again.
+    part.set_kind(missed ? api::Watched::LISTED : api::Watched::CHANGES);
+    part.set_first(missed);
     part.set_lsn(watcher.told.value());
     part.mutable_accounting()->Swap(&watcher.ended->rows);
     watcher.ended.reset();

@@ -26,6 +26,8 @@ constexpr const char* kEndsSql =
     "AND coalesce(d.released, d.ended) >= j.at ORDER BY 3, 1 LIMIT 1) a "
     "ON a.left_at = j.at OR a.left_at = a.ended ORDER BY j.lsn";
 
+constexpr const char* kOldestSql = "SELECT coalesce(min(lsn), 0)::bigint FROM journal";
+
 }  // namespace
 
 EndedLog::EndedLog(PgOptions options, std::size_t connections)
@@ -37,8 +39,12 @@ Result<EndedAttempts> EndedLog::query(Lsn after, Lsn upto) {
   params.bigint(after.value()).bigint(upto.value()).bigint(std::int64_t{kMostEnds});
   const auto rows = pool_->query(kEndsSql, params);
   if (!rows) return fail(rows.error());
+  // Read last, so that what is deleted meanwhile is noticed.
+  const auto oldest = pool_->query(kOldestSql, PgParams());
+  if (!oldest) return fail(oldest.error());
   EndedAttempts out;
   out.upto = upto;
+  out.missed = static_cast<std::uint64_t>(oldest->bigint(0, 0)) > after.value() + 1;
   if (rows->size() >= kMostEnds)
     out.upto = Lsn(static_cast<std::uint64_t>(rows->bigint(rows->size() - 1, 0)));
   std::set<std::tuple<JobKey, std::uint32_t, Time>> known;

@@ -25,7 +25,8 @@ struct EndedAttempt {
 
 struct EndedAttempts {
   std::vector<EndedAttempt> attempts;
-  Lsn upto;  // the last change that was looked at
+  Lsn upto;             // the last change that was looked at
+  bool missed = false;  // the journal does not reach back to `after` any more (retention.journal)
 };
 
 class EndedLog {

@@ -169,6 +169,7 @@ class Watches : public testing::Test {
     if (!database_) return fail(ErrorCode::unavailable, "the database is away");
     EndedRows rows;
     rows.upto = upto;
+    rows.missed = missed_;
     rows.rows.add_rows()->mutable_key()->set_job(after.value());
     return rows;
   }
@@ -185,6 +186,7 @@ class Watches : public testing::Test {
   std::unique_ptr<WatchHub> hub_;
   Mutex mutex_;
   bool database_ = true;
+  bool missed_ = false;  // the journal does not reach back
   std::vector<std::pair<std::uint64_t, std::uint64_t>> reads_;
 };
 
@@ -397,6 +399,16 @@ TEST_F(Watches, AccountingGoesOnBehindTheLastPartOfAnEarlierStream) {
   ASSERT_TRUE(eventually([&] { return caller->parts().size() == 2; }));
   EXPECT_THAT(reads(),
               ElementsAre(std::pair<std::uint64_t, std::uint64_t>(40, state_.lsn.value())));
+}
+
+TEST_F(Watches, AccountingBeginsAgainWhereTheJournalDoesNotReachBack) {
+  missed_ = true;
+  start();
+  const auto caller = watch_listed(accounting(40));
+  ASSERT_TRUE(eventually([&] { return caller->parts().size() == 2; }));
+  EXPECT_EQ(caller->parts()[1].kind(), api::Watched::LISTED);
+  EXPECT_TRUE(caller->parts()[1].first());
+  EXPECT_EQ(caller->parts()[1].lsn(), state_.lsn.value());
 }
 
 TEST_F(Watches, AccountingIsReadAgainWhenTheDatabaseIsBack) {
