@@ -139,6 +139,11 @@ Result<Streams> complete(Wanted& w, const std::vector<std::string>& environment,
       std::fprintf(stderr, "%s: warning: %u tasks cannot run on %u nodes; they run on %u\n",
                    w.program.c_str(), *w.tasks, *w.nodes, *w.tasks);
   }
+  if ((request.task.tasks_per_core != 0 || request.task.tasks_per_socket != 0) && w.bound &&
+      !request.task.bind)
+    return fail(ErrorCode::invalid_argument,
+                "--cpu-bind=none contradicts --ntasks-per-core and --ntasks-per-socket, which bind "
+                "each task to its CPUs");
   if (!w.other_binding.empty() && !w.quiet)
     std::fprintf(stderr, "%s: warning: --cpu-bind=%s: each task is bound to its own CPUs\n",
                  w.program.c_str(), w.other_binding.c_str());

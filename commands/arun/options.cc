@@ -175,6 +175,26 @@ cli::OptionTable options(Wanted& w, Time now) {
       {0, "epilog", "PROGRAM", "Run it in the same way after the step.", set_text(w.epilog)},
       {0, "ntasks-per-node", "N", "At most N tasks on a node.",
        set_count([&request](std::uint32_t n) { request.tasks_per_node = n; })},
+      {0,
+       "ntasks-per-core",
+       "N",
+       "At most N tasks on a core: each task is bound to CPUs of its own, of cores that have no "
+       "more tasks. A step whose CPUs do not suffice for that is refused. For a job of its own 1 "
+       "also asks for whole cores, as of asub.",
+       set_count([&w](std::uint32_t n) {
+         w.request.task.tasks_per_core = n;
+         if (n == 1) w.allocation.tasks_per_core = n;
+       }),
+       {},
+       {"overcommit"}},
+      {0,
+       "ntasks-per-socket",
+       "N",
+       "At most N tasks on a socket: each task is bound to CPUs of its own, all of one socket. A "
+       "step whose CPUs do not suffice for that is refused.",
+       set_count([&task](std::uint32_t n) { task.tasks_per_socket = n; }),
+       {},
+       {"overcommit"}},
       {'w', "nodelist", "NODES", "Run on these nodes of the job only.", set_text(w.node_list)},
       {'x', "exclude", "NODES", "Run on no node of these.", set_text(w.excluded)},
       {'m', "distribution", "WAY",

@@ -41,6 +41,8 @@ void put(FieldWriter& out, const TaskSettings& task) {
       .put("task_prolog", task.prolog)
       .put("task_epilog", task.epilog);
   if (task.tells_cpus) out.put("tells_cpus", true);
+  if (task.tasks_per_core != 0) out.put("tasks_per_core", task.tasks_per_core);
+  if (task.tasks_per_socket != 0) out.put("tasks_per_socket", task.tasks_per_socket);
   if (!task.gpu_bind.empty()) out.put("gpu_bind", task.gpu_bind);
   if (!task.mem_bind.empty()) out.put("mem_bind", task.mem_bind);
   for (const Program& program : task.programs) {
@@ -93,6 +95,8 @@ TaskSettings task_settings(FieldReader& in) {
   task.umask = in.number_or<std::uint32_t>("umask", 022);
   task.cpus_per_task = in.number_or<std::uint32_t>("cpus_per_task", 1);
   task.bind = in.flag("bind");
+  task.tasks_per_core = in.number_or<std::uint32_t>("tasks_per_core", 0);
+  task.tasks_per_socket = in.number_or<std::uint32_t>("tasks_per_socket", 0);
   task.drop_output = in.flag("drop_output");
   const int mpi = in.number_or<int>("mpi", 0);
   if (mpi < 0 || mpi > static_cast<int>(Mpi::pmix)) in.wrong("mpi", "is not a known interface");

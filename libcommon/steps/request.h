@@ -43,6 +43,8 @@ struct TaskSettings {
   std::uint32_t cpus_per_task = 1;
   bool bind =
       true;  // each task to its own CPUs, where the step has just as many as its tasks ask for
+  // At most so many tasks on a core or a socket, each on CPUs of its own; 0: no limit (steps/core_binding.h).
+  std::uint32_t tasks_per_core = 0, tasks_per_socket = 0;
   bool tells_cpus = false;  // each task says on its standard error which CPUs it may use
   Mpi mpi = Mpi::none;
   bool drop_output = false;       // the oldest, where arun does not read it; else tasks wait

@@ -46,7 +46,7 @@ constexpr Hint kHints[] = {
      "jobs have no labels; --exclusive=user shares nodes with no other user"},
     {0, "network", "TYPE", "the job uses the networks that its programs choose"},
     {'k', "no-kill", "[off]", "a job ends when one of its nodes fails; see --spare-nodes"},
-    {0, "ntasks-per-socket", "COUNT", "arun places tasks by --distribution and --cpu-bind", true},
+    {0, "ntasks-per-socket", "COUNT", "give it to arun, which binds the tasks of a step so", true},
     {0, "oom-kill-step", "[0|1]", "a process that the kernel ends for its memory ends the job"},
     {0, "profile", "KINDS", "no profile is kept; see astat(1) and aacct(1)"},
     {0, "resv-ports", "[COUNT]", "the job has one port of its own, in MASTER_PORT"},

@@ -115,6 +115,19 @@ def test_wrong_words_are_refused_by_name(threads, option, why):
     assert refused.returncode != 0 and option.split("=")[0] in refused.stderr and why in refused.stderr, refused.stderr
 
 
+def test_steps_limit_the_tasks_of_a_core_and_of_a_socket(threads):
+    affinity = f'bash -c "{AFFINITY}"'
+    lines = said(threads, "-n2", command=f"""
+        arun -n1 {affinity}; arun -n1 --ntasks-per-core=1 {affinity}; arun -n2 --ntasks-per-core=2 {affinity} | sort
+        for option in --ntasks-per-core=1 --ntasks-per-socket=1; do arun -n2 $option true 2>&1; echo code $?; done
+        arun -n1 --ntasks-per-core=1 --cpu-bind=none true 2>&1
+        :""")
+    assert lines[:4] == ["0-1", "0", "0", "1"]
+    assert "--ntasks-per-core=1: the CPUs of the step here, on 1 socket, hold 1 of its 2 tasks" in lines[4] and lines[5] == "code 1"
+    assert "--ntasks-per-socket=1" in lines[6] and lines[7] == "code 1"
+    assert "--cpu-bind=none contradicts" in lines[8] and len(lines) == 9
+
+
 def test_memory_policy_of_a_machine_with_two_nodes(patch):
     """The synthetic second NUMA node does not exist, and the kernel of a machine with one refuses it: the job is told."""
     policies = "grep -oE '(bind|prefer)[^:]*:[0-9]+' /proc/self/numa_maps | sort -u"

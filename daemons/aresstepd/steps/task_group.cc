@@ -20,6 +20,7 @@
 #include "base/saturating.h"
 #include "node/binding.h"
 #include "os/file.h"
+#include "steps/core_binding.h"
 #include "steps/gpu_binding.h"
 #include "steps/program.h"
 #include "steps/task_environment.h"
@@ -93,6 +94,7 @@ void TaskGroup::prepare(const std::string& payload) {
     return send_(FrameKind::refused, 0, "the step is for another node of the job");
   launch_ = std::move(*launch);
   if (Status good = check_gpus(); !good) return say_ready(good);
+  if (Status shared = share_cores(); !shared) return say_ready(shared);
   if (Status limited = limit_memory(); !limited) return say_ready(limited);
   if (launch_->task.mpi == steps::Mpi::none) return say_ready({});
   if (Status prepared = prepare_mpi(); !prepared || launch_->task.mpi != steps::Mpi::pmix)
@@ -119,6 +121,39 @@ Status TaskGroup::check_gpus() const {
                   "the step asks for GPUs of type " + quote(type) +
                       ", and not all GPUs of the job here are of it");
   }
+  return {};
+}
+
+// By their numbers; none: they are not known.
+Result<std::vector<std::uint32_t>> TaskGroup::cpus_of_step() const {
+  const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
+  const std::uint32_t of_job = facts_.spec.launch.share.cpus;
+  const std::vector<std::uint32_t> usable =
+      node::usable_cpus(facts_.spec.launch.share, facts_.spec.binding);
+  if (node.cpus.empty() || node.cpus.size() == of_job) return usable;
+  if (usable.size() != of_job)
+    return fail(
+        ErrorCode::failed_precondition,
+        "the job uses one hardware thread of each core, and a part of it cannot be divided by "
+        "cores or sockets; leave --exact out");
+  std::vector<std::uint32_t> cpus;
+  for (const std::uint32_t at : node.cpus)
+    if (at < usable.size()) cpus.push_back(usable[at]);
+  return cpus;
+}
+
+// For --ntasks-per-core and --ntasks-per-socket.
+Status TaskGroup::share_cores() {
+  const steps::TaskSettings& task = launch_->task;
+  if (task.tasks_per_core == 0 && task.tasks_per_socket == 0) return {};
+  const auto cpus = cpus_of_step();
+  if (!cpus) return fail(cpus.error());
+  const auto tasks = static_cast<std::uint32_t>(launch_->layout.nodes[launch_->node].ranks.size());
+  auto placed =
+      steps::cpus_of_tasks({tasks, task.cpus_per_task, task.tasks_per_core, task.tasks_per_socket},
+                           facts_.spec.cpu_layout, *cpus);
+  if (!placed) return fail(placed.error());
+  placed_ = std::move(*placed);
   return {};
 }
 
@@ -261,6 +296,7 @@ Status TaskGroup::start(Task& task, std::uint32_t local) {
 
 // The CPUs of the step on this node; one task's part of them where they are as many as all tasks ask for.
 IntervalSet TaskGroup::cpus_of(std::uint32_t local) const {
+  if (!placed_.empty()) return placed_[local];
   const steps::StepLayout::Node& node = launch_->layout.nodes[launch_->node];
   const std::vector<std::uint32_t> usable =
       node::usable_cpus(facts_.spec.launch.share, facts_.spec.binding);

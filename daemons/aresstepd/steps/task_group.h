@@ -83,6 +83,8 @@ class TaskGroup {
 
   void prepare(const std::string& payload);
   Status check_gpus() const;
+  Status share_cores();
+  Result<std::vector<std::uint32_t>> cpus_of_step() const;
   Status limit_memory();
   Status prepare_mpi();
   void say_ready(const Status& prepared);
@@ -124,6 +126,7 @@ class TaskGroup {
   std::string pmix_directory_;                     // made for it; empty: none was
   std::unique_ptr<MpiService> mpi_;                // none: the program is not one of MPI
   std::unique_ptr<os::StepGroups::Group> memory_;  // none: the step has no limit of its own
+  std::vector<IntervalSet> placed_;  // CPUs of each task; empty: cpus_of() works them out
   std::vector<Task> tasks_;
   bool link_full_ = false;    // the connection to the first node
   bool reader_full_ = false;  // arun does not read

@@ -20,6 +20,8 @@ TaskSettings settings() {
   task.tells_cpus = true;
   task.mpi = Mpi::pmi1;
   task.gpus_per_task = 2;
+  task.tasks_per_core = 1;
+  task.tasks_per_socket = 3;
   task.gpu_bind = "verbose,map:1,0";
   task.mem_bind = "prefer,mask_mem:0x1,0x2";
   task.gpu_type = "a100";
