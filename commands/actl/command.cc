@@ -389,6 +389,7 @@ cli::OptionTable options(Context& context) {
        cli::set_flag(context.flags.history)},
       {'f', "follow", "", "With output: print what is added until the job ends.",
        cli::set_flag(context.flags.follow)},
+      cli::colour_option(context.flags.colour),
       {'Q', "quiet", "", "Print errors only.", cli::set_flag(context.flags.quiet)},
       {0, "check", "[FILE]", "Check this configuration, or the one in use, and stop.",
        [&context](const std::string& file) -> Status {

@@ -10,6 +10,7 @@
 #include "actl/topology/topology.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
+#include "cli/output/colour.h"
 #include "cli/output/document.h"
 #include "proto/gen/api.pb.h"
 
@@ -25,6 +26,7 @@ struct Flags {
   bool wait = false;
   bool history = false;
   bool follow = false;
+  cli::ColourWhen colour = cli::ColourWhen::automatic;
   TopologyOptions topology;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -33,5 +34,8 @@ std::string describe(const api::Licenses::License& license, bool one_line);
 std::string describe(const api::Plugins::Plugin& plugin, bool one_line);
 
 std::string describe(const cli::RunningStep& step, bool one_line);
+
+// A description with the first value of this key in the colour of the state that it is.
+std::string with_coloured_state(std::string text, std::string_view key);
 
 }  // namespace ares::actl

@@ -8,6 +8,7 @@
 #include "actl/describe.h"
 #include "base/hostlist.h"
 #include "cli/jobs/past_jobs.h"
+#include "cli/output/colour.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
 #include "cli/values/job_ids.h"
@@ -37,6 +38,12 @@ std::optional<api::Explanation> explain(Context& context, const api::Job& job) {
   return std::move(*response->mutable_explanation());
 }
 
+// `key`: of its state, which may be coloured.
+void put_described(const Context& context, std::string text, std::string_view key) {
+  if (cli::colours_on(context.flags.colour)) text = with_coloured_state(std::move(text), key);
+  std::fputs(text.c_str(), stdout);
+}
+
 // What accounting has of the jobs that the answer misses. not_found: one that it does not have either.
 Result<std::vector<api::AccountingRow>> past_rows(Context& context, const api::Jobs& jobs) {
   auto past = cli::read_past_jobs_of([&](const api::Request& page) { return context.call(page); },
@@ -51,6 +58,20 @@ Result<std::vector<api::AccountingRow>> past_rows(Context& context, const api::J
 }
 
 }  // namespace
+
+std::string with_coloured_state(std::string text, std::string_view key) {
+  // Behind a blank, or the blanks of a new line.
+  const std::string before = " " + std::string(key) + "=";
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return text;
+  const std::size_t begin = at + before.size();
+  const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+  const std::string word = text.substr(begin, end - begin);
+  std::string coloured;
+  // "IDLE+DRAIN" is in the colour of a node out of service.
+  cli::put_coloured(word, word.ends_with("+DRAIN") ? "DRAINED" : word, coloured);
+  return text.replace(begin, end - begin, coloured);
+}
 
 Result<int> show_jobs(Context& context, const Words& operands) {
   api::Request request;
@@ -74,15 +95,15 @@ Result<int> show_jobs(Context& context, const Words& operands) {
   }
   const Time now{Duration(response->jobs().now())};
   for (const api::AccountingRow& row : *past)
-    std::fputs(describe(row, now, context.flags.one_line).c_str(), stdout);
+    put_described(context, describe(row, now, context.flags.one_line), "JobState");
   int explained = operands.empty() ? kExplained : 0;
   for (const api::Job& job : response->jobs().jobs()) {
     std::optional<api::Explanation> why;
     if (explained < kExplained && (why = explain(context, job))) ++explained;
-    std::fputs(
-        describe(job, now, context.flags.one_line, context.flags.details, why ? &*why : nullptr)
-            .c_str(),
-        stdout);
+    put_described(
+        context,
+        describe(job, now, context.flags.one_line, context.flags.details, why ? &*why : nullptr),
+        "JobState");
   }
   if (response->jobs().jobs().empty() && past->empty() && !context.flags.quiet)
     std::puts("No jobs in the system");
@@ -102,7 +123,7 @@ Result<int> show_nodes(Context& context, const Words& operands) {
     return 0;
   }
   for (const api::Node& node : response->nodes().nodes())
-    std::fputs(describe(node, context.flags.one_line).c_str(), stdout);
+    put_described(context, describe(node, context.flags.one_line), "State");
   return 0;
 }
 

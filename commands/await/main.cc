@@ -13,12 +13,14 @@ namespace {
 struct Wanted {
   cli::CommonOptions common;
   bool quiet = false;
+  cli::ColourWhen colour = cli::ColourWhen::automatic;
 };
 
 cli::OptionTable options(Wanted& wanted) {
   cli::OptionTable table;
   table.options = {{'q', "quiet", "", "Do not say which jobs failed, and show no progress.",
-                    cli::set_flag(wanted.quiet)}};
+                    cli::set_flag(wanted.quiet)},
+                   cli::colour_option(wanted.colour)};
   cli::add_common_options(table, wanted.common);
   return table;
 }
@@ -53,7 +55,7 @@ Result<int> wait_for_all(const Wanted& wanted, const std::vector<JobKey>& jobs) 
   if (!client) return fail(client.error());
   int highest = 0;
   for (const JobKey& job : jobs) {
-    const Result<int> code = cli::wait_for_end(*client, job, !wanted.quiet);
+    const Result<int> code = cli::wait_for_end(*client, job, !wanted.quiet, wanted.colour);
     if (!code) return fail(code.error());
     if (*code != 0 && !wanted.quiet)
       std::fprintf(stderr, "await: job %s ended with exit code %d\n",

@@ -13,7 +13,7 @@ from cluster import BIN, until
 
 
 @contextlib.contextmanager
-def on_terminal(cluster, *words):
+def on_terminal(cluster, *words, **environment):
     """Yields the process, whose standard error is a terminal, and a function that returns what it has written there."""
     leader, follower = pty.openpty()
     written = []
@@ -23,7 +23,7 @@ def on_terminal(cluster, *words):
             while data := os.read(leader, 65536):
                 written.append(data.decode())
 
-    process = subprocess.Popen([str(BIN / words[0]), *words[1:]], env=cluster.environment(), cwd=cluster.work, stdin=subprocess.DEVNULL,
+    process = subprocess.Popen([str(BIN / words[0]), *words[1:]], env=cluster.environment(**(environment or {"NO_COLOR": "1"})), cwd=cluster.work, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=follower, text=True)
     os.close(follower)
     reader = threading.Thread(target=read)
@@ -49,6 +49,20 @@ def held_until(cluster, name):
 def is_cleared(text):
     """The last thing written is a line of blanks, and the cursor is at its begin."""
     return re.search(r"\r *\r$", text) is not None and "\x1b" not in text and "\n" not in text
+
+
+def test_states_are_coloured_on_a_terminal(cluster):
+    job = cluster.wrap("true", "-H")
+    for words, environment, coloured in ((["await"], {"TERM": "xterm", "NO_COLOR": ""}, True), (["await"], {"TERM": "xterm", "NO_COLOR": "1"}, False),
+                                         (["await", "--color=never"], {"TERM": "xterm", "NO_COLOR": ""}, False), (["await", "--color"], {"NO_COLOR": "1"}, True)):
+        with on_terminal(cluster, *words, job, **environment) as (process, shown):
+            until(lambda: "pending" in shown() and shown().endswith("\r"))
+            assert ("\x1b[33mpending\x1b[0m (JobHeldUser)" in shown()) == coloured, shown()
+    assert "\x1b" not in cluster.run("actl", "show", "job", job).stdout, "it is no terminal"
+    assert " JobState=\x1b[33mPENDING\x1b[0m " in cluster.run("actl", "--color", "show", "job", job).stdout
+    assert " State=\x1b[32mIDLE\x1b[0m\n" in cluster.run("actl", "--color", "show", "node", "n1").stdout
+    assert "\x1b" not in cluster.run("actl", "--color", "--json", "show", "node", "n1").stdout
+    cluster.cancel(job)
 
 
 def test_await_shows_how_the_job_is_and_clears_the_line(cluster):

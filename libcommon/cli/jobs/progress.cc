@@ -125,10 +125,23 @@ std::string progress_text(const JobKey& job, const std::vector<api::Job>& rows, 
   return printable(array ? text_of_array(job, rows) : text_of_job(job, first, now));
 }
 
+std::string with_coloured_state(std::string_view line) {
+  constexpr std::string_view kBefore = ": ";
+  const std::size_t colon = line.find(kBefore);
+  if (colon == std::string_view::npos) return std::string(line);
+  const std::size_t begin = colon + kBefore.size();
+  const std::size_t end = std::min(line.find(' ', begin), line.size());
+  const std::string_view word = line.substr(begin, end - begin);
+  std::string out(line.substr(0, begin));
+  put_coloured(word, upper(word), out);
+  out += line.substr(end);
+  return out;
+}
+
 class ProgressLine::Writer {
  public:
-  Writer(rpc::Client& client, const JobKey& job)
-      : client_(client), job_(job), thread_([this] { work(); }) {}
+  Writer(rpc::Client& client, const JobKey& job, bool coloured)
+      : client_(client), job_(job), coloured_(coloured), thread_([this] { work(); }) {}
 
   ~Writer() {
     {
@@ -167,7 +180,7 @@ class ProgressLine::Writer {
     const std::string_view line = head_of_width(text, line_width());
     const std::size_t width = display_width(line);
     std::string out = "\r";
-    out += line;
+    out += coloured_ ? with_coloured_state(line) : std::string(line);
     if (shown_ > width) out.append(shown_ - width, ' ');
     out += '\r';
     std::fputs(out.c_str(), stderr);
@@ -176,6 +189,7 @@ class ProgressLine::Writer {
 
   rpc::Client& client_;
   const JobKey job_;
+  const bool coloured_;
   std::size_t shown_ = 0;  // columns of the line; used by the thread until it has ended
   Mutex mutex_;
   Condition changed_;
@@ -183,10 +197,10 @@ class ProgressLine::Writer {
   std::thread thread_;  // the last member: it uses the others
 };
 
-ProgressLine::ProgressLine(rpc::Client& client, const JobKey& job) {
+ProgressLine::ProgressLine(rpc::Client& client, const JobKey& job, ColourWhen colour) {
   if (!shows_lines()) return;
   try {
-    writer_ = std::make_unique<Writer>(client, job);
+    writer_ = std::make_unique<Writer>(client, job, colours_on(colour, STDERR_FILENO));
   } catch (const std::system_error&) {  // the user may start no more threads: without the line
   }
 }

@@ -70,9 +70,9 @@ std::optional<int> exit_code_of(const api::AccountingRows& rows) {
   return highest;
 }
 
-Result<int> wait_for_end(rpc::Client& client, const JobKey& job, bool progress) {
+Result<int> wait_for_end(rpc::Client& client, const JobKey& job, bool progress, ColourWhen colour) {
   std::optional<ProgressLine> line;
-  if (progress) line.emplace(client, job);
+  if (progress) line.emplace(client, job, colour);
   for (;;) {
     api::Request request;
     api::JobRef& waited = *request.mutable_wait_job()->mutable_job();

@@ -82,8 +82,12 @@ Option colour_option(ColourWhen& chosen) {
 }
 
 bool colours_on(ColourWhen chosen) {
+  return colours_on(chosen, STDOUT_FILENO);
+}
+
+bool colours_on(ColourWhen chosen, int descriptor) {
   if (chosen != ColourWhen::automatic) return chosen == ColourWhen::always;
-  if (has_variable("NO_COLOR") || ::isatty(STDOUT_FILENO) != 1) return false;
+  if (has_variable("NO_COLOR") || ::isatty(descriptor) != 1) return false;
   const char* terminal = std::getenv("TERM");
   return terminal && *terminal && std::string_view(terminal) != "dumb";
 }

@@ -14,9 +14,10 @@ enum class ColourWhen { automatic, always, never };
 // The row --color. Output that programs read is never coloured.
 Option colour_option(ColourWhen& chosen);
 
-// Whether standard output is to be coloured. Automatic: on a terminal that can, unless the
-// environment has NO_COLOR (no-color.org).
+// Whether what is written to `descriptor`, standard output if none is given, is to be coloured. Automatic: on a terminal
+// that can, unless the environment has NO_COLOR (no-color.org).
 bool colours_on(ColourWhen chosen);
+bool colours_on(ColourWhen chosen, int descriptor);
 
 // The escape sequence before a state of a job or node: "RUNNING", "R", "CANCELLED by 0", "idle*",
 // "alloc-". Empty for other words.
