@@ -95,11 +95,14 @@ wait_for kube-apiserver 90 ask /readyz
 
 # --- kube-controller-manager
 
+# Versions before 1.24 would serve HTTP on all addresses as well, at a port that two test beds cannot share.
+no_http=()
+[ "$minor" -ge 24 ] || no_http=(--port 0)
 if [ -n "$kcm" ]; then
   # shellcheck disable=SC2086
   start kube-controller-manager "$bin/kube-controller-manager" --kubeconfig "$run/kcm.kubeconfig" \
     --authentication-kubeconfig "$run/kcm.kubeconfig" --authorization-kubeconfig "$run/kcm.kubeconfig" \
-    --bind-address 127.0.0.1 --secure-port "$kcm_port" --leader-elect=false \
+    --bind-address 127.0.0.1 --secure-port "$kcm_port" "${no_http[@]}" --leader-elect=false \
     --service-account-private-key-file "$pki/sa.key" --root-ca-file "$pki/ca.crt" --use-service-account-credentials=true \
     --flex-volume-plugin-dir "$run/flex" --node-monitor-grace-period "${KUBE_NODE_GRACE:-40s}" \
     --controllers '*,-nodeipam,-route,-service,-cloud-node-lifecycle' ${KUBE_KCM_ARGS:-}
@@ -113,7 +116,7 @@ if [ -n "$scheduler" ]; then
   # shellcheck disable=SC2086
   start kube-scheduler "$bin/kube-scheduler" --kubeconfig "$run/scheduler.kubeconfig" \
     --authentication-kubeconfig "$run/scheduler.kubeconfig" --authorization-kubeconfig "$run/scheduler.kubeconfig" \
-    --bind-address 127.0.0.1 --secure-port "$scheduler_port" --leader-elect=false ${KUBE_SCHEDULER_ARGS:-}
+    --bind-address 127.0.0.1 --secure-port "$scheduler_port" "${no_http[@]}" --leader-elect=false ${KUBE_SCHEDULER_ARGS:-}
   wait_for kube-scheduler 60 curl -sfk "https://127.0.0.1:$scheduler_port/healthz"
 fi
 
