@@ -5,15 +5,16 @@
 #   contrib/kubernetes/demo.sh DIR
 #
 # DIR is that of testbed/get.sh. Without a test bed that runs there, one with two kubelets is started, and ended afterwards. The programs
-# are those of build/release.
+# are those of build/release, which are built, or those of ARES_BIN_DIR.
 set -euo pipefail
 
 [ $# -eq 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(cd "$1" && pwd)
-export PATH=$root/build/release/bin:$PATH
-ninja -C "$root/build/release" programs aresd ares-gate exec_kubernetes >/dev/null
+[ -n "${ARES_BIN_DIR:-}" ] || ninja -C "$root/build/release" programs aresd ares-gate >/dev/null
+bin=${ARES_BIN_DIR:-$root/build/release/bin}
+export PATH=$bin:$PATH
 
 work=$(mktemp -d -t ares-kubernetes-XXXXXX)
 chmod 1777 "$work"
@@ -32,7 +33,7 @@ if [ ! -e "$dir/run/env" ]; then
   "$here/testbed/up.sh" "$dir" --kubelet
   "$here/testbed/add_node.sh" "$dir" node2
 fi
-"$here/testbed/gate_image.sh" "$dir" "$root/build/release/bin/ares-gate"
+"$here/testbed/gate_image.sh" "$dir" "$bin/ares-gate"
 # shellcheck disable=SC1091  # written by up.sh
 . "$dir/run/env"
 first=$KUBE_NODE
