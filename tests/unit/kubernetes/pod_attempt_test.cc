@@ -92,6 +92,43 @@ TEST(PodAttemptTest, ACallThatIsNotAnsweredIsRepeatedLater) {
   EXPECT_FALSE(attempt.next(kBoot + Seconds(99))) << "one call at a time";
 }
 
+TEST(PodAttemptTest, NothingIsDueWhenAFailedCallNeedsNoOther) {
+  PodAttempt attempt(launch_of(), "node-uid");
+  take<CreatePod>(attempt);
+  take<CreateSecret>(attempt);
+  // It was carried out, but not answered.
+  attempt.failed(*attempt.next(kBoot), Failure::unavailable, "timed out", kBoot);
+  attempt.observe(pod_of());
+  EXPECT_FALSE(attempt.next(*attempt.retry_at()));
+  EXPECT_FALSE(attempt.retry_at()) << "the agent would ask again and again";
+  PodAttempt gone = running();
+  gone.signal(1, SIGUSR1, false);
+  gone.failed(*gone.next(kBoot), Failure::not_found, "", kBoot);
+  EXPECT_TRUE(gone.has_vanished());
+  EXPECT_FALSE(gone.retry_at()) << "there is no pod to call for";
+}
+
+// Regression: a job at its time limit ended as lost on a busy node, so it ran again.
+TEST(PodAttemptTest, AContainerThatTheKubeletLostWasKilledIfItWasToEnd) {
+  const auto lost = [] {
+    PodObject pod = ended(going(pod_of()), {}, 137);
+    pod.main_reason = "ContainerStatusUnknown";
+    pod.main_message = "The container could not be located when the pod was deleted.";
+    pod.is_deleted = true;
+    pod.phase = "Failed";
+    return pod;
+  };
+  PodAttempt limited = running(Seconds(60));
+  limited.tick(at(Seconds(60)));
+  limited.observe(lost());
+  EXPECT_EQ(limited.report().phase, AttemptPhase::done);
+  EXPECT_TRUE(limited.report().exit.timed_out);
+  EXPECT_EQ(limited.report().exit.signal, SIGKILL);
+  PodAttempt deleted = running();
+  deleted.observe(lost());
+  EXPECT_EQ(deleted.report().phase, AttemptPhase::lost);
+}
+
 // Regression: the kubelet had changed the pod meanwhile. The agent took it for another one, and left it with its finalizer.
 TEST(PodAttemptTest, ADeletionThatConflictsIsRepeated) {
   PodAttempt attempt = running();

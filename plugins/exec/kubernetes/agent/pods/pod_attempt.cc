@@ -238,7 +238,8 @@ void PodAttempt::end_with(const PodObject& pod) {
     // The gate itself was killed. Above 128 the code says by which signal.
     report.exit.signal = pod.exit_code > 128 ? pod.exit_code - 128 : 0;
     report.exit.code = pod.exit_code > 128 ? 0 : pod.exit_code;
-    if (pod.main_reason == "ContainerStatusUnknown") {
+    // A busy kubelet removes the container of a deleted pod before it has seen its end. One that was to end has been killed.
+    if (pod.main_reason == "ContainerStatusUnknown" && !kill_grace_) {
       report.phase = AttemptPhase::lost;
       report.detail = explained("the kubelet does not know how it ended", "", pod.message);
     }
@@ -312,6 +313,7 @@ std::optional<BootTime> PodAttempt::end_step_at() const {
 }
 
 std::optional<BootTime> PodAttempt::retry_at() const {
+  if (has_vanished_) return std::nullopt;  // there is nothing to call for
   return in_flight_ || retry_at_ ? retry_at_ : end_step_at();
 }
 
@@ -336,6 +338,7 @@ std::optional<PodAction> PodAttempt::ending(BootTime now) {
 
 std::optional<PodAction> PodAttempt::next(BootTime now, bool may_go) {
   if (in_flight_ || has_vanished_ || (retry_at_ && now < *retry_at_)) return std::nullopt;
+  retry_at_.reset();
   std::optional<PodAction> action;
   const bool is_end_wanted = must_end() && (is_released_ || !has_ended());
   if (!is_created_) {
@@ -352,7 +355,6 @@ std::optional<PodAction> PodAttempt::next(BootTime now, bool may_go) {
     action = WriteGo{};
   }
   if (!action) return std::nullopt;
-  retry_at_.reset();
   in_flight_ = true;
   if (std::holds_alternative<WriteGo>(*action)) is_go_sent_ = true;
   return action;
