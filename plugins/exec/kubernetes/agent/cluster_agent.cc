@@ -95,11 +95,11 @@ class ClusterAgent::Node final : public node::Executor {
   }
   std::vector<AttemptReport> list(node::Moment) override {
     std::vector<AttemptReport> reports;
-    for (auto& [name, entry] : agent_.attempts_) {
-      if (entry.node != name_ || entry.attempt.is_released()) continue;
+    agent_.each_on(name_, [&](const std::string&, Entry& entry) {
+      if (entry.attempt.is_released()) return;
       entry.told = agent_.report_of(entry);
       reports.push_back(*entry.told);
-    }
+    });
     return reports;
   }
 
@@ -155,11 +155,11 @@ Status ClusterAgent::start() {
       NodeTableSettings{settings_.node_prefix, settings_.features, *cluster_id,
                         settings_.gpu_domain_label},
       [this](const std::string& node, const std::string& uid) {
-        return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto& of) {
-          const PodAttempt& attempt = of.second.attempt;
-          return of.second.node == settings_.node_prefix + node && attempt.node_uid() == uid &&
-                 attempt.may_run();
+        bool holds = false;
+        each_on(settings_.node_prefix + node, [&](const std::string&, const Entry& entry) {
+          holds = holds || (entry.attempt.node_uid() == uid && entry.attempt.may_run());
         });
+        return holds;
       });
   node_watch_ = std::make_unique<ObjectWatch>(
       *client_,
@@ -233,7 +233,7 @@ void ClusterAgent::adopt_found() {
       attempt.release();
     else
       names_.insert_or_assign({node, pod.attempt}, name);
-    attempts_.emplace(name, Entry{.attempt = std::move(attempt), .node = node, .space = pod.space});
+    add(name, Entry{.attempt = std::move(attempt), .node = node, .space = pod.space});
   }
   look_at_missing_at_ = BootTime{};  // nodes of which only their pods are left
 }
@@ -298,6 +298,11 @@ ClusterAgent::Entry* ClusterAgent::find(const std::string& node, const AttemptKe
   return name == names_.end() ? nullptr : &attempts_.at(name->second);
 }
 
+void ClusterAgent::add(const std::string& name, Entry entry) {
+  pods_on_[entry.node].insert(name);
+  attempts_.emplace(name, std::move(entry));
+}
+
 Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment now) {
   const LaunchSpec& spec = launch.spec.launch;
   const std::string name = pod_name(settings_.cluster, spec.fence, spec.rank);
@@ -314,7 +319,7 @@ Status ClusterAgent::launch(const std::string& node, Launch launch, node::Moment
   if (earlier != attempts_.end())
     earlier->second.anew = std::make_unique<PodAttempt>(std::move(attempt));
   else
-    attempts_.emplace(name, Entry{.attempt = std::move(attempt), .node = node, .space = space});
+    add(name, Entry{.attempt = std::move(attempt), .node = node, .space = space});
   proceed(name, now);
   return {};
 }
@@ -324,6 +329,9 @@ void ClusterAgent::forget(const std::string& name, Entry& entry) {
   if (entry.scheduled) due_.erase({*entry.scheduled, name});
   output_->forget(name);
   if (!entry.anew) {
+    const auto pods = pods_on_.find(entry.node);
+    pods->second.erase(name);
+    if (pods->second.empty()) pods_on_.erase(pods);
     attempts_.erase(name);
     return;
   }

@@ -66,6 +66,14 @@ class ClusterAgent final : public exec::Backend {
 
   Status launch(const std::string& node, Launch launch, node::Moment now);
   Entry* find(const std::string& node, const AttemptKey& key);
+  void add(const std::string& name, Entry entry);
+  // Calls visit(name of the pod, entry) for the attempts of the node. It must not add or forget one.
+  template <class Visit>
+  void each_on(const std::string& node, Visit&& visit) {
+    const auto pods = pods_on_.find(node);
+    if (pods == pods_on_.end()) return;
+    for (const std::string& name : pods->second) visit(name, attempts_.at(name));
+  }
   void forget(const std::string& name, Entry& entry);
   void proceed(const std::string& name, node::Moment now);
   void perform(const std::string& name, Entry& entry, PodAction action);
@@ -88,7 +96,8 @@ class ClusterAgent final : public exec::Backend {
   exec::NodeEvents& events_;
   std::unique_ptr<NodeTable> table_;
   std::map<std::string, Node*> nodes_;
-  std::map<std::string, Entry> attempts_;  // by the names of their pods
+  std::map<std::string, Entry> attempts_;                 // by the names of their pods
+  std::map<std::string, std::set<std::string>> pods_on_;  // names of pods, by node
   std::map<Key, std::string> names_;
   std::map<std::string, PodObject> found_;  // until all pods are known
   std::set<std::string> touched_;           // attempts with news

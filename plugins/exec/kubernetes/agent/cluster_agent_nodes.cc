@@ -21,17 +21,15 @@ void ClusterAgent::node_changed(const Change& change) {
   }
   NodeObject node = read_node(*change.object);
   const std::string host_name = settings_.node_prefix + node.name;
-  for (auto& [name, entry] : attempts_) {
+  each_on(host_name, [&](const std::string& name, Entry& entry) {
     if (entry.attempt.node_uid() == node.uid) {
       entry.attempt.node_found();
       entry.attempt.node_booted(node.boot_id);
-    } else if (entry.node == host_name) {
-      entry.attempt.node_removed();  // another node has its name
     } else {
-      continue;
+      entry.attempt.node_removed();  // another node has its name
     }
     touched_.insert(name);
-  }
+  });
   table_->set_node(std::move(node));
 }
 
@@ -40,11 +38,11 @@ void ClusterAgent::node_changed(const Change& change) {
 // An event `deleted` also comes of a node that the selector does not select any more. An attempt that waits for its go is ended in both
 // cases. One that has it runs on, unless Kubernetes says that there is no such node.
 void ClusterAgent::node_is_missing(const std::string& node) {
-  for (auto& [name, entry] : attempts_) {
-    if (entry.node != settings_.node_prefix + node || entry.attempt.may_run()) continue;
+  each_on(settings_.node_prefix + node, [&](const std::string& name, Entry& entry) {
+    if (entry.attempt.may_run()) return;
     entry.attempt.node_removed();
     touched_.insert(name);
-  }
+  });
   look_at_missing_at_ = BootTime{};
 }
 
@@ -73,14 +71,14 @@ void ClusterAgent::saw_missing(const std::string& node, const std::string& uid,
     return;
   }
   table_->found_missing(node, uid, found != uid);
-  for (auto& [name, entry] : attempts_) {
-    if (entry.attempt.node_uid() != uid) continue;
+  each_on(settings_.node_prefix + node, [&](const std::string& name, Entry& entry) {
+    if (entry.attempt.node_uid() != uid) return;
     if (found != uid)
       entry.attempt.node_removed();
     else
       entry.attempt.node_found();
     touched_.insert(name);
-  }
+  });
 }
 
 // --- pods -----------------------------------------------------------------------------------------
