@@ -6,6 +6,7 @@
 
 #include "exec/kubernetes/api/access_check.h"
 #include "exec/kubernetes/api/feature_discovery.h"
+#include "exec/kubernetes/api/object_watch.h"
 #include "unit/kubernetes/fake_engine.h"
 
 namespace ares::kubernetes {
@@ -179,6 +180,60 @@ TEST_F(ClientTest, RateLimitDelaysAllButUrgentCalls) {
   now += seconds(60);
   client->dispatch();
   EXPECT_EQ(sent.size(), 5u);
+}
+
+TEST_F(ClientTest, NoMoreCallsThanTheLimitAreInFlight) {
+  bool is_answering = false;
+  make([&](const HttpRequest&) { return is_answering ? std::optional(answer(200)) : std::nullopt; },
+       {.most_in_flight = 2});
+  int done = 0;
+  std::vector<ApiClient::Id> ids;
+  for (int i = 0; i < 5; ++i)
+    ids.push_back(client->call({.call = Call::list_nodes}, [&](ApiResult) { ++done; }));
+  client->dispatch();
+  EXPECT_EQ(sent.size(), 2u);
+  // Another one is sent when one has been cancelled, and an urgent one at once.
+  client->cancel(ids[0]);
+  client->dispatch();
+  EXPECT_EQ(sent.size(), 3u);
+  client->call({.call = Call::update_lease, .target = {"ares", "agent"}, .is_urgent = true},
+               [&](ApiResult) { ++done; });
+  client->dispatch();
+  ASSERT_EQ(sent.size(), 4u);
+  EXPECT_EQ(sent[3].method, "PUT");
+  is_answering = true;
+  run();
+  EXPECT_EQ(sent.size(), 6u);
+  EXPECT_EQ(done, 5);
+}
+
+TEST_F(ClientTest, PatientCallsAreSentAfterAllOthers) {
+  make([](const HttpRequest&) { return answer(200); }, {.most_in_flight = 1});
+  for (const char* name : {"first", "second"})
+    client->call(
+        {.call = Call::delete_pod, .target = {"jobs", name}, .is_patient = true}, [&](ApiResult) {
+          if (sent.size() == 1)
+            client->call({.call = Call::get_pod, .target = {"jobs", "next"}}, [](ApiResult) {});
+        });
+  run();
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_THAT(sent[0].url, HasSubstr("/first"));
+  EXPECT_THAT(sent[1].url, HasSubstr("/next"));
+  EXPECT_THAT(sent[2].url, HasSubstr("/second"));
+}
+
+TEST_F(ClientTest, AWatchDoesNotWaitBehindWrites) {
+  make([](const HttpRequest&) { return std::nullopt; },
+       {.rate = {.per_second = 1, .burst = 1}, .most_in_flight = 1});
+  for (int i = 0; i < 3; ++i)
+    client->call({.call = Call::create_pod, .target = {.space = "jobs"}}, [](ApiResult) {});
+  client->dispatch();
+  const ObjectWatch watch(
+      *client, {.list = Call::list_pods, .watch = Call::watch_pods}, {}, 1, [](const Change&) {},
+      [this] { return now; });
+  client->dispatch();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_THAT(sent[1].url, HasSubstr("/api/v1/pods?limit="));
 }
 
 TEST_F(ClientTest, CancelledCallsAreNotCalledBack) {

@@ -15,7 +15,8 @@ namespace ares::kubernetes {
 namespace {
 
 // A pod takes six calls. Servers have limits of their own, which the client obeys.
-constexpr long kMostCalls = 64;  // at the same time, besides the logs that are followed
+constexpr std::size_t kMostCalls = 64;  // at the same time, besides the logs that are followed
+constexpr std::size_t kMostUrgent = 4;  // two watches, the lease, and one that is being ended
 constexpr Rate kRate{.per_second = 300, .burst = 600};
 
 Status check_permissions(const Wait& wait, const Settings& settings) {
@@ -50,12 +51,14 @@ Result<std::unique_ptr<ApiClient>> open_client(const Settings& settings) {
       settings.kubeconfig.empty() ? from_service_account(kServiceAccountFolder)
                                   : from_kubeconfig(settings.kubeconfig, settings.context));
   if (!credentials) return fail(credentials.error());
-  auto engine = HttpEngine::open(
-      {.most_connections = kMostCalls + static_cast<long>(OutputFollower::kMostConnections)});
+  auto engine =
+      HttpEngine::open({.most_connections = static_cast<long>(kMostCalls + kMostUrgent +
+                                                              OutputFollower::kMostConnections)});
   if (!engine) return fail(engine.error());
   ClientSettings rules;
   rules.user_agent = "ares/" ARES_VERSION;
   rules.rate = kRate;
+  rules.most_in_flight = kMostCalls;
   const auto seed = static_cast<std::uint64_t>(os::boot_now().time_since_epoch().count());
   return std::make_unique<ApiClient>(
       rules, ClientParts{std::move(*engine), std::move(*credentials), os::boot_now, seed});

@@ -125,16 +125,34 @@ ApiClient::Id ApiClient::call(ApiRequest request, ApiDone done, HttpData data) {
   pending->done = std::move(done);
   pending->data = std::move(data);
   pending->request = std::move(request);
-  const bool is_urgent = pending->request.is_urgent;
   const Id id = add(std::move(pending));
-  if (!path) {
+  if (path)
+    enqueue(*pending_.at(id));
+  else
     completed_.emplace_back(id, tl::unexpected(ApiFailure{Failure::invalid, path.error()}));
-  } else if (is_urgent) {
-    queue_.push_front(id);
-  } else {
-    queue_.push_back(id);
-  }
   return id;
+}
+
+void ApiClient::enqueue(const Pending& pending) {
+  if (pending.request.is_urgent) {
+    queue_.push_front(pending.id);
+    is_full_ = false;
+  } else if (pending.request.is_patient) {
+    patient_.push_back(pending.id);
+  } else {
+    queue_.push_back(pending.id);
+  }
+}
+
+bool ApiClient::is_counted(const Pending& pending) const {
+  return settings_.most_in_flight > 0 && !pending.request.is_urgent && !pending.data;
+}
+
+void ApiClient::transfer_ended(Pending& pending) {
+  pending.transfer = 0;
+  if (!is_counted(pending)) return;
+  --counted_;
+  is_full_ = false;
 }
 
 ApiClient::Id ApiClient::discover(const std::string& path, ApiDone done) {
@@ -151,8 +169,11 @@ ApiClient::Id ApiClient::discover(const std::string& path, ApiDone done) {
 void ApiClient::cancel(Id id) {
   const auto found = pending_.find(id);
   if (found == pending_.end()) return;
-  if (found->second->transfer != 0) parts_.engine->cancel(found->second->transfer);
-  pending_.erase(found);  // queue_ and delayed_ are passed over when their turn comes
+  if (found->second->transfer != 0) {
+    parts_.engine->cancel(found->second->transfer);
+    transfer_ended(*found->second);
+  }
+  pending_.erase(found);  // queues and delayed_ are passed over when their turn comes
 }
 
 std::optional<BootTime> ApiClient::next_deadline() const {
@@ -164,7 +185,7 @@ std::optional<BootTime> ApiClient::next_deadline() const {
   if (!delayed_.empty()) take(delayed_.begin()->first);
   if (!completed_.empty()) take(BootTime{});
   // While the credentials are awaited their descriptor wakes the owner.
-  if (!queue_.empty() && !awaits_login_) take(queue_at_.value_or(BootTime{}));
+  if (has_queued() && !awaits_login_ && !is_full_) take(queue_at_.value_or(BootTime{}));
   return first;
 }
 
@@ -174,12 +195,8 @@ void ApiClient::dispatch() {
   const BootTime now = parts_.now();
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     const auto first = delayed_.begin();
-    const auto found = pending_.find(first->second);
-    if (found != pending_.end() && found->second->request.is_urgent) {
-      queue_.push_front(first->second);
-    } else {
-      queue_.push_back(first->second);
-    }
+    if (const auto found = pending_.find(first->second); found != pending_.end())
+      enqueue(*found->second);
     delayed_.erase(first);
   }
   send_queued();
@@ -203,11 +220,12 @@ void ApiClient::watch_credentials() {
 
 void ApiClient::send_queued() {
   queue_at_.reset();
-  awaits_login_ = false;
-  while (!queue_.empty()) {
-    const auto found = pending_.find(queue_.front());
+  awaits_login_ = is_full_ = false;
+  while (has_queued()) {
+    std::deque<Id>& queue = next_queue();
+    const auto found = pending_.find(queue.front());
     if (found == pending_.end()) {
-      queue_.pop_front();
+      queue.pop_front();
       continue;
     }
     const Credentials::State state = parts_.credentials->prepare();
@@ -221,8 +239,12 @@ void ApiClient::send_queued() {
     }
     const BootTime now = parts_.now();
     if (!may_send(*found->second, now)) {
-      queue_.pop_front();
+      queue.pop_front();
       continue;
+    }
+    if (is_counted(*found->second) && counted_ >= settings_.most_in_flight) {
+      is_full_ = true;
+      break;
     }
     if (found->second->request.is_urgent) {
       limit_.take_anyway(now);
@@ -230,7 +252,7 @@ void ApiClient::send_queued() {
       queue_at_ = limit_.next(now);
       break;
     }
-    queue_.pop_front();
+    queue.pop_front();
     send(*found->second);
   }
   watch_credentials();
@@ -259,13 +281,14 @@ bool ApiClient::has_writes_in_flight() const {
 }
 
 void ApiClient::fail_queued(const Error& error) {
-  for (const Id id : std::exchange(queue_, {})) {
-    const auto found = pending_.find(id);
-    if (found == pending_.end()) continue;
-    const std::string message = "cannot " + found->second->what + ": " + error.message;
-    completed_.emplace_back(
-        id, tl::unexpected(ApiFailure{Failure::unauthenticated, {error.code, message}}));
-  }
+  for (std::deque<Id>* queue : {&queue_, &patient_})
+    for (const Id id : std::exchange(*queue, {})) {
+      const auto found = pending_.find(id);
+      if (found == pending_.end()) continue;
+      const std::string message = "cannot " + found->second->what + ": " + error.message;
+      completed_.emplace_back(
+          id, tl::unexpected(ApiFailure{Failure::unauthenticated, {error.code, message}}));
+    }
 }
 
 HttpRequest ApiClient::http_request(const Pending& pending) const {
@@ -291,6 +314,7 @@ HttpRequest ApiClient::http_request(const Pending& pending) const {
 
 void ApiClient::send(Pending& pending) {
   ++pending.trial.tries;
+  if (is_counted(pending)) ++counted_;
   pending.generation = parts_.credentials->generation();
   pending.authority = access().ca_pem;
   const Id id = pending.id;
@@ -309,7 +333,7 @@ void ApiClient::send(Pending& pending) {
 
 void ApiClient::finish(Id id, HttpAnswer answer) {
   Pending& pending = *pending_.at(id);
-  pending.transfer = 0;
+  transfer_ended(pending);
   const Reply reply = reply_of(answer);
   // The file of the authority may have been replaced.
   if (answer.is_untrusted && !pending.trial.has_read_authority) {

@@ -36,8 +36,10 @@ struct ApiRequest {
   std::chrono::milliseconds timeout{30'000};      // of each try
   std::chrono::seconds idle_timeout{0};           // as for HttpRequest
   std::size_t most_of_answer = std::size_t{8} << 20;
-  // Not delayed by the rate limit: for the renewal of a lease.
+  // Before all others, and not delayed by a limit: for the renewal of a lease, and to see what happens.
   bool is_urgent = false;
+  // After all others, in the order of such calls: what begins or cleans up, so that what has begun goes on.
+  bool is_patient = false;
   // Sent once; the caller repeats it, as for watches.
   bool is_single = false;
 };
@@ -59,6 +61,9 @@ using ApiDone = std::function<void(ApiResult)>;
 
 struct ClientSettings {
   Rate rate{};
+  // Calls that are sent at the same time, besides urgent ones and those with `data`. The time-out of one that waits for its turn begins
+  // when it is sent. 0: no limit.
+  std::size_t most_in_flight = 0;
   RetryRules retry{};
   std::string user_agent = "ares";
   // A write that can be given less time than this is not sent; see set_write_until().
@@ -111,6 +116,11 @@ class ApiClient {
   Id add(std::unique_ptr<Pending> pending);
   void send(Pending& pending);
   bool may_send(Pending& pending, BootTime now);
+  void enqueue(const Pending& pending);
+  std::deque<Id>& next_queue() { return queue_.empty() ? patient_ : queue_; }
+  bool has_queued() const { return !queue_.empty() || !patient_.empty(); }
+  bool is_counted(const Pending& pending) const;
+  void transfer_ended(Pending& pending);
   HttpRequest http_request(const Pending& pending) const;
   void finish(Id id, HttpAnswer answer);
   void complete(Id id, ApiResult result);
@@ -130,7 +140,10 @@ class ApiClient {
   BootTime write_until_ = BootTime::max();
   Id last_ = 0;
   std::map<Id, std::unique_ptr<Pending>> pending_;
-  std::deque<Id> queue_;                 // to be sent as soon as limit and credentials allow
+  std::deque<Id> queue_;                 // to be sent as soon as limits and credentials allow
+  std::deque<Id> patient_;               // the same, when queue_ is empty
+  std::size_t counted_ = 0;              // in flight, of those that the limit counts
+  bool is_full_ = false;                 // the next one waits for the end of another
   std::multimap<BootTime, Id> delayed_;  // to be queued then
   std::vector<std::pair<Id, ApiResult>> completed_;  // without having been sent
   std::optional<BootTime> queue_at_;                 // when the limit allows the next one

@@ -23,7 +23,8 @@ struct MakeCall {
   ApiRequest operator()(const CreatePod&) const {
     return {.call = Call::create_pod,
             .target = kind(),
-            .body = pod_manifest(attempt.launch(), place.settings, place.node)};
+            .body = pod_manifest(attempt.launch(), place.settings, place.node),
+            .is_patient = true};
   }
   ApiRequest operator()(const CreateSecret&) const {
     return {.call = Call::create_secret,
@@ -45,10 +46,13 @@ struct MakeCall {
   ApiRequest operator()(const DeletePod& removal) const {
     return {.call = Call::delete_pod,
             .target = pod(),
-            .body = delete_options(attempt.uid(), removal.grace_s)};
+            .body = delete_options(attempt.uid(), removal.grace_s),
+            .is_patient = attempt.has_ended() || attempt.is_released()};
   }
   ApiRequest operator()(const RemoveFinalizer&) const {
-    return patch(finalizer_patch(attempt.uid()), kStrategicPatch);
+    ApiRequest request = patch(finalizer_patch(attempt.uid()), kStrategicPatch);
+    request.is_patient = true;
+    return request;
   }
 };
 
