@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -186,6 +187,7 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))  # and all that was started is ended
     try:
         main()
     except CommandFailed as error:
