@@ -1,7 +1,7 @@
 """A private cluster that tests control through the real commands, as a user would.
 
 It is started with acluster in a temporary folder, and close() removes all of it. Waiting is done by polling with a
-deadline. The programs are in $ARES_BIN_DIR (set by ctest) or else in build/release/bin.
+deadline, which $ARES_TEST_PATIENCE multiplies. The programs are in $ARES_BIN_DIR (set by ctest) or else in build/release/bin.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ import database_template
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("ARES_BIN_DIR") or ROOT / "build/release/bin")
+PATIENCE = float(os.environ.get("ARES_TEST_PATIENCE") or 1)  # more on a machine that has much else to do
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE",
             "PREEMPTED"}
 
@@ -44,6 +45,7 @@ def f1(gpus=False, operator="root"):
 
 def until(what, seconds=30, every=0.05):
     """Calls `what` until it returns a true value, and returns that value. The failure has its last result or exception."""
+    seconds *= PATIENCE
     deadline = time.monotonic() + seconds
     last = None
     while True:

@@ -93,6 +93,7 @@ class Agent:
 
     def start(self):
         with open(self.log, "a") as log:
+            self.earlier = os.fstat(log.fileno()).st_size
             self.process = subprocess.Popen([str(BIN / "aresd"), "--config", str(self.config), "--join"],
                                             env=self.cluster.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
@@ -107,6 +108,10 @@ class Agent:
 
     def text(self):
         return self.log.read_text()
+
+    def own_text(self):
+        """What its present process has said."""
+        return self.log.read_bytes()[self.earlier:].decode()
 
 
 def second_node():

@@ -26,6 +26,7 @@ class ApiProxy:
         self.refusal = None  # status with which every request is refused
         self.lost = 0.0  # share of the answers that are lost after the request was carried out
         self.random = random.Random(1)
+        self.before = self.after = None  # called with method and path when a request has come, and when the server has carried it out
         self.counts = {"refused": 0, "lost": 0, "cut": 0}
         self.open = set()
         self.lock = threading.Lock()
@@ -58,6 +59,8 @@ class ApiProxy:
                 if proxy.refusal:
                     proxy.counts["refused"] += 1
                     return self.refuse(proxy.refusal)
+                if proxy.before:
+                    proxy.before(self.command, self.path)
                 to_api = http.client.HTTPSConnection(proxy.server.hostname, proxy.server.port, context=proxy.to_server, timeout=600)
                 try:
                     try:
@@ -70,6 +73,8 @@ class ApiProxy:
                         answer.read() if "watch=" not in self.path else None
                         proxy.counts["lost"] += 1
                         return self.drop()
+                    if proxy.after and answer.status < 300:
+                        proxy.after(self.command, self.path)
                     self.answer(answer)
                 finally:
                     to_api.close()

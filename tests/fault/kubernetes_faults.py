@@ -1,20 +1,24 @@
 #!/usr/bin/python3
 """Faults of every part of a real Kubernetes and of Ares, while short jobs run as pods.
 
-  ARES_KUBERNETES_TESTBED=DIR tests/fault/kubernetes_faults.py --faults 100 [--seed N] [--kinds A,B]
+  ARES_KUBERNETES_TESTBED=DIR tests/fault/kubernetes_faults.py --faults 100 [--seed N] [--kinds A,B] [--name NAME] [--keep DIR]
 
-DIR is the test bed of contrib/kubernetes/testbed, up with one kubelet or two. Jobs write into a mounted directory when they start and
+DIR is the test bed of contrib/kubernetes/testbed, up with one kubelet or two. Campaigns with different names may run there at the same
+time, if their kinds harm only agents and controllers. Jobs write into a mounted directory when they start and
 when they end, and while they run. In the end every job that was acknowledged has ended; none has run twice in one attempt, and no
-two attempts of one at the same time; a job that may be requeued is COMPLETED; what was printed is stored once; no pod and no Secret is
-left. Exits with 1 if anything is wrong.
+two attempts of one at the same time, and one that may not be requeued has started once; a job that may be requeued is COMPLETED; what
+was printed is stored once; no pod and no Secret is left. Exits with 1 if anything is wrong.
 """
 import argparse
 import base64
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,15 +31,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import kubernetes  # noqa: E402
 from api_proxy import ApiProxy  # noqa: E402
 from cluster import ROOT, Cluster, until  # noqa: E402
+from kubernetes_machine import Machine, stays  # noqa: E402
 
 CONFIG = """
-cluster: faults
+cluster: {name}
 controller: {{operators: [root]}}
 policy:
   kill_wait: 2
   heartbeat: 1
   launch_backoff: 1
   launch_backoff_max: 2
+  dead_node_timeout: 600
   launch_guard: {{failures: 0}}
   dynamic_nodes: [{{names: "{nodes}", partitions: [kube]}}]
 nodes:
@@ -58,15 +64,17 @@ echo "done $id"
 echo "end $id" >> events
 """
 
-SPACE = "ares-faults"
 TESTBED = ROOT / "contrib/kubernetes/testbed"
 JOBS_AT_ONCE = 6
+HOLDS = "this agent holds the lease"
 
 
 class Campaign:
-    def __init__(self, faults, seed, kinds=None):
+    def __init__(self, faults, seed, kinds=None, name="faults", jobs=JOBS_AT_ONCE):
+        self.space = f"ares-{name}"
         self.random = random.Random(seed)
         self.faults = faults
+        self.jobs = jobs
         self.kinds = kinds or list(KINDS)
         self.counts = collections.Counter()
         self.problems = []
@@ -76,20 +84,21 @@ class Campaign:
         kubernetes.give_gate_image()
         self.api = kubernetes.Api()
         self.nodes = list(filter(None, [self.api.node, kubernetes.second_node()]))
-        self.cluster = Cluster(config=CONFIG.format(nodes=",".join(self.nodes)))
+        self.cluster = Cluster(config=CONFIG.format(name=name, nodes=",".join(self.nodes)))
         self.proxy = ApiProxy(kubernetes.FOLDER, self.cluster.top / "kubeconfig")  # only of the agents
         self.agents = 0
         self.moving = threading.Lock()  # the agent is another one afterwards
         self.script = self.cluster.work / "job.sh"
         self.shared = self.cluster.work / "shared"  # what the pods see; the jobs' directory is not in it, so the controller stores what they print
         self.shared.mkdir()
+        (self.shared / "events").touch()
         self.script.write_text(SCRIPT.format(shared=self.shared))
 
     # --- the workload -------------------------------------------------------------------------------------------------
     def submit_jobs(self):
         while not self.enough.is_set():
             running = self.cluster.run("aqueue", "-h", "-o", "%i", check=False).stdout.split()
-            if len(running) < JOBS_AT_ONCE:
+            if len(running) < self.jobs:
                 self.submit()
             time.sleep(0.2)
 
@@ -113,7 +122,7 @@ class Campaign:
 
     def new_agent(self, name=None):
         self.agents += 1
-        return kubernetes.Agent(self.cluster, SPACE, name=name or f"agent{self.agents}", mounts=[str(self.shared)],
+        return kubernetes.Agent(self.cluster, self.space, name=name or f"agent{self.agents}", mounts=[str(self.shared)],
                                 kubeconfig=str(self.cluster.top / "kubeconfig"))
 
     def restart(self, name, how="TERM"):
@@ -128,7 +137,7 @@ class Campaign:
         return int((pathlib.Path(kubernetes.FOLDER) / "run" / f"{name}.pid").read_text())
 
     def own_pods(self):
-        return self.api.of_ares("pods", SPACE)
+        return self.api.of_ares("pods", self.space)
 
     # --- faults ---------------------------------------------------------------------------------------------------------
     def kill_agent(self):
@@ -140,16 +149,39 @@ class Campaign:
         self.agent.kill()
 
     def stop_agent_between_create_and_bind(self):
-        """Its successor and then it itself find a pod that is not bound."""
-        pid = self.agent.process.pid
+        """Its successor, and then it itself, find a pod that is not bound; or its binding arrives after its successor has begun."""
+        where, method, end = self.random.choice([("after the creation of its pod", "after", "/pods"),
+                                                 ("after the creation of its Secret", "after", "/secrets"),
+                                                 ("with its binding on the way", "before", "/binding")])
+        until(lambda: HOLDS in self.agent.own_text(), 60)
+        agent, there, is_on_its_way = self.agent.process.pid, threading.Event(), threading.Event()
+
+        def look(command, path):
+            if command != "POST" or not path.split("?")[0].endswith(end) or there.is_set():
+                return
+            os.kill(agent, signal.SIGSTOP)
+            there.set()
+            if method == "before":
+                is_on_its_way.wait(60)
+
         standby = self.new_agent("standby")
         try:
-            until(lambda: "standing by" in standby.text().rsplit("aresd 0", 1)[-1] or "holds the lease" in standby.text(), 20)
-            before = set(self.own_pods())
-            until(lambda: set(self.own_pods()) - before, 60, every=0.001)
-            self.stop(pid, 26)
-            until(lambda: self.agent.process.pid != pid or "this agent holds the lease" in standby.text(), 60)
+            until(lambda: "standing by" in standby.own_text(), 20)
+            setattr(self.proxy, method, look)
+            assert there.wait(120), "no pod was made"
+            pods = self.api.objects("pods", self.space)
+            if any("nodeName" not in pod["spec"] for pod in pods):
+                self.counts[f"stopped {where}"] += 1
+            until(lambda: HOLDS in standby.own_text(), 40, every=0.01)
+            time.sleep(self.random.choice([0, 0.05, 0.2, 1, 4]))  # it removes the pod and makes it anew
+            is_on_its_way.set()
+            os.kill(agent, signal.SIGCONT)
+            until(lambda: self.agent.process.pid != agent, 60)
         finally:
+            self.proxy.before = self.proxy.after = None
+            is_on_its_way.set()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(agent, signal.SIGCONT)
             standby.kill()
 
     def move_agent(self):
@@ -173,10 +205,10 @@ class Campaign:
         self.proxy.cut()
 
     def delete_namespace(self):
-        self.api.call("DELETE", f"/api/v1/namespaces/{SPACE}")
-        until(lambda: self.api.call("GET", f"/api/v1/namespaces/{SPACE}") is None, 180, every=0.5)
-        self.api.call("POST", "/api/v1/namespaces", {"metadata": {"name": SPACE}})
-        until(lambda: self.api.objects("serviceaccounts", SPACE))
+        self.api.call("DELETE", f"/api/v1/namespaces/{self.space}")
+        until(lambda: self.api.call("GET", f"/api/v1/namespaces/{self.space}") is None, 180, every=0.5)
+        self.api.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.space}})
+        until(lambda: self.api.objects("serviceaccounts", self.space))
 
     def stop_agent(self):
         self.stop(self.agent.process.pid, self.random.uniform(0.5, 4))
@@ -185,9 +217,9 @@ class Campaign:
         pid = self.agent.process.pid
         standby = self.new_agent("standby")
         try:
-            until(lambda: "standing by" in standby.text().rsplit("aresd 0", 1)[-1] or "holds the lease" in standby.text(), 20)
+            until(lambda: "standing by" in standby.own_text() or HOLDS in standby.own_text(), 20)
             self.stop(pid, 26)
-            until(lambda: self.agent.process.pid != pid or "this agent holds the lease" in standby.text(), 60)
+            until(lambda: self.agent.process.pid != pid or HOLDS in standby.own_text(), 60)
         finally:
             standby.kill()
 
@@ -230,21 +262,70 @@ class Campaign:
     def delete_pod(self):
         pods = self.own_pods()
         if pods:
-            self.api.call("DELETE", f"/api/v1/namespaces/{SPACE}/pods/{self.random.choice(pods)}")
+            self.api.call("DELETE", f"/api/v1/namespaces/{self.space}/pods/{self.random.choice(pods)}")
 
     def delete_secret(self):
-        secrets = self.api.of_ares("secrets", SPACE)
+        secrets = self.api.of_ares("secrets", self.space)
         if secrets:
-            self.api.call("DELETE", f"/api/v1/namespaces/{SPACE}/secrets/{self.random.choice(secrets)}")
+            self.api.call("DELETE", f"/api/v1/namespaces/{self.space}/secrets/{self.random.choice(secrets)}")
+
+    def remove_machine(self, ending):
+        """It is cut off and its Node removed. Its jobs do not start again until it is known to be gone: by `ending`."""
+        machine = Machine(self.api, self.random.choice(self.nodes))
+        until(lambda: machine.jobs(self.space), 120)
+        machine.cut_off()
+        try:
+            machine.remove()
+            until(lambda: "down" in self.cluster.run("ainfo", "-h", "-N", "-n", machine.node, "-o", "%t", check=False).stdout, 60)
+            jobs = machine.jobs(self.space)
+            if not stays(lambda: jobs <= self.on(machine.node), self.random.uniform(1, 4)):
+                self.problems.append(f"of jobs {jobs} on a machine that may run, some were given up")
+            self.counts["jobs on a removed machine"] += len(jobs)
+            machine.end_processes()
+            ending(machine.node)
+            until(lambda: not self.on(machine.node), 60)
+            until(lambda: self.cluster.run("actl", "delete", "node", machine.node, check=False).returncode == 0, 60)
+        finally:
+            machine.come_back()
+        until(lambda: self.is_up(machine.node), 60)
+
+    def say_dead(self, node):
+        self.cluster.run("actl", "update", "node", node, "state=down", "reason=removed")
+
+    def time_out(self, node):
+        self.set_dead_node_timeout(10)
+        until(lambda: not self.on(node), 60)
+        self.set_dead_node_timeout(600)
+
+    def set_dead_node_timeout(self, seconds):
+        file = self.cluster.dir / "ares.yaml"
+        file.write_text(re.sub("dead_node_timeout: .*", f"dead_node_timeout: {seconds}", file.read_text()))
+        self.cluster.run("actl", "reconfigure")
+
+    def delete_node_object(self):
+        """By mistake: its kubelet goes on, and registers it again when it is restarted."""
+        machine = Machine(self.api, self.random.choice(self.nodes))
+        until(lambda: machine.jobs(self.space), 120)
+        machine.remove()
+        time.sleep(self.random.uniform(0, 6))
+        machine.come_back()
+        until(lambda: self.is_up(machine.node), 120)
+
+    def on(self, node):
+        """Jobs that have this node."""
+        return set(self.cluster.run("aqueue", "-h", "-w", node, "-t", "R,CG", "-o", "%i").stdout.split())
+
+    def is_up(self, node):
+        return re.search("idle|mix|alloc", self.cluster.run("ainfo", "-h", "-N", "-n", node, "-o", "%t", check=False).stdout)
 
     # --- the course of it -----------------------------------------------------------------------------------------------
     def run(self):
         """What is wrong."""
-        with self.api.namespace(SPACE):
+        with self.api.namespace(self.space):
             manager, submitting = threading.Thread(target=self.run_agent), threading.Thread(target=self.submit_jobs)
             manager.start()
             try:
-                until(lambda: "idle" in self.cluster.run("ainfo", "-h", "-N", "-n", self.api.node, "-o", "%t", check=False).stdout)
+                until(lambda: self.is_up(self.api.node), 60)
                 submitting.start()
                 for number in range(self.faults):
                     kind = self.random.choice(self.kinds)
@@ -273,6 +354,9 @@ class Campaign:
         lines = [line.split() for line in (self.shared / "events").read_text().splitlines()]
         events = collections.Counter(f"{what} {run}" for what, run in lines if what != "run")
         self.problems += [f"{count} times: {event}" for event, count in events.items() if count > 1]
+        starts = collections.Counter(run.split(".")[0] for what, run in lines if what == "start")
+        self.problems += [f"job {job}, which may not be requeued, started {count} times" for job, count in starts.items()
+                          if count > 1 and not self.submitted.get(job, True)]
         newest = {}  # attempt of each job
         for what, run in lines:
             job, attempt = run.split(".")
@@ -306,9 +390,16 @@ class Campaign:
         self.counts["starts"] = sum(count for event, count in events.items() if event.startswith("start"))
         self.counts.update(f"ended {state}" for job, state in states.items() if job in self.submitted)
         try:
-            until(lambda: not self.api.of_ares("pods", SPACE) and not self.api.of_ares("secrets", SPACE), 90, every=1)
+            until(lambda: not self.api.of_ares("pods", self.space) and not self.api.of_ares("secrets", self.space), 90, every=1)
         except AssertionError:
-            self.problems.append(f"left: {self.api.of_ares('pods', SPACE)} {self.api.of_ares('secrets', SPACE)}")
+            self.problems.append(f"left: {self.api.of_ares('pods', self.space)} {self.api.of_ares('secrets', self.space)}")
+
+    def keep(self, folder):
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in [*self.cluster.top.glob("*.log"), *self.cluster.dir.rglob("*.log"), self.shared / "events"]:
+            shutil.copy(file, folder)
+        (folder / "accounting").write_text(self.cluster.run("aacct", "-P", "-D", "-o", "JobID,State,ExitCode,NodeList,Start,End", check=False).stdout)
 
     def close(self):
         self.counts.update({f"requests or connections {what}": count for what, count in self.proxy.counts.items()})
@@ -339,6 +430,9 @@ KINDS = {
     "namespace deleted": Campaign.delete_namespace,
     "pod deleted": Campaign.delete_pod,
     "Secret deleted": Campaign.delete_secret,
+    "Node removed with its machine until an operator's word": lambda campaign: campaign.remove_machine(campaign.say_dead),
+    "Node removed with its machine until dead_node_timeout": lambda campaign: campaign.remove_machine(campaign.time_out),
+    "Node object deleted while its pod runs": Campaign.delete_node_object,
 }
 
 
@@ -347,13 +441,19 @@ def main():
     parser.add_argument("--faults", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", type=lambda text: text.split(","), help="of: " + ", ".join(KINDS))
+    parser.add_argument("--name", default="faults", help="of the cluster of Ares; its pods are in the namespace ares-NAME")
+    parser.add_argument("--jobs", type=int, default=JOBS_AT_ONCE, help="that are pending or run at the same time")
+    parser.add_argument("--keep", help="a folder for logs, events and accounting of a campaign with a problem")
     given = parser.parse_args()
     if not kubernetes.is_there():
         sys.exit(kubernetes.MISSING)
-    campaign = Campaign(given.faults, given.seed, given.kinds)
+    campaign = Campaign(given.faults, given.seed, given.kinds, given.name, given.jobs)
+    problems = ["it broke off"]
     try:
         problems = campaign.run()
     finally:
+        if problems and given.keep:
+            campaign.keep(given.keep)
         campaign.close()
     for what, count in sorted(campaign.counts.items()):
         print(f"{count:5}  {what}")
