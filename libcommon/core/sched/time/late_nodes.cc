@@ -1,8 +1,12 @@
 #include "core/sched/time/late_nodes.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <vector>
+
+#include "core/sched/place/shortlist.h"
 
 namespace ares::core::sched {
 namespace {
@@ -10,6 +14,28 @@ namespace {
 struct FreeSince {
   Time since;
   NodeIndex node;
+  std::optional<std::uint32_t> tasks{};  // that it takes; none: not counted yet
+};
+
+// Tasks that nodes take together where a placement has no more nodes than the demand allows.
+class TaskCount {
+ public:
+  explicit TaskCount(const Demand& demand) : demand_(demand) {}
+
+  void add(std::uint32_t tasks) {
+    if (tasks == 0) return;
+    most_.push(tasks);
+    sum_ += tasks;
+    if (most_.size() <= demand_.max_nodes) return;
+    sum_ -= most_.top();
+    most_.pop();
+  }
+  bool is_enough() const { return most_.size() >= demand_.min_nodes && sum_ >= demand_.tasks; }
+
+ private:
+  const Demand& demand_;
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> most_;
+  std::uint64_t sum_ = 0;
 };
 
 // The time from which on the node has free, without a break, what it has from `at` until `to`.
@@ -76,7 +102,9 @@ class LateNodes {
       if (i == nodes_.size() || nodes_[i].since != nodes_[i - 1].since) ends.push_back(i);
 
     std::optional<Placement> best;
-    const std::size_t group = least(0, ends.size(), best, [&](std::size_t i) { return ends[i]; });
+    const auto first = std::lower_bound(ends.begin(), ends.end(), least_count());
+    const std::size_t group = least(static_cast<std::size_t>(first - ends.begin()), ends.size(),
+                                    best, [&](std::size_t i) { return ends[i]; });
     if (!best || group == 0) return best;
     const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(ends[group - 1]);
     const auto end = nodes_.begin() + static_cast<std::ptrdiff_t>(ends[group]);
@@ -84,11 +112,37 @@ class LateNodes {
     std::stable_partition(begin, end, [&](const FreeSince& one) {
       return std::binary_search(taken.begin(), taken.end(), one.node);
     });
-    least(ends[group - 1], ends[group] - 1, best, [](std::size_t i) { return i + 1; });
+    const std::size_t low = std::max(ends[group - 1], std::max<std::size_t>(least_count(), 1) - 1);
+    least(low, ends[group] - 1, best, [](std::size_t i) { return i + 1; });
     return best;
   }
 
  private:
+  // A number of nodes, of the first ones, below which they are surely too few. Counting tasks costs far less than trying to place them.
+  // One more than there are: all are too few.
+  std::size_t least_count() {
+    if (!set_.required.empty() || !Shortlist::suits(demand_)) return 0;
+    const Capacity capacity(demand_);
+    Amounts row(index_.stride());
+    TaskCount count(demand_);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!nodes_[i].tasks) {
+        work_.spend(1);
+        nodes_[i].tasks = tasks_on(nodes_[i].node, capacity, row);
+      }
+      count.add(*nodes_[i].tasks);
+      if (count.is_enough()) return i + 1;
+    }
+    return nodes_.size() + 1;
+  }
+
+  // `row`: scratch.
+  std::uint32_t tasks_on(NodeIndex node, const Capacity& capacity, Amounts& row) const {
+    if (!profile_.admits(node, demand_.access, at_, to_)) return 0;
+    profile_.min_free(node, at_, to_, row);
+    return capacity.of(row, index_.nodes()[node].total);
+  }
+
   // The least i in [low, high) for which the first count(i) nodes are enough, given that more are as well; `best` is the placement on
   // these, and stays as it is where there is none. Few are tried first.
   template <class Count>
