@@ -94,7 +94,7 @@ std::string answer_from_past(UserBody& body, const std::vector<JobKey>& targets,
     }
     last = spec;
     auto changed = std::make_shared<JobSpec>(*spec);
-    const auto removed = std::erase_if(changed->dependencies, [&](const Dependency& d) {
+    const auto removed = std::erase_if(changed->dependencies.edit(), [&](const Dependency& d) {
       const auto end = asks_for_result(d) ? ends.find(d.target) : ends.end();
       return end != ends.end() && is_met(d, end->second);
     });

@@ -194,7 +194,7 @@ constexpr Row kRows[] = {
     {{"ARES_CLUSTER_NAME", "name of the cluster", ""},
      [](const Facts& f) { return text(f.launch.cluster_name); }},
     {{"ARES_CPU_BIND", "as --cpu-bind says", kIfGiven},
-     [](const Facts& f) { return text(f.job.binding.cpu_bind); }},
+     [](const Facts& f) { return text(f.job.binding->cpu_bind); }},
     {{"ARES_CPUS_ON_NODE", "CPUs of the job on this node", ""},
      [](const Facts& f) { return number(f.launch.share.cpus); }},
     {{"ARES_CPUS_PER_GPU", "CPUs asked for with --cpus-per-gpu", "if asked for"},
@@ -202,10 +202,10 @@ constexpr Row kRows[] = {
     {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task", ""},
      [](const Facts& f) { return number(f.job.cpus_per_task); }},
     {{"ARES_DISTRIBUTION", "as --distribution says", kIfGiven},
-     [](const Facts& f) { return text(f.job.binding.distribution); }},
+     [](const Facts& f) { return text(f.job.binding->distribution); }},
     {{"ARES_DIST_PLANESIZE", "tasks in each block, of --distribution=plane=SIZE", kIfGiven},
      [](const Facts& f) {
-       const auto read = parse_distribution(f.job.binding.distribution);
+       const auto read = parse_distribution(f.job.binding->distribution);
        return read ? number(read->plane_size) : Value();
      }},
     {{"ARES_DEADLINE_FILE",
@@ -231,7 +231,7 @@ constexpr Row kRows[] = {
     {{"ARES_GPUS_PER_TASK", "GPUs asked for for each task", "with --gpus-per-task"},
      [](const Facts& f) { return asked_gpus(f.job.gpus_per_task); }},
     {{"ARES_GPU_BIND", "as --gpu-bind says", kIfGiven},
-     [](const Facts& f) { return text(f.job.binding.gpu_bind); }},
+     [](const Facts& f) { return text(f.job.binding->gpu_bind); }},
     {{"ARES_GPU_FRACTION",
       "the job's part of its GPU on each node, as 0.5; others may have the rest", kParts},
      [](const Facts& f) {
@@ -239,7 +239,7 @@ constexpr Row kRows[] = {
        return part == 0 ? Value() : format_thousandths(part);
      }},
     {{"ARES_HINT", "as --hint says", kIfGiven},
-     [](const Facts& f) { return text(f.job.binding.hint); }},
+     [](const Facts& f) { return text(f.job.binding->hint); }},
     {{"ARES_HOSTFILE", "file with a line for each node: NAME slots=TASKS", "with several tasks"},
      [](const Facts& f) {
        return has_host_file(f.launch) ? Value(host_file(f.directory)) : Value();
@@ -281,7 +281,7 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.step.user.name); }},
     {{"ARES_LOCALID", "rank of the task on its node: 0", ""}, zero},
     {{"ARES_MEM_BIND", "as --mem-bind says", kIfGiven},
-     [](const Facts& f) { return text(f.job.binding.mem_bind); }},
+     [](const Facts& f) { return text(f.job.binding->mem_bind); }},
     {{"ARES_MEM_PER_CPU", "memory for each CPU, as --mem-per-cpu or the partition says, in MiB",
       "if it is"},
      [](const Facts& f) { return mebibytes(f.job.memory_per_cpu); }},
@@ -319,7 +319,7 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return Value(fold_counts(f.launch.layout->tasks)); }},
     {{"ARES_THREADS_PER_CORE", "as --threads-per-core says", kIfGiven},
      [](const Facts& f) {
-       const std::uint32_t threads = f.job.binding.threads_per_core;
+       const std::uint32_t threads = f.job.binding->threads_per_core;
        return threads == 0 ? Value() : number(threads);
      }},
     {{"ARES_TOPOLOGY_ADDR", "same as ARESD_NODENAME", ""}, node_name},

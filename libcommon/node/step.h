@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/boxed.h"
 #include "node/moment.h"
 #include "node/records.h"
 #include "node/site_programs.h"
@@ -68,7 +69,7 @@ struct StepSettings {
   Seconds kill_wait{30};
   // From the first KILL until processes that are left are a problem of the node.
   Seconds unkillable_after{60};
-  std::optional<WarningSignal> warning;
+  Boxed<WarningSignal> warning;
   bool checkpoints = false;  // the job saves its state when it gets the warning (asub --checkpoint)
   // How long the site's programs may run; none: there is no such program.
   std::optional<Seconds> prolog_timeout, epilog_timeout;

@@ -166,19 +166,19 @@ void put_job(FieldWriter& out, const JobSpec& job) {
   out.put("submit_dir", job.submit_dir)
       .put("submit_host", job.submit_host)
       .put("work_dir", job.work_dir)
-      .put("std_in", job.std_in)
+      .put("std_in", job.std_in.get())
       .put("std_out", job.std_out)
-      .put("std_err", job.std_err)
+      .put("std_err", job.std_err.get())
       .put("append", job.open_mode == OpenMode::append)
       .put("umask", job.umask);
   if (job.warning) out.put("warning_signal", format_warning_signal(*job.warning));
   if (job.gang) out.put("gang", job.gang->name).put("gang_size", job.gang->size);
-  put_text(out, "hint", job.binding.hint);
-  if (job.binding.threads_per_core > 0) out.put("threads_per_core", job.binding.threads_per_core);
-  put_text(out, "cpu_bind", job.binding.cpu_bind);
-  put_text(out, "mem_bind", job.binding.mem_bind);
-  put_text(out, "gpu_bind", job.binding.gpu_bind);
-  put_text(out, "distribution", job.binding.distribution);
+  put_text(out, "hint", job.binding->hint);
+  if (job.binding->threads_per_core > 0) out.put("threads_per_core", job.binding->threads_per_core);
+  put_text(out, "cpu_bind", job.binding->cpu_bind);
+  put_text(out, "mem_bind", job.binding->mem_bind);
+  put_text(out, "gpu_bind", job.binding->gpu_bind);
+  put_text(out, "distribution", job.binding->distribution);
   if (job.checkpoint)
     out.put("checkpoint_place", job.checkpoint->place)
         .put("checkpoints_kept", job.checkpoint->keep);
@@ -236,9 +236,10 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   }
   if (const auto size = in.optional_number<std::uint32_t>("gang_size"))
     job->gang = GangRequest{in.text_or_empty("gang"), *size, 0, std::nullopt};
-  job->binding = {in.text_or_empty("hint"),     in.number_or<std::uint32_t>("threads_per_core", 0),
-                  in.text_or_empty("cpu_bind"), in.text_or_empty("mem_bind"),
-                  in.text_or_empty("gpu_bind"), in.text_or_empty("distribution")};
+  job->binding =
+      JobBinding{in.text_or_empty("hint"),     in.number_or<std::uint32_t>("threads_per_core", 0),
+                 in.text_or_empty("cpu_bind"), in.text_or_empty("mem_bind"),
+                 in.text_or_empty("gpu_bind"), in.text_or_empty("distribution")};
   if (const std::string place = in.text_or_empty("checkpoint_place"); !place.empty())
     job->checkpoint = CheckpointRequest{place, in.number_or<std::uint32_t>("checkpoints_kept", 2)};
   if (in.flag("in_container")) job->container = get_container(in);

@@ -243,14 +243,14 @@ void read_field(api_field::requeue, Reader&, TextKind, const api::JobSpec& from,
 }
 // How large the numbers of a set may be, and how many ranges it may have.
 void read_field(api_field::array, Reader& read, TextKind, const api::JobSpec& from,
-                std::optional<IntervalSet>& to) {
+                Boxed<IntervalSet>& to) {
   if (!from.array().empty())
     read.part(api_field::array::kName,
               parse_interval_set(from.array(), TaskIndex::kNone - 1, kMaxArrayRanges),
               to.emplace());
 }
 void read_field(api_field::node_counts, Reader& read, TextKind, const api::JobSpec& from,
-                std::optional<IntervalSet>& to) {
+                Boxed<IntervalSet>& to) {
   constexpr std::uint32_t kMaxNodeCount = 1'000'000;
   if (!from.node_counts().empty())
     read.part(api_field::node_counts::kName,

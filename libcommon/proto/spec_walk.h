@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "base/boxed.h"
+#include "base/boxed_or_default.h"
+#include "base/boxed_string.h"
+#include "base/boxed_vector.h"
 
 namespace ares::proto {
 
@@ -47,6 +50,15 @@ template <class T>
 inline constexpr bool kMayBeAbsent<std::optional<T>> = true;
 template <class T>
 inline constexpr bool kMayBeAbsent<Boxed<T>> = true;
+// Taken as the value that it stands for.
+template <class T>
+inline constexpr bool kStandsForValue = false;
+template <class T>
+inline constexpr bool kStandsForValue<BoxedOrDefault<T>> = true;
+template <class T>
+inline constexpr bool kStandsForValue<BoxedVector<T>> = true;
+template <>
+inline constexpr bool kStandsForValue<BoxedString> = true;
 
 // `put.plain(value)` is what a field without parts is set to; `put(value, part)` fills a message, or a text of a list.
 template <class Put, class T>
@@ -64,7 +76,9 @@ void put_value(const Put& put, const T& value, Message& to) {
 
 template <class Field, class Put, class T, class Message>
 void put_field(const Put& put, const T& from, Message& to) {
-  if constexpr (kIsList<T>) {
+  if constexpr (kStandsForValue<T>) {
+    put_field<Field>(put, from.get(), to);
+  } else if constexpr (kIsList<T>) {
     auto& list = Field::part(to);
     list.Reserve(static_cast<int>(from.size()));
     for (const auto& one : from) put(one, *list.Add());
@@ -78,7 +92,11 @@ void put_field(const Put& put, const T& from, Message& to) {
 // `get(value, to)` reads one value.
 template <class Field, class Get, class T, class Message>
 void get_field(const Get& get, const Message& from, T& to) {
-  if constexpr (kIsList<T>) {
+  if constexpr (kStandsForValue<T>) {
+    typename T::Value value;
+    get_field<Field>(get, from, value);
+    to = std::move(value);
+  } else if constexpr (kIsList<T>) {
     to.reserve(static_cast<std::size_t>(Field::get(from).size()));
     for (const auto& one : Field::get(from)) get(one, to.emplace_back());
   } else if constexpr (kMayBeAbsent<T>) {

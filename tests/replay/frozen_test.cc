@@ -152,7 +152,7 @@ node::StepSpec full_step_spec() {
   job->arguments = {"a"};
   job->gang = GangRequest{"g", 2, 0, std::nullopt};
   job->limits = {{1, 1}};
-  job->binding = {"h", 1, "c", "m", "g", "d"};
+  job->binding = JobBinding{"h", 1, "c", "m", "g", "d"};
   node::StepSpec spec;
   LaunchSpec& launch = spec.launch;
   launch.attempt = array_task();

@@ -199,7 +199,7 @@ class Writer {
     out.set_gid(spec.gid.value());
     out.set_account(spec.account);
     out.set_qos(spec.qos);
-    out.set_wckey(spec.wckey);
+    out.set_wckey(spec.wckey.get());
     out.set_partition(join(spec.partitions));
     out.set_state(std::string(to_string(JobState::pending)));
     out.set_submitted(micros(job.submitted));
@@ -240,20 +240,20 @@ class Writer {
     out.set_work_dir(spec.work_dir);
     out.set_submit_host(spec.submit_host);
     out.set_submit_zone(spec.submit_zone);
-    out.set_comment(spec.comment);
+    out.set_comment(spec.comment.get());
     std::string features;
     for (const std::string& feature : spec.features)
       features += (features.empty() ? "" : "&") + feature;
     out.set_constraints(std::move(features));
-    out.set_std_in(spec.std_in);
+    out.set_std_in(spec.std_in.get());
     out.set_std_out(spec.std_out);
-    out.set_std_err(spec.std_err);
+    out.set_std_err(spec.std_err.get());
     out.set_submit_line(spec.submit_line);
     out.set_reservations(join(spec.reservations));
     out.set_segment(spec.segment);
     out.set_exclusive_user(spec.exclusive_user);
     if (spec.container) out.set_container_image(spec.container->image);
-    out.set_extra(spec.extra);
+    out.set_extra(spec.extra.get());
   }
 
   const View& view_;

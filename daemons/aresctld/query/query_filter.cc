@@ -91,7 +91,7 @@ bool JobFilter::passes_nodes(const Job& job) const {
 // An allocated license, or any of the requested ones.
 bool JobFilter::passes_licenses(const Job& job) const {
   if (licenses_.empty()) return true;
-  const auto& own = job.allocation ? job.allocation->licenses : job.spec->licenses;
+  const auto& own = job.allocation ? job.allocation->licenses : job.spec->licenses.get();
   return std::any_of(own.begin(), own.end(),
                      [&](const LicenseRequest& r) { return licenses_.has(r.name); });
 }

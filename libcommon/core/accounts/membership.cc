@@ -91,7 +91,7 @@ std::optional<std::string> foreign_wckey(const Accounting& records, const JobSpe
   const std::string known = wckeys.empty() ? "the user has none: an operator adds one with aacctmgr"
                                            : "the user's wckeys are " + listed(wckeys);
   return (spec.wckey.empty() ? "user " + spec.user + " has no default wckey; name one with --wckey"
-                             : "user " + spec.user + " has no wckey " + spec.wckey) +
+                             : "user " + spec.user + " has no wckey " + spec.wckey.get()) +
          "; " + known;
 }
 

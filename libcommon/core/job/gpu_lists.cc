@@ -53,11 +53,11 @@ bool has_parts(const JobSpec& spec) {
 void share_type(JobSpec& spec) {
   const std::array lists{&spec.gpus_per_node, &spec.gpus_total, &spec.gpus_per_task};
   std::set<std::string> types;
-  for (const GpuList* list : lists)
+  for (const auto* list : lists)
     for (const GpuRequest& gpu : *list)
       if (!gpu.type.empty()) types.insert(gpu.type);
   if (types.size() != 1) return;
-  for (GpuList* list : lists)
+  for (auto* list : lists)
     if (list->size() == 1) list->front().type = *types.begin();
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/boxed_vector.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "model/job/job.h"
@@ -24,7 +25,7 @@ inline constexpr std::uint32_t kPlainCost = 1000;  // thousandths
 inline constexpr std::uint32_t kMaxGpuCost = 1'000'000;
 
 // The list of JobSpec that the alternatives replace.
-constexpr std::vector<GpuRequest> JobSpec::*gpu_list(GpusPer per) {
+constexpr BoxedVector<GpuRequest> JobSpec::*gpu_list(GpusPer per) {
   switch (per) {
     case GpusPer::node: return &JobSpec::gpus_per_node;
     case GpusPer::job: return &JobSpec::gpus_total;

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "base/boxed.h"
+#include "base/boxed_or_default.h"
+#include "base/boxed_string.h"
+#include "base/boxed_vector.h"
 #include "base/ids.h"
 #include "base/interval_set.h"
 #include "base/time.h"
@@ -162,94 +165,98 @@ struct ResourceLimit {  // a POSIX rlimit carried from the submitter's shell
   friend bool operator==(const ResourceLimit&, const ResourceLimit&) = default;
 };
 
-// Immutable: a modification replaces the whole specification. Zero counts mean "not requested".
+// Immutable: a modification replaces the whole specification. Zero counts mean "not requested". There may be a million of them in
+// memory: what few jobs have is boxed, and members of 1 and 4 bytes stand together at the end of their group.
 struct JobSpec {
   std::string name;
-  UserId uid;
-  GroupId gid;
   std::string user;  // resolved by the controller at submission, for display and accounting
   std::string account;
   std::string qos;
-  std::string wckey;  // workload characterisation key: the purpose of the work, across accounts
-  std::string comment;
+  BoxedString wckey;  // workload characterisation key: the purpose of the work, across accounts
+  BoxedString comment;
+  BoxedString extra;  // a text for other programs, such as JSON; nothing here reads it
   std::vector<std::string> partitions;  // in the user's order; never empty after admission
+  UserId uid;
+  GroupId gid;
 
+  // What it needs.
+  std::optional<Bytes> memory_per_node;  // 0 = all memory of the node
+  std::optional<Bytes> memory_per_cpu;
+  std::optional<Bytes> memory_per_gpu;
+  BoxedVector<GpuRequest> gpus_per_node;
+  BoxedVector<GpuRequest> gpus_total;  // --gpus: over all nodes
+  BoxedVector<GpuRequest> gpus_per_task;
+  // Alternatives for the list that alternatives_per names, best first, including that list itself.
+  // The job gets one of them, the same on all its nodes. Empty: there are no alternatives.
+  BoxedVector<GpuAlternative> gpu_alternatives;
+  Boxed<IntervalSet> node_counts;           // allowed numbers of nodes; none = min to max
+  BoxedVector<std::string> required_nodes;  // -w
+  BoxedVector<std::string> excluded_nodes;  // -x
+  BoxedVector<std::string> features;      // -C: constraints (model/job/constraint.h), all must hold
+  BoxedString prefer;                     // constraint on each node, used if it can be met
+  BoxedVector<std::string> reservations;  // may use any of these; empty = no reservation
+  BoxedVector<LicenseRequest> licenses;
+  BoxedOrDefault<JobBinding> binding;    // of its tasks to CPUs, memory and GPUs
+  Boxed<GangRequest> gang;               // starts together with the other members
+  Boxed<ContainerRequest> container;     // none: it runs as the node and its partition have it
+  std::optional<Seconds> switches_wait;  // after this wait `switches` is ignored; none = never
+  GpuConstraint gpu_constraint;          // on all GPUs of the job on each node
   std::uint32_t min_nodes = 1;
   std::uint32_t max_nodes = 1;
   std::uint32_t tasks = 1;
   std::uint32_t cpus_per_task = 1;
   std::uint32_t tasks_per_node = 0;
-  std::optional<Bytes> memory_per_node;  // 0 = all memory of the node
-  std::optional<Bytes> memory_per_cpu;
-  std::vector<GpuRequest> gpus_per_node;
-  std::vector<GpuRequest> gpus_total;  // --gpus: over all nodes
-  std::vector<GpuRequest> gpus_per_task;
   std::uint32_t cpus_per_gpu = 0;
-  std::optional<Bytes> memory_per_gpu;
-  GpuConstraint gpu_constraint;            // on all GPUs of the job on each node
-  std::optional<IntervalSet> node_counts;  // allowed numbers of nodes; none = min to max
-  bool exclusive = false;
-  bool exclusive_user = false;              // its nodes are shared only with jobs of the same user
-  std::vector<std::string> required_nodes;  // -w
-  std::vector<std::string> excluded_nodes;  // -x
-  std::vector<std::string> features;     // -C: constraints (model/job/constraint.h), all must hold
-  std::string prefer;                    // constraint on each node, used if it can be met
-  std::uint32_t switches = 0;            // maximum number of leaf switches or blocks; 0 = none
-  std::optional<Seconds> switches_wait;  // after this wait `switches` is ignored; none = never
-  std::uint32_t segment = 0;  // nodes come in groups of this size, each in one block or leaf
-  std::vector<std::string> reservations;  // may use any of these; empty = no reservation
-  std::vector<LicenseRequest> licenses;
-  bool any_license = false;  // one of the licenses is enough
-
-  std::optional<Seconds> time_limit;  // none = the partition's default
-  std::optional<Seconds> time_min;    // the limit may be lowered to this to start earlier
-  std::optional<Time> begin;
-  std::optional<Time> deadline;
-  std::vector<Dependency> dependencies;  // all must be met, or one if any_dependency
-  bool any_dependency = false;
-  bool kill_on_invalid_dependency = false;
-  std::optional<std::uint32_t> priority;  // explicit, operators only
-  std::int32_t nice = 0;
-  bool hold = false;
-  bool requeue = true;  // may run again after a node failure or on request
-
-  std::optional<IntervalSet> array;  // task indices
-  std::uint32_t array_throttle = 0;  // maximum number of tasks at once; 0 = no maximum
-
-  BlobId script{};
-  BlobId environment{};  // NUL-separated NAME=value
-  std::vector<std::string> arguments;
-  std::string submit_dir;  // working directory of asub
-  std::string work_dir;    // --chdir, absolute
-  std::string std_in, std_out,
-      std_err;  // patterns (base/file_pattern.h); empty out = default, empty err = with out
-  OpenMode open_mode = OpenMode::truncate;
-  std::uint32_t umask = 022;
-  std::vector<ResourceLimit> limits;
-  std::string submit_host;
-  std::string submit_zone;  // IANA name or TZ of the submitter
-  std::string command;      // path of the script as typed, for `actl show job`
-
-  std::uint32_t mail_types = 0;  // a set of MailType (model/job/mail.h)
-  std::string mail_user;         // empty = the job's user
-
-  // Alternatives for the list that alternatives_per names, best first, including that list itself.
-  // The job gets one of them, the same on all its nodes. Empty: there are no alternatives.
-  std::vector<GpuAlternative> gpu_alternatives;
-  GpusPer alternatives_per = GpusPer::node;  // the list that they replace
-  Boxed<GangRequest> gang;                   // starts together with the other members
-  JobBinding binding;                        // of its tasks to CPUs, memory and GPUs
-  std::optional<WarningSignal> warning{};    // sent before the attempt is ended
-  bool expedite = false;                     // a failed attempt returns first: ExpeditedReturn
+  std::uint32_t switches = 0;  // maximum number of leaf switches or blocks; 0 = none
+  std::uint32_t segment = 0;   // nodes come in groups of this size, each in one block or leaf
   // Number of its nodes that the script is not told of: they replace nodes that fail. The counts of
   // nodes and tasks above include them.
   std::uint32_t spare_nodes = 0;
-  Boxed<CheckpointRequest> checkpoint{};
-  Boxed<ContainerRequest> container{};  // none: it runs as the node and its partition have it
-  std::string submit_line{};            // the command line of its submission, for accounting
+  GpusPer alternatives_per = GpusPer::node;  // the list that they replace
+  bool exclusive = false;
+  bool exclusive_user = false;  // its nodes are shared only with jobs of the same user
+  bool any_license = false;     // one of the licenses is enough
   // Tasks for which a whole node has too few CPUs share all CPUs of the node.
   bool overcommit = false;
-  std::string extra{};  // a text for other programs, such as JSON; nothing here reads it
+
+  // When it runs.
+  bool any_dependency = false;
+  bool kill_on_invalid_dependency = false;
+  bool hold = false;
+  bool requeue = true;    // may run again after a node failure or on request
+  bool expedite = false;  // a failed attempt returns first: ExpeditedReturn
+  std::int32_t nice = 0;
+  std::optional<std::uint32_t> priority;  // explicit, operators only
+  std::optional<Seconds> time_limit;      // none = the partition's default
+  std::optional<Seconds> time_min;        // the limit may be lowered to this to start earlier
+  std::optional<Time> begin;
+  std::optional<Time> deadline;
+  BoxedVector<Dependency> dependencies;  // all must be met, or one if any_dependency
+  Boxed<IntervalSet> array;              // task indices
+  Boxed<WarningSignal> warning;          // sent before the attempt is ended
+  Boxed<CheckpointRequest> checkpoint;
+
+  // What it runs.
+  BlobId script{};
+  BlobId environment{};  // NUL-separated NAME=value
+  BoxedVector<std::string> arguments;
+  std::string submit_dir;  // working directory of asub
+  std::string work_dir;    // --chdir, absolute
+  // Patterns (base/file_pattern.h); empty out = default, empty err = with out.
+  BoxedString std_in;
+  std::string std_out;
+  BoxedString std_err;
+  std::vector<ResourceLimit> limits;
+  std::string submit_host;
+  std::string submit_zone;  // IANA name or TZ of the submitter
+  std::string submit_line;  // the command line of its submission, for accounting
+  std::string command;      // path of the script as typed, for `actl show job`
+  BoxedString mail_user;    // empty = the job's user
+
+  std::uint32_t array_throttle = 0;  // maximum number of tasks at once; 0 = no maximum
+  std::uint32_t umask = 022;
+  std::uint32_t mail_types = 0;  // a set of MailType (model/job/mail.h)
+  OpenMode open_mode = OpenMode::truncate;
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -48,7 +48,7 @@ Recipients recipients_of(std::string_view address);
 
 // Where mail about the job goes.
 inline const std::string& mail_address(const JobSpec& spec) {
-  return spec.mail_user.empty() ? spec.user : spec.mail_user;
+  return spec.mail_user.empty() ? spec.user : spec.mail_user.get();
 }
 
 // The next percentage of the time limit above `above` that the owner wants mail about; 0 = none.

@@ -93,6 +93,15 @@ Status check_field(const std::vector<LicenseRequest>& licenses, std::string_view
   return {};
 }
 
+Status check_field(const BoxedString& text, std::string_view title, TextKind kind) {
+  return check_field(text.get(), title, kind);
+}
+
+template <class T>
+Status check_field(const BoxedVector<T>& list, std::string_view title, TextKind kind) {
+  return check_field(list.get(), title, kind);
+}
+
 Status check_field(const Boxed<GangRequest>& gang, std::string_view title, TextKind) {
   return gang ? check(title, gang->name, kMaxName) : Status{};
 }

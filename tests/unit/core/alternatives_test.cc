@@ -17,7 +17,7 @@ TEST(Alternatives, InvalidRequestsAreRefused) {
     const char* says;
     void (*change)(JobSpec&);
   } cases[] = {
-      {"1 of them; there may be 2 to 8", [](JobSpec& s) { s.gpu_alternatives.pop_back(); }},
+      {"1 of them; there may be 2 to 8", [](JobSpec& s) { s.gpu_alternatives.edit().pop_back(); }},
       {"a100:1 is there twice",
        [](JobSpec& s) {
          s.gpu_alternatives[0] = s.gpu_alternatives[1];

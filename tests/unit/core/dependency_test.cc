@@ -265,14 +265,14 @@ TEST(DependencyRepeated, IsRemovedByAnUpdateToo) {
   Cluster c;
   const JobKey target = c.submit(), waiting = c.submit();
   JobSpec values;
-  values.dependencies.assign(1000, on(DependencyKind::after_any, target));
+  values.dependencies.edit().assign(1000, on(DependencyKind::after_any, target));
   UpdateJob update;
   update.jobs = Cluster::named(waiting);
   update.fields = {"dependencies"};
   update.values = std::make_shared<const JobSpec>(values);
   EXPECT_FALSE(c.user(kAlice, update).failed);
   EXPECT_EQ(c.job(waiting).waiting_for.size(), 1u);
-  values.dependencies.resize(1001, on(DependencyKind::after_any, target));
+  values.dependencies.edit().resize(1001, on(DependencyKind::after_any, target));
   update.values = std::make_shared<const JobSpec>(values);
   EXPECT_EQ(c.user(kAlice, update).error.code, ErrorCode::invalid_argument);
 }

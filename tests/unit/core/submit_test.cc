@@ -266,7 +266,7 @@ TEST(Submit, ImpossibleRequestsAreRefused) {
        "4000000001 GPUs in total; at most 1000000 can be asked for"},
       {"kinds of gpus",
        [](JobSpec& s) {
-         s.gpus_per_node.assign(65, {"a100", 1});
+         s.gpus_per_node.edit().assign(65, {"a100", 1});
        },
        "65 kinds of GPUs a node; at most 64 can be asked for"},
       {"cpus for each GPU without a bound",
@@ -295,15 +295,15 @@ TEST(Submit, ImpossibleRequestsAreRefused) {
          s.excluded_nodes = {"n1", "n2", "n3", "n4"};
        },
        "all nodes of partition main are excluded (-x)"},
-      {"too many excluded", [](JobSpec& s) { s.excluded_nodes.assign(10'001, "n1"); },
+      {"too many excluded", [](JobSpec& s) { s.excluded_nodes.edit().assign(10'001, "n1"); },
        "10001 nodes are excluded; at most 10000 can be named"},
-      {"too many constraints", [](JobSpec& s) { s.features.assign(257, "a"); },
+      {"too many constraints", [](JobSpec& s) { s.features.edit().assign(257, "a"); },
        "Invalid feature specification: 257 constraints; at most 256 are allowed"},
-      {"too many features", [](JobSpec& s) { s.features.assign(86, "a&(b|c)"); },
+      {"too many features", [](JobSpec& s) { s.features.edit().assign(86, "a&(b|c)"); },
        "Invalid feature specification: 258 names of features; at most 256 are allowed"},
       {"too many dependencies",
        [](JobSpec& s) {
-         s.dependencies.assign(1001, {DependencyKind::after_any, {JobId{99}, {}}});
+         s.dependencies.edit().assign(1001, {DependencyKind::after_any, {JobId{99}, {}}});
        },
        "1001 jobs or tasks to wait for; at most 1000 are allowed"},
       {"no name", [](JobSpec& s) { s.name.clear(); }, "no name"},

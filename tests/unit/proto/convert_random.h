@@ -167,9 +167,10 @@ class RandomWire {
     s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
     s.mail_user = flag() ? "" : word();
     if (flag())
-      s.binding = {"nomultithread", 0, "verbose", "local", "closest", "block:*:cyclic"};
+      s.binding = JobBinding{"nomultithread", 0, "verbose", "local", "closest", "block:*:cyclic"};
     else if (flag())
-      s.binding = {"", 2, "verbose,mask_cpu:0x3,0xc*2", "prefer,map_mem:1", "single:2", "plane=4"};
+      s.binding = JobBinding{"",         2,        "verbose,mask_cpu:0x3,0xc*2", "prefer,map_mem:1",
+                             "single:2", "plane=4"};
     s.expedite = flag();
     s.spare_nodes = u32();
     if (flag())

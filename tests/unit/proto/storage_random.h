@@ -128,6 +128,11 @@ class RandomModel {
   }
 
   template <class T>
+  void fill(BoxedOrDefault<T>& value) {
+    fill(value.edit());
+  }
+
+  template <class T>
   void fill(std::shared_ptr<const T>& value) {
     value = std::make_shared<const T>(make<T>());
   }

@@ -138,11 +138,11 @@ TEST(Placement, JobThatUsesOneThreadOfACoreTakesWholeCores) {
   JobSpec spec = TestCluster::spec(1, 1);
   spec.cpus_per_task = 3;
   spec.memory_per_cpu = Bytes::mib(1000);
-  spec.binding.hint = "nomultithread";
+  spec.binding.edit().hint = "nomultithread";
   const JobKey first = cluster.submit(spec);
   JobSpec with_threads = spec;
   with_threads.cpus_per_task = 6;
-  with_threads.binding.hint = "multithread";
+  with_threads.binding.edit().hint = "multithread";
   with_threads.memory_per_cpu = Bytes::mib(500);
   const JobKey threads = cluster.submit(with_threads);
   spec.memory_per_cpu = Bytes::mib(1);

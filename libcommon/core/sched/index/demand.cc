@@ -22,7 +22,7 @@ auto class_fields(const JobSpec& s) {
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
                   s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
-                  s.alternatives_per, s.binding.hint, s.binding.threads_per_core, s.overcommit);
+                  s.alternatives_per, s.binding->hint, s.binding->threads_per_core, s.overcommit);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {

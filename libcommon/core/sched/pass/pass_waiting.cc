@@ -27,7 +27,7 @@ void Planner::Pass::clear_reason(Queued& queued) {
 
 const PlannedStartLedger::Reservations& Planner::Pass::reservations_of(const Queued& queued) {
   static const PlannedStartLedger::Reservations kNone;
-  return queued.is_static ? kNone : queued.entry.job->spec->reservations;
+  return queued.is_static ? kNone : queued.entry.job->spec->reservations.get();
 }
 
 void Planner::Pass::block(Queued& queued, JobClass& job_class, const Refusal& refusal) {

@@ -7,7 +7,7 @@ namespace ares::core::sched {
 
 const std::vector<LicenseRequest>& certain_licenses(const JobSpec& spec) {
   static const std::vector<LicenseRequest> kNone;
-  return spec.any_license && spec.licenses.size() > 1 ? kNone : spec.licenses;
+  return spec.any_license && spec.licenses.size() > 1 ? kNone : spec.licenses.get();
 }
 
 TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,

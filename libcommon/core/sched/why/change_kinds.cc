@@ -147,7 +147,7 @@ void add_nodes(const ChangeContext& context, ChangeKinds& out) {
 
 struct GpuOption {
   const char* option;
-  std::vector<GpuRequest> JobSpec::*field;
+  BoxedVector<GpuRequest> JobSpec::*field;
 };
 constexpr GpuOption kGpuOptions[] = {{"--gpus-per-node=", &JobSpec::gpus_per_node},
                                      {"--gpus=", &JobSpec::gpus_total},
@@ -265,7 +265,7 @@ void add_licenses(const ChangeContext& context, ChangeKinds& out) {
            [i, count = list[i].count](std::uint64_t step, JobSpec& spec, Job&) {
              spec.licenses[i].count = count - static_cast<std::uint32_t>(step);
              if (spec.licenses[i].count == 0)
-               spec.licenses.erase(spec.licenses.begin() + static_cast<std::ptrdiff_t>(i));
+               spec.licenses.edit().erase(spec.licenses.begin() + static_cast<std::ptrdiff_t>(i));
            },
            [](const Job& job) {
              std::vector<std::string> words;

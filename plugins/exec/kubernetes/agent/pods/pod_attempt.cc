@@ -282,14 +282,14 @@ std::optional<Time> PodAttempt::limit_at() const {
 std::optional<Time> PodAttempt::next_deadline() const {
   const std::optional<Time> end = limit_at();
   if (!end || is_past_limit_) return std::nullopt;
-  const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
+  const Boxed<WarningSignal>& warning = launch_.spec.launch.spec->warning;
   return warning && !has_warned_ ? *end - warning->before : *end;
 }
 
 void PodAttempt::tick(node::Moment now) {
   const std::optional<Time> end = limit_at();
   if (!end) return;
-  const std::optional<WarningSignal>& warning = launch_.spec.launch.spec->warning;
+  const Boxed<WarningSignal>& warning = launch_.spec.launch.spec->warning;
   if (warning && !has_warned_ && now.wall >= *end - warning->before) {
     has_warned_ = true;
     annotations_.emplace_back(kWarningAnnotation, encode(GateSignal{kLimitWarning, warning->signal,
