@@ -161,7 +161,9 @@ const std::vector<Command>& commands() {
        "[NODES|NAME]",
        "The switches and blocks between nodes, and the nodes below each; of these nodes, or of the "
        "switch or block of this name, alone. It reads ares.yaml and its topology_file on this "
-       "machine. The GPUs of a machine: see topology.",
+       "machine, and asks the controller where nodes are by their features (tree_by, block_by). "
+       "The "
+       "GPUs of a machine: see topology.",
        show_networks,
        Names::nodes},
       {{"show", "daemons"},

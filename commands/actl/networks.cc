@@ -11,6 +11,7 @@
 #include "base/hostlist.h"
 #include "cli/output/json.h"
 #include "config/config.h"
+#include "model/cluster/network_by_features.h"
 
 namespace ares::actl {
 namespace {
@@ -91,7 +92,39 @@ Result<config::Config> load(const Context& context) {
                                        "--config");
 }
 
+// Asks the controller for its nodes if a network follows from their features.
+Result<std::vector<NetworkSpec>> load_networks(Context& context) {
+  const auto config = load(context);
+  if (!config) return fail(config.error());
+  const auto networks = config->policy.networks.all();
+  api::Nodes nodes;
+  if (std::any_of(networks.begin(), networks.end(),
+                  [](const NetworkSpec& network) { return network.is_by_features(); })) {
+    api::Request request;
+    request.mutable_list_nodes();
+    auto response = context.call_for_all(request);
+    if (!response) return fail(response.error());
+    nodes.Swap(response->mutable_nodes());
+  }
+  return networks_of_nodes(networks, nodes);
+}
+
 }  // namespace
+
+std::vector<NetworkSpec> networks_of_nodes(std::span<const NetworkSpec> networks,
+                                           const api::Nodes& nodes) {
+  std::vector<std::vector<std::string>> features;
+  std::vector<NetworkNode> known;
+  features.reserve(static_cast<std::size_t>(nodes.nodes_size()));
+  for (const api::Node& node : nodes.nodes()) {
+    features.emplace_back(node.features().begin(), node.features().end());
+    known.push_back({node.name(), features.back()});
+  }
+  std::vector<NetworkSpec> out;
+  for (const NetworkSpec& network : networks)
+    out.push_back(network.is_by_features() ? network_of_nodes(network, known) : network);
+  return out;
+}
 
 Result<std::string> describe_networks(std::span<const NetworkSpec> networks,
                                       const std::string& wanted) {
@@ -140,9 +173,9 @@ Result<std::string> networks_json(std::span<const NetworkSpec> networks,
 }
 
 Result<int> show_networks(Context& context, const Words& operands) {
-  const auto config = load(context);
-  if (!config) return fail(config.error());
-  const auto networks = config->policy.networks.all();
+  const auto loaded = load_networks(context);
+  if (!loaded) return fail(loaded.error());
+  const std::vector<NetworkSpec>& networks = *loaded;
   const std::string wanted = cli::join(operands, ",");
   if (networks.empty() && !context.flags.document) {
     if (!wanted.empty())
@@ -155,6 +188,8 @@ Result<int> show_networks(Context& context, const Words& operands) {
   const auto text = context.flags.document ? networks_json(networks, wanted)
                                            : describe_networks(networks, wanted);
   if (!text) return fail(text.error());
+  if (text->empty() && !context.flags.quiet)
+    std::puts("No node has the features by which the topologies place nodes");
   if (context.flags.document)
     cli::print_document(context.flags.document, *text);
   else

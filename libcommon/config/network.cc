@@ -33,6 +33,83 @@ Type<std::vector<std::string>> names_type() {
           }};
 }
 
+bool has_form(const NetworkSpec& network) {
+  return !network.domains.empty() || network.is_by_features();
+}
+
+tl::unexpected<Problem> second_form(int line) {
+  return problem(line,
+                 "a topology is either a tree or of blocks, not both; and it either lists them or "
+                 "takes them from features");
+}
+
+// Names of features, one for each level.
+constexpr std::size_t kMostLevels = 16;
+
+CheckResult check_features(const std::vector<std::string>& names, int line) {
+  if (names.empty()) return problem(line, "expected the name of a feature");
+  if (names.size() > kMostLevels)
+    return problem(line, "more than " + std::to_string(kMostLevels) + " levels");
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (name->empty() || name->find('=') != std::string::npos)
+      return problem(line, quote(*name) +
+                               " is not the name of a feature NAME=VALUE: write what stands before "
+                               "the \"=\"");
+    if (std::find(names.begin(), name, *name) != name)
+      return problem(line, "feature " + quote(*name) + " is named twice");
+  }
+  return {};
+}
+
+Field<NetworkSpec> tree_by_field() {
+  const auto list = text_list_type();
+  Field<NetworkSpec> row;
+  row.name = "tree_by";
+  row.type = list.name;
+  row.help =
+      "In place of tree: names of features NAME=VALUE of nodes, such as labels of Kubernetes, from "
+      "the top level to that of the leaf switches. Nodes whose values are the same are under one "
+      "switch. A node without one of these features is under none.";
+  row.read = [list](NetworkSpec& network, const Value& value) -> CheckResult {
+    if (has_form(network)) return second_form(value.line);
+    auto names = list.parse(value);
+    if (!names) return problem(value.line, names.error().message);
+    network.kind = NetworkKind::tree;
+    network.by_features = *std::move(names);
+    return check_features(network.by_features, value.line);
+  };
+  row.print = [list](const NetworkSpec& network) {
+    return network.kind == NetworkKind::tree && network.is_by_features()
+               ? list.print(network.by_features)
+               : std::string();
+  };
+  return row;
+}
+
+Field<NetworkSpec> block_by_field() {
+  const auto text = text_type();
+  Field<NetworkSpec> row;
+  row.name = "block_by";
+  row.type = text.name;
+  row.help =
+      "In place of block: the name of a feature NAME=VALUE of nodes. Nodes with the same value are "
+      "a block. A node without it is in none.";
+  row.read = [text](NetworkSpec& network, const Value& value) -> CheckResult {
+    if (has_form(network)) return second_form(value.line);
+    auto name = text.parse(value);
+    if (!name) return problem(value.line, name.error().message);
+    network.kind = NetworkKind::block;
+    network.by_features = {*std::move(name)};
+    return check_features(network.by_features, value.line);
+  };
+  row.print = [text](const NetworkSpec& network) {
+    return network.kind == NetworkKind::block && network.is_by_features()
+               ? text.print(network.by_features.front())
+               : std::string();
+  };
+  return row;
+}
+
 // The lines of `tree` or `block`; the key determines the kind of network.
 Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string help,
                                  std::vector<Field<NetworkDomain>> fields) {
@@ -41,8 +118,7 @@ Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string
   row.type = "list";
   row.help = std::move(help);
   row.read = [kind, fields](NetworkSpec& network, const Value& list) -> CheckResult {
-    if (!network.domains.empty())
-      return problem(list.line, "a topology is either a tree or of blocks, not both");
+    if (has_form(network)) return second_form(list.line);
     if (list.kind != Value::Kind::list || list.items.empty())
       return problem(list.line, "expected a list; begin each item with \"- \"");
     network.kind = kind;
@@ -170,8 +246,10 @@ CheckResult read_items(const Value& list, std::span<const std::string> known,
     if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
     if (CheckResult done = read_map(item, network, network_fields()); !done) return done;
     const std::string which = "topology " + quote(network.name);
-    if (network.domains.empty())
-      return problem(item.line, which + " has neither \"tree\" nor \"block\"");
+    if (!has_form(network))
+      return problem(item.line, which +
+                                    " has neither \"tree\" nor \"block\", nor \"tree_by\" or "
+                                    "\"block_by\"");
     if (std::any_of(networks.begin(), networks.end(),
                     [&](const NetworkSpec& other) { return other.name == network.name; }))
       return problem(item.line, which + " is described a second time");
@@ -211,6 +289,8 @@ std::vector<Field<NetworkSpec>> network_fields() {
                     "Blocks of nodes that a fabric of their own connects, as in an NVL72 rack; "
                     "instead of a tree.",
                     block_fields()),
+      tree_by_field(),
+      block_by_field(),
   };
 }
 

@@ -14,7 +14,7 @@ namespace ares::config {
 
 // Parses and checks the networks in the text of the file `path`: every name is known and unique, a
 // node is in at most one leaf of a network, and a switch is below at most one other switch and
-// never below itself. Returns invalid_argument with "PATH:LINE: …".
+// never below itself. The nodes of a network by features follow later. Returns invalid_argument with "PATH:LINE: …".
 Result<std::vector<NetworkSpec>> read_networks(const std::string& text, const std::string& path,
                                                std::span<const std::string> known_nodes);
 

@@ -150,7 +150,9 @@ std::vector<Field<Partition>> partition_fields() {
                        "Its keys are below."),
       field<Partition>("topology", &Partition::topology, network_name_type(),
                        "Name of the network between its nodes, of topology_file. Jobs of several "
-                       "nodes are then kept close together, and --switches and --segment work."),
+                       "nodes are then kept close together, and --switches and --segment work. "
+                       "Nodes that join by dynamic_nodes need a network by features (tree_by, "
+                       "block_by)."),
       field<Partition>("qos", &Partition::qos, qos_name_type(),
                        "A QOS whose limits apply to all jobs of the partition and precede those of "
                        "their own QOS (except for a QOS with the flag OverPartQOS). It does not "

@@ -223,8 +223,13 @@ CheckResult check_policy(const Policy& policy, int line) {
   return {};
 }
 
-// The partitions must exist, and the names must not be those of configured nodes. A network between
-// nodes has no place for others.
+const Partition* find_partition(const Config& config, const std::string& name) {
+  const auto found = std::find_if(config.partitions.begin(), config.partitions.end(),
+                                  [&](const Partition& p) { return p.name == name; });
+  return found == config.partitions.end() ? nullptr : &*found;
+}
+
+// The partitions must exist, and the names must not be those of configured nodes.
 CheckResult check_dynamic_nodes(const Config& config, int line) {
   std::set<std::string_view> configured;
   for (const ConfiguredNode& node : config.nodes) configured.insert(node.name);
@@ -236,16 +241,26 @@ CheckResult check_dynamic_nodes(const Config& config, int line) {
       if (!rule.prefix.empty() && name.starts_with(rule.prefix))
         return problem(line, "dynamic_nodes: node " + quote(name) +
                                  " of nodes begins with the prefix " + quote(rule.prefix));
-    for (const std::string& name : rule.partitions) {
-      const auto found = std::find_if(config.partitions.begin(), config.partitions.end(),
-                                      [&](const Partition& p) { return p.name == name; });
-      if (found == config.partitions.end())
+    for (const std::string& name : rule.partitions)
+      if (!find_partition(config, name))
         return problem(line, "dynamic_nodes: there is no partition " + quote(name));
-      if (!found->topology.empty())
-        return problem(line, "dynamic_nodes: partition " + quote(name) +
-                                 " has a topology, in which such nodes have no place");
-    }
   }
+  return {};
+}
+
+// A network that lists its nodes has no place for others.
+CheckResult check_places_of_dynamic_nodes(const Config& config, int line) {
+  for (const DynamicNodes& rule : config.policy.dynamic_nodes)
+    for (const std::string& name : rule.partitions) {
+      const Partition* partition = find_partition(config, name);
+      const NetworkSpec* network =
+          partition ? config.policy.networks.find(partition->topology) : nullptr;
+      if (network && !network->is_by_features())
+        return problem(line, "dynamic_nodes: partition " + quote(name) + " has topology " +
+                                 quote(network->name) +
+                                 ", which lists its nodes and has no place for others; describe "
+                                 "it by features (tree_by, block_by)");
+    }
   return {};
 }
 
@@ -329,7 +344,7 @@ CheckResult read_root(const Value& root, Config& config, const FindUser& find_us
   return {};
 }
 
-// The topology that a partition names must contain all of its nodes.
+// The topology that a partition names must contain all of its nodes, if it lists nodes.
 CheckResult check_topologies(const Config& config, const std::vector<int>& lines) {
   std::vector<std::string> names;
   for (const NetworkSpec& network : config.policy.networks.all()) names.push_back(network.name);
@@ -343,6 +358,7 @@ CheckResult check_topologies(const Config& config, const std::vector<int>& lines
     if (!network)
       return problem(lines[i], which + " names the unknown topology " + quote(partition.topology) +
                                    suggestion(partition.topology, names));
+    if (network->is_by_features()) continue;
     std::set<std::string_view> connected;
     for (const NetworkDomain& domain : network->domains)
       connected.insert(domain.nodes.begin(), domain.nodes.end());
@@ -396,6 +412,8 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   if (Status done = read_topology_file(config, lines.topology_file, read_other); !done)
     return fail(done.error());
   if (CheckResult done = check_topologies(config, lines.partitions); !done) return refuse(done);
+  if (CheckResult done = check_places_of_dynamic_nodes(config, lines.policy); !done)
+    return refuse(done);
   config.controller.connect = connect_addresses(config.controller);
   config.policy.config_hash = hash(config);
   return config;

@@ -111,6 +111,10 @@ std::string reference_page() {
       "  \\- name: racks\n"
       "    block:\n"
       "      \\- {block: rack1, nodes: \"g[1\\-18]\"}\n"
+      "  \\- name: cloud\n"
+      "    tree_by: [topology.kubernetes.io/region, topology.kubernetes.io/zone, "
+      "example.com/rack]\n"
+      "  \\- {name: cliques, block_by: nvidia.com/gpu.clique}\n"
       ".fi\n";
   out +=
       ".SH EXAMPLE\n.nf\n"

@@ -1,4 +1,5 @@
-// Networks between nodes, as configured: named trees of switches, or blocks, over node names.
+// Networks between nodes, as configured: named trees of switches, or blocks, over node names, or the
+// features of nodes from which they follow (network_by_features.h).
 // Plain data, made by config/ and part of the policy; immutable, any thread.
 #pragma once
 
@@ -31,6 +32,11 @@ struct NetworkSpec {
   std::string name;
   NetworkKind kind = NetworkKind::tree;
   std::vector<NetworkDomain> domains;  // in the file's order
+  // In place of domains: features of nodes whose values are the switches of each level, from the
+  // top, or the one whose values are the blocks.
+  std::vector<std::string> by_features{};
+
+  bool is_by_features() const { return !by_features.empty(); }
   friend bool operator==(const NetworkSpec&, const NetworkSpec&) = default;
 };
 

@@ -143,6 +143,29 @@ TEST(Networks, AreShownWithAllNodesBelowEachSwitch) {
   EXPECT_EQ(unknown.error().message, "no switch or block has \"n9\"");
 }
 
+TEST(Networks, ByFeaturesAreShownAsTheNodesAre) {
+  const std::vector<NetworkSpec> networks{
+      {"cloud", NetworkKind::tree, {}, {"zone", "rack"}},
+      {"racks", NetworkKind::block, {{"b1", {"n1", "n3"}, {}}}}};
+  api::Nodes nodes;
+  for (const auto& [name, rack] : {std::pair{"k1", "r1"}, {"k2", "r2"}, {"k3", "r1"}}) {
+    api::Node* node = nodes.add_nodes();
+    node->set_name(name);
+    node->add_features("zone=a");
+    node->add_features("rack=" + std::string(rack));
+  }
+  nodes.add_nodes()->set_name("k4");
+  const auto made = networks_of_nodes(networks, nodes);
+  EXPECT_EQ(describe_networks(made, "").value_or("none"),
+            "SwitchName=a/r1 Level=0 Nodes=k[1,3] Topology=cloud\n"
+            "SwitchName=a/r2 Level=0 Nodes=k2 Topology=cloud\n"
+            "SwitchName=a Level=1 Nodes=k[1,3,2] Switches=a/r[1-2] Topology=cloud\n"
+            "BlockName=b1 Nodes=n[1,3] Topology=racks\n");
+  EXPECT_EQ(describe_networks(made, "a/r2").value_or("none"),
+            "SwitchName=a/r2 Level=0 Nodes=k2 Topology=cloud\n");
+  EXPECT_FALSE(describe_networks(made, "k4"));
+}
+
 TEST(Networks, AreJson) {
   const std::string json = networks_json(two_networks(), "s2").value_or("");
   EXPECT_THAT(json, HasSubstr(R"({"name": "s2", "level": 0, "nodes": "n3", "switches": ""})"));

@@ -115,7 +115,9 @@ TEST(TopologyFile, ErrorsNameTheLine) {
                          "      - {switch: b, switches: c}\n      - {switch: c, switches: b}\n")),
             file + "5: topology \"fabric\": switch \"b\" is below itself");
   EXPECT_EQ(refusal("topologies:\n  - {name: fabric}\n"),
-            file + "2: topology \"fabric\" has neither \"tree\" nor \"block\"");
+            file +
+                "2: topology \"fabric\" has neither \"tree\" nor \"block\", nor \"tree_by\" or "
+                "\"block_by\"");
 }
 
 TEST(TopologyFile, FewLinesCannotListAnyNumberOfNames) {
@@ -149,6 +151,58 @@ TEST(TopologyFile, ChangesAreShownAndTakeEffectAtOnce) {
             "topology fabric|tree|[{switch: leaf, nodes: \"n[1-4]\"}]");
   EXPECT_EQ(changes[0].effect, TakesEffect::at_once);
   EXPECT_EQ(changes[1].subject + "|" + changes[1].after, "topology racks|");
+}
+
+const std::string kByFeatures = R"(topologies:
+  - {name: fabric, tree_by: [topology.kubernetes.io/region, topology.kubernetes.io/zone]}
+  - {name: cliques, block_by: nvidia.com/gpu.clique}
+)";
+const std::string kJoins =
+    kMain + "policy:\n  dynamic_nodes: [{prefix: k8s-, partitions: [main]}]\n";
+
+TEST(TopologyByFeatures, NamesTheFeaturesOfItsLevels) {
+  const Config config = good(kJoins, kByFeatures);
+  const auto networks = config.policy.networks.all();
+  ASSERT_EQ(networks.size(), 2u);
+  EXPECT_EQ(networks[0].kind, NetworkKind::tree);
+  EXPECT_THAT(networks[0].by_features,
+              testing::ElementsAre("topology.kubernetes.io/region", "topology.kubernetes.io/zone"));
+  EXPECT_EQ(networks[1].kind, NetworkKind::block);
+  EXPECT_THAT(networks[1].by_features, testing::ElementsAre("nvidia.com/gpu.clique"));
+  const auto again = parse(to_portable(config), "dump");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->policy.networks, config.policy.networks);
+  EXPECT_EQ(again->policy.config_hash, config.policy.config_hash);
+  EXPECT_NE(good(kJoins, kByFeatures + "  - {name: z, block_by: z}\n").policy.config_hash,
+            config.policy.config_hash);
+}
+
+TEST(TopologyByFeatures, OnlySuchAOneHasAPlaceForNodesThatJoin) {
+  EXPECT_EQ(refusal(kByFeatures, kJoins), "accepted");
+  EXPECT_EQ(refusal(kFabric, kJoins),
+            "/etc/ares/ares.yaml:6: dynamic_nodes: partition \"main\" has topology \"fabric\", "
+            "which lists its nodes and has no place for others; describe it by features (tree_by, "
+            "block_by)");
+}
+
+TEST(TopologyByFeatures, ErrorsNameTheLine) {
+  const std::string file = "/etc/ares/topology.yaml:2: ";
+  const auto refused = [](const std::string& keys) {
+    return refusal("topologies:\n  - {name: fabric, " + keys + "}\n");
+  };
+  EXPECT_EQ(refused("tree_by: []"), file + "tree_by: expected the name of a feature");
+  EXPECT_EQ(refused("tree_by: [zone=a]"),
+            file +
+                "tree_by: \"zone=a\" is not the name of a feature NAME=VALUE: write what stands "
+                "before the \"=\"");
+  EXPECT_EQ(refused("tree_by: [a, b, a]"), file + "tree_by: feature \"a\" is named twice");
+  EXPECT_EQ(refused("tree_by: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]"),
+            file + "tree_by: more than 16 levels");
+  for (const char* both : {"tree_by: [a], block_by: b", "block_by: b, tree_by: [a]",
+                           "block: [{block: b, nodes: n1}], tree_by: [a]",
+                           "tree_by: [a], tree: [{switch: b, nodes: n1}]"})
+    EXPECT_THAT(refused(both), testing::HasSubstr("a topology is either a tree or of blocks"))
+        << both;
 }
 
 TEST(PlacementKeys, CpuAndGpuHaveAStrategyEach) {

@@ -87,6 +87,29 @@ TEST(NetworkRequests, ApplyToBlocksInABlockTopology) {
   EXPECT_THAT(refusal(cluster, nodes(4, 1, 0)), HasSubstr("under at most one block"));
 }
 
+TEST(NetworkRequests, ApplyToTheLeavesThatTheFeaturesOfNodesMakeNow) {
+  Policy policy = Cluster::default_policy();
+  policy.networks = std::vector{NetworkSpec{"fabric", NetworkKind::tree, {}, {"zone", "rack"}}};
+  Cluster cluster(5, policy);
+  connect(cluster);
+  EXPECT_THAT(refusal(cluster, nodes(2, 1, 0)),
+              HasSubstr("no node of partition main has the features by which topology fabric "
+                        "places nodes: zone, rack"));
+  ApplyConfig config;
+  config.hash = 9;
+  Partition main = *cluster.state().partitions.find("main");
+  for (const std::string& name : main.nodes) {
+    Inventory machine = Cluster::machine();
+    machine.features = {"zone=a", name < "n3" ? "rack=r1" : "rack=r2"};
+    config.nodes.emplace_back(name, machine);
+  }
+  config.partitions.push_back(std::move(main));
+  cluster.run({config});
+  EXPECT_EQ(refusal(cluster, nodes(3, 1, 0)), "accepted");
+  EXPECT_THAT(refusal(cluster, nodes(4, 1, 0)),
+              HasSubstr("the most that can be had so in topology fabric and partition main is 3"));
+}
+
 TEST(NetworkRequests, MustBeConsistent) {
   Cluster cluster(5, with_network(NetworkKind::tree));
   connect(cluster);

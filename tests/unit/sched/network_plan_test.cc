@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/sched/index/cluster_index.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {
@@ -203,6 +204,70 @@ TEST(NetworkPlan, ChangedNetworkChangesThePlan) {
   EXPECT_THAT(node_names(cluster.state,
                          *start_of(planner.plan(cluster.state, cluster.policy, {}, kNow), key)),
               ElementsAre("n2", "n3"));
+}
+
+void label(TestCluster& cluster, const std::string& name, std::vector<std::string> features) {
+  Node node = cluster.node(name);
+  node.inventory.features = std::move(features);
+  cluster.put(node);
+}
+
+// Six nodes in the racks that fabric() calls leaves.
+TestCluster labelled() {
+  TestCluster cluster = fabric();
+  cluster.policy.networks =
+      std::vector{NetworkSpec{"net", NetworkKind::tree, {}, {"zone", "rack"}}};
+  for (int i = 1; i <= 6; ++i)
+    label(cluster, "n" + std::to_string(i), {"zone=a", "rack=r" + std::to_string((i - 1) % 3)});
+  return cluster;
+}
+
+TEST(NetworkByFeaturesPlan, IsThatOfANetworkWithTheSameLeaves) {
+  TestCluster listed = fabric(), cluster = labelled();
+  for (const std::uint32_t nodes : {2u, 4u}) {
+    const auto names = started_on(listed, gang(nodes));
+    EXPECT_EQ(started_on(cluster, gang(nodes)), names);
+    EXPECT_EQ(names.size(), nodes);
+  }
+}
+
+TEST(NetworkByFeaturesPlan, FollowsALabelThatChanges) {
+  TestCluster cluster = labelled();
+  for (const char* name : {"n4", "n5", "n6"}) label(cluster, name, {"zone=a"});
+  JobSpec spec = gang(2);
+  spec.switches = 1;
+  const JobKey key = cluster.submit(spec);
+  Planner planner;
+  const auto start = [&] {
+    const Plan plan = planner.plan(cluster.state, cluster.policy, {}, kNow);
+    const Start* found = start_of(plan, key);
+    return found ? node_names(cluster.state, *found) : std::vector<std::string>();
+  };
+  EXPECT_THAT(start(), ElementsAre()) << "no two nodes have a rack";
+  label(cluster, "n5", {"zone=a", "rack=r2", "other=x"});
+  EXPECT_THAT(start(), ElementsAre("n3", "n5"));
+  label(cluster, "n5", {"zone=b", "rack=r2", "other=x"});
+  EXPECT_THAT(start(), ElementsAre()) << "the same rack of another zone";
+  label(cluster, "n5", {"zone=a", "rack=r0", "other=x"});
+  EXPECT_THAT(start(), ElementsAre("n1", "n5"));
+}
+
+TEST(NetworkByFeaturesPlan, OfOtherLabelsTheIndexIsUpdated) {
+  TestCluster cluster = labelled();
+  ClusterIndex index(cluster.state, &cluster.policy.networks);
+  const ClusterState before = cluster.state;
+  label(cluster, "n1", {"zone=a", "rack=r0", "other=x"});
+  EXPECT_TRUE(index.update(before, cluster.state, {}));
+  const ClusterState then = cluster.state;
+  label(cluster, "n1", {"zone=a", "rack=r1", "other=x"});
+  EXPECT_FALSE(index.update(then, cluster.state, {}));
+}
+
+TEST(NetworkByFeaturesPlan, NodesWithoutALabelComeLast) {
+  TestCluster cluster = labelled();
+  for (const char* name : {"n1", "n4"}) label(cluster, name, {"rack=r0"});
+  EXPECT_THAT(started_on(cluster, gang(2)), ElementsAre("n2", "n5"));
+  EXPECT_THAT(started_on(cluster, gang(4)), ElementsAre("n3", "n6", "n1", "n4"));
 }
 
 TEST(Preferences, AreMetIfPossible) {

@@ -5,12 +5,24 @@
 #include <string_view>
 
 #include "core/job/decide/decision_context.h"
+#include "model/cluster/network_by_features.h"
 
 namespace ares::core {
 namespace {
 
 std::string count_text(std::uint64_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+// A network by features with those nodes of the partition that are there now.
+NetworkSpec network_now(const NetworkSpec& network, const ClusterState& state,
+                        const Partition& partition) {
+  std::vector<NetworkNode> nodes;
+  for (const std::string& name : partition.nodes)
+    if (const NodeId* id = state.node_ids.find(name))
+      if (const Node* node = state.nodes.find(*id))
+        nodes.push_back({node->name, node->inventory.features});
+  return network_of_nodes(network, nodes);
 }
 
 // Number of nodes under each leaf switch or block that the job could use, descending.
@@ -28,10 +40,16 @@ std::vector<std::uint64_t> leaf_sizes(const NetworkSpec& network, const JobSpec&
   return sizes;
 }
 
+std::string features_text(const NetworkSpec& network) {
+  std::string text;
+  for (const std::string& name : network.by_features) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 }  // namespace
 
-std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
-                                const Partition& partition) {
+std::string why_network_forbids(const ClusterState& state, const Policy& policy,
+                                const JobSpec& spec, const Partition& partition) {
   if (spec.switches == 0 && spec.segment <= 1) return {};
   const NetworkSpec* network = policy.networks.find(partition.topology);
   if (!network)
@@ -41,8 +59,13 @@ std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
   const bool tree = network->kind == NetworkKind::tree;
   const std::string leaf = tree ? "leaf switch" : "block";
   const std::string where = " of topology " + network->name + " has in partition " + partition.name;
-  const auto sizes = leaf_sizes(*network, spec, partition);
+  const auto sizes = network->is_by_features()
+                         ? leaf_sizes(network_now(*network, state, partition), spec, partition)
+                         : leaf_sizes(*network, spec, partition);
   const std::uint64_t segment = std::max(spec.segment, 1u);
+  if (sizes.empty() && network->is_by_features())
+    return "no node of partition " + partition.name + " has the features by which topology " +
+           network->name + " places nodes: " + features_text(*network);
   if (!sizes.empty() && segment > sizes.front())
     return "needs segments of " + count_text(segment, "node") + "; the most that a " + leaf +
            where + " is " + std::to_string(sizes.front());

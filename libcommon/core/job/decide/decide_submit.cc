@@ -130,7 +130,7 @@ Status check_partition_limits(const DecisionContext& q, const JobSpec& spec,
 
 Status check_possible(const DecisionContext& q, const JobSpec& spec, const Partition& partition) {
   std::string why = why_impossible(q.state, spec, partition);
-  if (why.empty()) why = why_network_forbids(q.policy, spec, partition);
+  if (why.empty()) why = why_network_forbids(q.state, q.policy, spec, partition);
   if (why.empty()) return {};
   return fail(bad(std::string(kBadNodes) + ": " + why));
 }

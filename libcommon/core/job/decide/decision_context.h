@@ -77,8 +77,8 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition);
 
 // The same for the requested network between its nodes (--switches, --segment).
-std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
-                                const Partition& partition);
+std::string why_network_forbids(const ClusterState& state, const Policy& policy,
+                                const JobSpec& spec, const Partition& partition);
 
 // Whether the nodes of -w could run the whole job if they were idle.
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "model/cluster/network_by_features.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
@@ -98,8 +99,15 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   for (NodeIndex at = 0; at < nodes_.size(); ++at) refresh_node(at);
   reservations_ = ReservationIndex(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
-  for (const NetworkSpec& spec : networks->all())
-    networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
+  const auto number_of = [this](const std::string& name) { return find(name); };
+  for (const NetworkSpec& spec : networks->all()) {
+    if (!spec.is_by_features()) {
+      networks_.try_emplace(spec.name, spec, number_of);
+      continue;
+    }
+    by_features_.push_back(spec);
+    networks_.try_emplace(spec.name, described(spec), number_of);
+  }
 }
 
 bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode& entry) {
@@ -192,7 +200,8 @@ void ClusterIndex::refresh_node(NodeIndex at) {
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> allocated) {
-  bool possible = true, other_totals = false, other_restrictions = false, other_limits = false;
+  bool possible = true, other_totals = false, other_restrictions = false, other_limits = false,
+       other_places = false;
   gains_.trim(kMaxGains);
   changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
@@ -204,7 +213,11 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const NodeTenants were = entry.tenants;
     const auto were_shared = entry.shared;
     // Pointers are compared and followed only into `before` and `after`, which are both alive.
-    const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
+    const bool same_features = features_of(*entry.node) == features_of(node);
+    if (!same_features)
+      for (const NetworkSpec& network : by_features_)
+        other_places = other_places || leaf_by_features(network, features_of(*entry.node)) !=
+                                           leaf_by_features(network, features_of(node));
     // Plugins get more data about GPUs than the totals show.
     const bool other_gpus =
         plugin_classes_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
@@ -247,6 +260,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                                  if (node && at) reread(nodes_[*at], *node);
                                });
   for (const NodeIndex at : allocated) reread(nodes_[at], *nodes_[at].node);
+  if (other_places) return false;
   if (other_restrictions && any_restricts_cpus(after) != restricts_cpus_) return false;
   if (other_limits && any_limits_attempts(after) != limits_attempts_) return false;
   // A type that no node has any more must not have a column.
@@ -294,6 +308,14 @@ std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
 const topology::Network* ClusterIndex::network(const std::string& name) const {
   const auto found = networks_.find(name);
   return found == networks_.end() ? nullptr : &found->second;
+}
+
+NetworkSpec ClusterIndex::described(const NetworkSpec& network) const {
+  std::vector<NetworkNode> nodes;
+  nodes.reserve(nodes_.size());
+  for (const IndexedNode& node : nodes_)
+    nodes.push_back({node.node->name, features_of(*node.node)});
+  return network_of_nodes(network, nodes);
 }
 
 std::uint32_t ClusterIndex::threads_per_core(const Partition& partition) const {

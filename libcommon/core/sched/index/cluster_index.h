@@ -47,8 +47,9 @@ class ClusterIndex {
 
   // Applies the changes between the two states. `allocated` are the nodes that a pass marked; they
   // are read again whether or not the allocation was committed. Returns false if a new index is
-  // needed: the set of nodes or GPU types changed, or the first node that is exclusive or keeps CPUs
-  // for jobs with GPUs appeared, or the last one disappeared. Precondition: the partitions and reservations are the same.
+  // needed: the set of nodes or GPU types changed, a node has another place in a network by
+  // features, or the first node that is exclusive or keeps CPUs for jobs with GPUs appeared, or the
+  // last one disappeared. Precondition: the partitions and reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> allocated);
 
@@ -123,6 +124,8 @@ class ClusterIndex {
   bool knows_networks() const { return knows_networks_; }
   // Null if there is no network of that name. Valid as long as the index lives.
   const topology::Network* network(const std::string& name) const;
+  // A network by features as the features of the nodes make it.
+  NetworkSpec described(const NetworkSpec& network) const;
 
   // Hardware topologies of the nodes. They cache the results of queries.
   topology::Machines& machines() const { return machines_; }
@@ -167,6 +170,7 @@ class ClusterIndex {
   ReservationIndex reservations_;
   std::map<std::string, std::vector<NodeIndex>> members_;
   std::map<std::string, topology::Network> networks_;
+  std::vector<NetworkSpec> by_features_;  // those that depend on the nodes
   bool knows_networks_ = false;
   std::vector<std::string> lifting_qos_;  // ascending
   const WorkloadHistogram* workload_ = nullptr;

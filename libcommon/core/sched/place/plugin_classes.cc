@@ -154,7 +154,8 @@ PluginClasses::PluginClasses(SharedPlugins plugins, const Networks* networks,
   for (const NetworkSpec& network : networks->all()) {
     std::vector<std::string>& names = leaves_[network.name];
     names.resize(index.nodes().size());
-    for (const NetworkDomain& domain : network.domains)
+    const NetworkSpec made = network.is_by_features() ? index.described(network) : NetworkSpec{};
+    for (const NetworkDomain& domain : (network.is_by_features() ? made : network).domains)
       for (const std::string& node : domain.nodes)
         if (const auto at = index.find(node)) names[*at] = domain.name;
   }
