@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "actl/describe.h"
 #include "actl/lines.h"
@@ -25,6 +27,16 @@ std::string gres_text(const api::Node& node) {
   for (const auto& [type, count] : gpu_counts(node))
     out += (out.empty() ? "" : ",") + ("gpu:" + type + ":" + std::to_string(count));
   return or_null(out);
+}
+
+// The memory of one GPU of each type and size: "a100:80G,h100:81559M"; empty: unknown of all.
+std::string gpu_memory_text(const api::Node& node) {
+  std::string out;
+  std::set<std::pair<std::string, std::int64_t>> seen;
+  for (const api::Gpu& gpu : node.gpus())
+    if (gpu.memory() > 0 && seen.emplace(gpu.type(), gpu.memory()).second)
+      out += (out.empty() ? "" : ",") + gpu.type() + ":" + format_memory(Bytes(gpu.memory()));
+  return out;
 }
 
 // GPUs in use by type, with their indices: "gpu:a100:1(IDX:3)", or "gpu:a100:1.5(IDX:0,3)" if jobs
@@ -108,6 +120,8 @@ std::string describe(const api::Node& node, bool one_line) {
   const std::string features = or_null(joined(node.features()));
   lines.add("AvailableFeatures", features).add("ActiveFeatures", features).end_line();
   lines.add("Gres", gres_text(node)).add("GresUsed", gres_used_text(node)).end_line();
+  if (const std::string memory = gpu_memory_text(node); !memory.empty())
+    lines.add("GpuMemory", memory).end_line();
   if (!node.cpu_layout().empty()) lines.add("CpuLayout", node.cpu_layout()).end_line();
   if (!node.gpu_topology().empty()) lines.add("GpuTopology", node.gpu_topology()).end_line();
   if (node.restricted_cores_per_gpu() > 0)

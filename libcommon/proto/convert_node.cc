@@ -163,6 +163,7 @@ void put(const Inventory& inventory, api::Inventory* out) {
     added->set_index(gpu.index.value());
     added->set_type(gpu.type);
     added->mutable_cores()->Add(gpu.cores.begin(), gpu.cores.end());
+    added->set_memory(gpu.memory.value());
   }
   for (const std::string& feature : inventory.features) out->add_features(feature);
   out->set_gpu_topology(std::string(inventory.gpu_topology.text()));
@@ -179,6 +180,7 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
     read.text("gpu type", given.type(), TextKind::name, gpu.type);
     if (gpu.type.empty()) gpu.type = "gpu";
     gpu.cores.assign(given.cores().begin(), given.cores().end());
+    read.bytes("gpu memory", given.memory(), gpu.memory);
     if (!out.gpus.empty() && gpu.index <= out.gpus.back().index)
       return read.reject("gpus", "are not in ascending order of their index");
     out.gpus.push_back(std::move(gpu));

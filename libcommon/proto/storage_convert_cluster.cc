@@ -6,6 +6,7 @@ void put(const Gpu& from, storage::Gpu& to) {
   to.set_index(from.index.value());
   to.set_type(from.type);
   put_list(from.cores, to.mutable_cores());
+  to.set_memory(from.memory.value());
 }
 
 Gpu get(const storage::Gpu& from, DecodeErrors&) {
@@ -13,6 +14,7 @@ Gpu get(const storage::Gpu& from, DecodeErrors&) {
   to.index = GpuIndex(static_cast<GpuIndex::rep>(from.index()));
   to.type = from.type();
   to.cores = get_list<std::uint32_t>(from.cores());
+  to.memory = Bytes(from.memory());
   return to;
 }
 

@@ -193,6 +193,7 @@ class NodeQuery {
         api::Gpu* entry = out.add_gpus();
         entry->set_index(gpu.index.value());
         entry->set_type(gpu.type);
+        entry->set_memory(gpu.memory.value());
       }
     if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
       out.set_gpu_topology(topology_of(has.gpu_topology));

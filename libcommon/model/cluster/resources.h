@@ -21,6 +21,7 @@ struct Gpu {
   GpuIndex index;
   std::string type;                  // "a100"; never empty ("gpu" where the model is unknown)
   std::vector<std::uint32_t> cores;  // closest cores; empty = unknown
+  Bytes memory{};                    // of its own, as found, never configured; 0 = unknown
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

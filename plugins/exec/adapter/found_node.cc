@@ -1,5 +1,7 @@
 #include "exec/adapter/found_node.h"
 
+#include <algorithm>
+
 #include "node/text_fields.h"
 
 namespace ares::exec {
@@ -9,6 +11,9 @@ std::string encode_inventory(const Inventory& inventory) {
   out.put("cpus", inventory.cpus).put("memory", inventory.memory);
   for (const std::string& feature : inventory.features) out.put("feature", feature);
   for (const Gpu& gpu : inventory.gpus) out.put("gpu", gpu.type);
+  if (std::any_of(inventory.gpus.begin(), inventory.gpus.end(),
+                  [](const Gpu& gpu) { return gpu.memory.value() > 0; }))
+    for (const Gpu& gpu : inventory.gpus) out.put("gpu_memory", gpu.memory);
   if (inventory.max_attempts) out.put("max_attempts", *inventory.max_attempts);
   if (!inventory.gpu_topology.empty()) out.put("gpu_topology", inventory.gpu_topology.text());
   return out.take();
@@ -23,6 +28,11 @@ Result<Inventory> decode_inventory(std::string_view text) {
   for (std::string& type : in.all("gpu"))
     inventory.gpus.push_back(
         {GpuIndex(static_cast<std::uint32_t>(inventory.gpus.size())), std::move(type), {}});
+  const auto memories = in.numbers<std::int64_t>("gpu_memory");
+  if (!memories.empty() && memories.size() != inventory.gpus.size())
+    return fail(ErrorCode::invalid_argument, "gpu_memory: give one for each gpu");
+  for (std::size_t i = 0; i < memories.size(); ++i)
+    inventory.gpus[i].memory = Bytes(std::max<std::int64_t>(memories[i], 0));
   if (in.has("max_attempts")) inventory.max_attempts = in.number<std::uint32_t>("max_attempts");
   inventory.gpu_topology = GpuTopology(in.text_or_empty("gpu_topology"));
   if (Status read = in.status(); !read) return fail(read.error());

@@ -45,21 +45,24 @@ std::vector<Item> items_of(const FoundMachine& machine, std::vector<std::string>
       continue;
     }
     if (!gpu.partitioned) {
-      items.push_back(
-          {{{GpuIndex(gpu.index), gpu.type, numbers(gpu.cpus)}, gpu.devices, gpu.minor, gpu.uuid},
-           i,
-           false});
+      items.push_back({{{GpuIndex(gpu.index), gpu.type, numbers(gpu.cpus), gpu.memory},
+                        gpu.devices,
+                        gpu.minor,
+                        gpu.uuid},
+                       i,
+                       false});
       continue;
     }
     if (gpu.instances.empty())
       left_out.push_back(describe(gpu) + " is not offered: it is in MIG mode without instances");
     for (const FoundInstance& instance : gpu.instances)
-      items.push_back({{{GpuIndex(gpu.index), type_of(gpu, instance), numbers(gpu.cpus)},
-                        instance.devices,
-                        std::nullopt,
-                        instance.uuid},
-                       i,
-                       true});
+      items.push_back(
+          {{{GpuIndex(gpu.index), type_of(gpu, instance), numbers(gpu.cpus), instance.memory},
+            instance.devices,
+            std::nullopt,
+            instance.uuid},
+           i,
+           true});
   }
   return items;
 }

@@ -4,6 +4,7 @@
 
 #include "actl/command.h"
 #include "actl/describe.h"
+#include "base/units.h"
 #include "config/reference.h"
 #include "unit/cli/answers.h"
 
@@ -89,6 +90,19 @@ TEST(Reference, EveryConfigurationKeyIsDescribedWithItsDefault) {
   EXPECT_THAT(page, HasSubstr(".B kill_wait\n(duration) "));
   EXPECT_THAT(page, HasSubstr("Default: 30.\n"));
   EXPECT_THAT(page, HasSubstr(".SH PARTITIONS\n"));
+}
+
+TEST(ShowNode, GpuMemoryIsThatOfEachTypeAndSize) {
+  api::Node node;
+  node.set_name("n1");
+  EXPECT_THAT(actl::describe(node, true), Not(HasSubstr("GpuMemory")));
+  for (const auto& [type, gibibytes] :
+       {std::pair{"a100", 80}, {"a100", 80}, {"t4", 16}, {"x", 0}}) {
+    api::Gpu* gpu = node.add_gpus();
+    gpu->set_type(type);
+    gpu->set_memory(Bytes::gib(gibibytes).value());
+  }
+  EXPECT_THAT(actl::describe(node, true), HasSubstr("GpuMemory=a100:80G,t4:16G "));
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST(Nvml, InstancesOfMigAreFoundWithTheirDeviceFiles) {
   EXPECT_TRUE(offered.only_names);
   EXPECT_EQ(offered.gpus[0].name, "GPU-a");
   EXPECT_EQ(offered.gpus[1].gpu,
-            (Gpu{GpuIndex(1), "a100_3g.20gb", {8, 9, 10, 11, 12, 13, 14, 15}}));
+            (Gpu{GpuIndex(1), "a100_3g.20gb", {8, 9, 10, 11, 12, 13, 14, 15}, Bytes::mib(19968)}));
   EXPECT_EQ(offered.gpus[1].name, "MIG-1");
   EXPECT_EQ(offered.gpus[2].gpu.type, "a100_1g.5gb.me");
   EXPECT_THAT(offered.topology.text(), HasSubstr("GPU1\tSYS\tX\tPIX\t8-15"))

@@ -120,6 +120,27 @@ TEST(NodeObjectTest, TypesOfGpus) {
   }
 }
 
+std::vector<Bytes> gpu_memories(const char* patch) {
+  bool is_full = false;
+  std::vector<Bytes> memories;
+  for (const Gpu& gpu : inventory_of(read_node(node_json(patch)), {}, {}, is_full).gpus)
+    memories.push_back(gpu.memory);
+  return memories;
+}
+
+TEST(NodeObjectTest, MemoryOfGpusIsThatOfTheirLabels) {
+  EXPECT_THAT(gpu_memories(R"({"metadata": {"labels": {"nvidia.com/gpu.memory": "81559",
+                                                       "nvidia.com/mig-1g.5gb.memory": "4864"}}})"),
+              ElementsAre(Bytes::mib(81559), Bytes::mib(81559), Bytes::mib(4864)));
+  EXPECT_THAT(gpu_memories(R"({"metadata": {"labels": {"nvidia.com/gpu.memory": "80G"}}})"),
+              ElementsAre(Bytes(), Bytes(), Bytes()))
+      << "what is not a number of MiB is not known";
+  EXPECT_THAT(gpu_memories(R"({"metadata": {"labels": {"amd.com/gpu.vram": "192G"}},
+                               "status": {"allocatable": {"nvidia.com/gpu": null, "amd.com/gpu": "1",
+                                                          "nvidia.com/mig-1g.5gb": null}}})"),
+              ElementsAre(Bytes::gib(192)));
+}
+
 TEST(NodeObjectTest, WhyNoPodShouldStartThere) {
   const std::pair<const char*, const char*> kProblems[] = {
       {R"({"spec": {"unschedulable": true}})", "cordoned"},

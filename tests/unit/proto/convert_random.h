@@ -265,8 +265,8 @@ class RandomWire {
     i.cpus = u32();
     i.memory = bytes();
     for (std::uint64_t n = number(9), index = 0; n > 0; --n, index += 1 + number(3))
-      i.gpus.push_back(
-          {GpuIndex(static_cast<std::uint16_t>(index)), word(), list([this] { return u32(); })});
+      i.gpus.push_back({GpuIndex(static_cast<std::uint16_t>(index)), word(),
+                        list([this] { return u32(); }), bytes()});
     i.features = words();
     if (flag()) i.gpu_topology = GpuTopology(word() + "\n\t" + word());
     if (flag()) i.cpu_layout = SharedText(word());

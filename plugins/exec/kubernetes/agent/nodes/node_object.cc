@@ -17,6 +17,7 @@ constexpr std::string_view kNvidia = "nvidia.com/gpu";
 constexpr std::string_view kAmd = "amd.com/gpu";
 constexpr std::string_view kMig = "nvidia.com/mig-";
 constexpr std::size_t kMostInDomain = 64;  // that a topology of Ares has
+constexpr std::int64_t kMostGpuMebibytes = 1 << 30;
 
 std::string label_of(const NodeObject& node, const std::string& name) {
   const auto found = node.labels.find(name);
@@ -50,6 +51,22 @@ std::string type_of_product(std::string product) {
     type += (type.empty() ? "" : "-") + std::string(word);
   }
   return type.empty() ? "gpu" : type;
+}
+
+// Of one such device. NVIDIA's labels are in MiB, those of MIG devices named for their resource; AMD's
+// are like 192G, and mean GiB.
+Bytes gpu_memory(const NodeObject& node, const std::string& resource) {
+  const bool is_amd = resource == kAmd;
+  const std::string label = is_amd                ? label_of(node, "amd.com/gpu.vram")
+                            : resource == kNvidia ? label_of(node, "nvidia.com/gpu.memory")
+                                                  : label_of(node, resource + ".memory");
+  std::int64_t amount = 0;
+  const char* const end = label.data() + label.size();
+  const auto [rest, error] = std::from_chars(label.data(), end, amount);
+  if (error != std::errc() || amount <= 0 || amount > kMostGpuMebibytes) return {};
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  if (is_amd && unit == "G") return Bytes::gib(amount);
+  return unit == (is_amd ? "M" : "") ? Bytes::mib(amount) : Bytes();
 }
 
 std::string problem_of(const Json& node) {
@@ -147,9 +164,10 @@ Inventory inventory_of(const NodeObject& node, const Amounts& taken,
         static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.pods, 1, 1 << 20));
   for (const GpuResource& resource : gpu_resources(node)) {
     const std::int64_t count = std::clamp<std::int64_t>(left.devices[resource.name], 0, 1024);
+    const Bytes memory = gpu_memory(node, resource.name);
     for (std::int64_t i = 0; i < count; ++i)
       inventory.gpus.push_back(
-          {GpuIndex(static_cast<std::uint16_t>(inventory.gpus.size())), resource.type, {}});
+          {GpuIndex(static_cast<std::uint16_t>(inventory.gpus.size())), resource.type, {}, memory});
   }
   inventory.features.emplace_back(kContainerFeature);
   for (const std::string& label : features)
