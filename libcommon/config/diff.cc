@@ -79,7 +79,8 @@ class NodeChanges {
   std::vector<std::pair<Change, std::vector<std::string>>> rows_;
 };
 
-// A node offers more CPUs or memory, or other GPUs, only after it has registered again.
+// A node offers more CPUs or memory than it reported, or other GPUs, only after it has registered
+// again. What it reported is not known here.
 TakesEffect node_effect(const std::string& field, const NodeEntry& before, const NodeEntry& after) {
   const auto less = [](auto was, auto is) {
     return is != decltype(is){} && (was == decltype(was){} || is < was);

@@ -139,6 +139,7 @@ void put(const Node& from, storage::Node& to) {
   if (from.guard != NodeGuard{}) put(from.guard, *to.mutable_guard());
   if (from.reboot) put(*from.reboot, *to.mutable_reboot());
   put_list(from.joined, to.mutable_joined());
+  if (from.reported) put(*from.reported, *to.mutable_reported());
 }
 
 Node get(const storage::Node& from, DecodeErrors& errors) {
@@ -167,6 +168,7 @@ Node get(const storage::Node& from, DecodeErrors& errors) {
   if (from.has_guard()) to.guard = get(from.guard(), errors);
   if (from.has_reboot()) to.reboot = get(from.reboot(), errors);
   to.joined = get_list<std::string>(from.joined());
+  if (from.has_reported()) to.reported = get(from.reported(), errors);
   return to;
 }
 

@@ -51,6 +51,7 @@ void put(const NodeRegistered& from, storage::NodeRegistered& to) {
   to.set_version(from.version);
   to.set_address(from.address);
   to.set_enforced(from.enforced);
+  if (from.reported) put(*from.reported, *to.mutable_reported());
 }
 NodeRegistered get(const storage::NodeRegistered& from, DecodeErrors& errors) {
   NodeRegistered to;
@@ -63,6 +64,7 @@ NodeRegistered get(const storage::NodeRegistered& from, DecodeErrors& errors) {
   to.version = from.version();
   to.address = from.address();
   to.enforced = from.enforced();
+  if (from.has_reported()) to.reported = get(from.reported(), errors);
   return to;
 }
 

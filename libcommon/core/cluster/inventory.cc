@@ -34,6 +34,35 @@ Inventory in_force(const Inventory& configured, const Inventory& found) {
   return out;
 }
 
+std::optional<Inventory> if_cut(Inventory reported, const Inventory& in_force) {
+  if (reported.cpus == in_force.cpus && reported.memory == in_force.memory &&
+      reported.gpus == in_force.gpus)
+    return std::nullopt;
+  reported.gpu_topology = {};
+  reported.cpu_layout = {};
+  return reported;
+}
+
+void configure(Node& node, const Inventory& configured) {
+  node.configured = configured;
+  if (node.contact == Contact::never) {
+    node.inventory = configured;
+    return;
+  }
+  const Inventory reported = node.reported.value_or(node.inventory);
+  Inventory next = in_force(configured, reported);
+  next.gpu_topology = node.inventory.gpu_topology;
+  next.cpu_layout = node.inventory.cpu_layout;
+  next.gpus = reported.gpus;
+  std::erase_if(next.gpus, [&](const Gpu& gpu) {
+    const Gpu* wanted = gpu_at(configured, gpu.index);
+    const bool as_configured = configured.gpus.empty() || (wanted && wanted->type == gpu.type);
+    return !as_configured && !gpu_at(node.inventory, gpu.index);
+  });
+  node.reported = if_cut(reported, next);
+  node.inventory = std::move(next);
+}
+
 std::string shortfall(const Inventory& configured, const Inventory& found) {
   const auto low = [](std::string_view what, auto has, auto wants) {
     return std::string(kShortfall) + std::string(what) + " (" + std::to_string(has) + " < " +

@@ -58,7 +58,9 @@ class Check {
       expect(devices.add(charge), subject, "more of a GPU is charged than there is");
       for (GpuIndex gpu : charge.gpus) {
         const auto has = [&](const Gpu& g) { return g.index == gpu; };
-        expect(std::any_of(node.inventory.gpus.begin(), node.inventory.gpus.end(), has), subject,
+        // One that the configuration has taken from the node remains with the job that has it.
+        const std::vector<Gpu>& gpus = node.reported ? node.reported->gpus : node.inventory.gpus;
+        expect(std::any_of(gpus.begin(), gpus.end(), has), subject,
                "a GPU is charged that it does not have");
       }
       for (std::uint32_t cpu : charge.cpu_ids)

@@ -79,6 +79,9 @@ struct Node {
   std::optional<NodeReboot> reboot{};  // requested or under way
   // Partitions that it joined by a rule of `dynamic_nodes`. Empty: it is configured.
   std::vector<std::string> joined{};
+  // What it has reported, if the configuration cuts its CPUs, memory or GPUs; without its texts.
+  // None: the inventory. Records of older releases do not have it.
+  std::optional<Inventory> reported{};
 
   friend bool operator==(const Node&, const Node&) = default;
 };

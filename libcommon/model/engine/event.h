@@ -220,7 +220,8 @@ struct NodeRegistered {
   bool can_freeze = false;
   std::string version;
   std::string address;
-  std::string enforced{};  // Register::enforced
+  std::string enforced{};               // Register::enforced
+  std::optional<Inventory> reported{};  // Node::reported
 };
 struct NodeAdminSet {
   NodeId id;

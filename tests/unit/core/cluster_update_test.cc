@@ -2,6 +2,7 @@
 // Changes of partitions by command, and application of another configuration while jobs run.
 #include <gmock/gmock.h>
 
+#include "core/cluster/inventory.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -50,6 +51,67 @@ TEST(UpdatePartition, LimitsTheCpusOfItsJobsOnANode) {
   EXPECT_THAT(c.try_submit(wide).error.message, HasSubstr("has is 2 (MaxCPUsPerNode)"));
   c.user(kRoot, set({"max_cpus_per_node"}, [](Partition& p) { p.max_cpus_per_node.reset(); }));
   EXPECT_FALSE(c.try_submit(wide).failed);
+}
+
+// GPUs are never taken at once: jobs may use them.
+TEST(Reconfigure, ChangeOfANodeThatIsTakenBackLosesNothing) {
+  Cluster c(1);
+  const Inventory whole = c.node(1).inventory;
+  ApplyConfig config = same_config(c);
+  Inventory& configured = config.nodes.front().second;
+  configured.cpus = 2;
+  configured.memory = Bytes::mib(2000);
+  configured.gpus = {{GpuIndex{0}, "h100", {}}};
+  c.run({config});
+  EXPECT_EQ(c.node(1).inventory.cpus, 2u);
+  EXPECT_EQ(c.node(1).inventory.memory, Bytes::mib(2000));
+  EXPECT_EQ(c.node(1).inventory.gpus, whole.gpus);
+
+  configured.cpus = 3;
+  c.run({config});
+  EXPECT_EQ(c.node(1).inventory.cpus, 3u);
+
+  configured = whole;
+  c.run({config});
+  EXPECT_EQ(c.node(1).inventory, whole);
+  EXPECT_FALSE(c.node(1).reported);
+
+  configured.cpus = 64;
+  c.run({config});
+  EXPECT_EQ(c.node(1).inventory, whole) << "no more than it reported";
+}
+
+TEST(Reconfigure, WhatAConfigurationCutAtARegistrationComesBackWithTheNext) {
+  Cluster c(1);
+  const Inventory whole = c.node(1).inventory;
+  ApplyConfig config = same_config(c);
+  Inventory& configured = config.nodes.front().second;
+  configured.cpus = 2;
+  configured.gpus = {{GpuIndex{0}, "a100", {}}, {GpuIndex{1}, "h100", {}}};
+  c.run({config});
+  c.register_node(1);  // as it was: its daemon has not read the file again
+  EXPECT_EQ(c.node(1).inventory.gpus.size(), 1u);
+  EXPECT_EQ(c.node(1).reason, "Low gres/gpu count (1 < 2)");
+  const std::size_t events = c.events.size();
+  c.register_node(1);
+  EXPECT_EQ(c.events.size(), events) << "it says the same";
+
+  configured = whole;
+  c.run({config});
+  EXPECT_EQ(c.node(1).inventory, whole);
+  EXPECT_EQ(c.node(1).admin, AdminState::up);
+}
+
+TEST(Reconfigure, ANodeOfARecordWithoutWhatItReportedHasWhatIsInForce) {
+  Node node;
+  node.contact = Contact::registered;
+  node.configured = node.inventory = Cluster::machine();
+  Inventory less = node.configured;
+  less.cpus = 1;
+  configure(node, less);
+  EXPECT_EQ(node.inventory.cpus, 1u);
+  configure(node, Cluster::machine());
+  EXPECT_EQ(node.inventory, Cluster::machine());
 }
 
 TEST(Reconfigure, NodesKeepCoresForJobsWithGpusFromThenOn) {

@@ -39,10 +39,7 @@ void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
     node.joined.clear();
     node.id = c.id;
     node.name = c.name;
-    node.configured = c.inventory;
-    // Until the node registers again, its inventory is at most what it last reported.
-    node.inventory =
-        node.contact == Contact::never ? c.inventory : in_force(c.inventory, node.inventory);
+    configure(node, c.inventory);
     put_node(state, std::move(node), s.lsn);
   }
 

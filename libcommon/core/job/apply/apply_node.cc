@@ -11,6 +11,7 @@ void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s) {
     node.incarnation_tag = e.incarnation_tag;
     node.incarnation = e.incarnation;
     node.inventory = e.inventory;
+    node.reported = e.reported;
     node.can_freeze = e.can_freeze;
     node.version_text = e.version;
     node.address = e.address;

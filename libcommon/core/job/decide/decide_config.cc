@@ -1,6 +1,8 @@
 // Configuration, activation of a controller, and the administrative state of nodes.
 #include <algorithm>
 
+#include "core/cluster/inventory.h"
+#include "core/cluster/launch_guard.h"
 #include "core/job/decide/decision_context.h"
 #include "core/job/decide/end_jobs.h"
 
@@ -12,6 +14,15 @@ constexpr std::pair<TresId, std::string_view> kBaseTres[] = {{kTresCpu, "cpu"},
                                                              {kTresNode, "node"},
                                                              {kTresBilling, "billing"},
                                                              {kTresGpu, "gres/gpu"}};
+
+// A node that was drained for having too little has enough, now that less is configured.
+void settle_size(const Node& node, const Inventory& configured, Events& out) {
+  const bool drained = is_set_aside(node) && node.reason.starts_with(kShortfall);
+  if (!drained || node.contact == Contact::never) return;
+  Node after = node;
+  after.configured = configured;
+  settle(after, node.guard, node.reported.value_or(node.inventory), out);
+}
 
 }  // namespace
 
@@ -69,6 +80,7 @@ Decision decide_config(const DecisionContext& q, const ApplyConfig& c, const Pol
     same = same && found && (c.keep_changes || *found == partition);
   }
   std::vector<const Inventory*> inventories;
+  Events settled;
   for (const auto& [name, inventory] : c.nodes) {
     const NodeId* known = q.state.node_ids.find(name);
     NodeId id = known ? *known : next;
@@ -77,6 +89,7 @@ Decision decide_config(const DecisionContext& q, const ApplyConfig& c, const Pol
     same = same && node && !node->leaving && node->joined.empty() && node->configured == inventory;
     event.nodes.push_back({id, name, inventory});
     inventories.push_back(&inventory);
+    if (node && node->configured != inventory) settle_size(*node, inventory, settled);
   }
   Decision d;
   define_tres(q.state, inventories, d.events);
@@ -85,6 +98,7 @@ Decision decide_config(const DecisionContext& q, const ApplyConfig& c, const Pol
     after = {};
     for (const Partition& partition : c.partitions) after.set(partition.name, partition);
     d.events.emplace_back(std::move(event));
+    std::move(settled.begin(), settled.end(), std::back_inserter(d.events));
   }
   preserve_accruals(q, after, policy_after, d);
   return d;

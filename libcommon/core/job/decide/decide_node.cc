@@ -98,16 +98,17 @@ Decision decide_register(const DecisionContext& q, const Node& node, const Regis
       node.contact != Contact::never &&
       (r.incarnation_tag != node.incarnation_tag || r.incarnation != node.incarnation);
   const Inventory inventory = in_force(node.configured, r.inventory);
+  const std::optional<Inventory> reported = if_cut(r.inventory, inventory);
   const bool stays_lost = r.machine_gone && node.contact == Contact::lost && !new_incarnation;
   const bool unchanged = node.contact == Contact::registered && !new_incarnation &&
-                         node.inventory == inventory && node.can_freeze == r.can_freeze &&
-                         node.version_text == r.version && node.enforced == r.enforced &&
-                         node.address == command.address;
+                         node.inventory == inventory && node.reported == reported &&
+                         node.can_freeze == r.can_freeze && node.version_text == r.version &&
+                         node.enforced == r.enforced && node.address == command.address;
   if (!unchanged && !stays_lost) {
     define_tres(q.state, {&inventory}, d.events);
     d.events.emplace_back(NodeRegistered{node.id, node.name, r.incarnation_tag, r.incarnation,
                                          inventory, r.can_freeze, r.version, command.address,
-                                         r.enforced});
+                                         r.enforced, reported});
   }
   if (!reboot_ended(node, r, d.events)) {
     NodeGuard guard = with_fault(new_incarnation ? after_restart(node.guard) : node.guard, r.fault);
