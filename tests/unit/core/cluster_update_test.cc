@@ -49,6 +49,11 @@ TEST(UpdatePartition, LimitsTheCpusOfItsJobsOnANode) {
   JobSpec wide = Cluster::spec();
   wide.cpus_per_task = 3;
   EXPECT_THAT(c.try_submit(wide).error.message, HasSubstr("has is 2 (MaxCPUsPerNode)"));
+  JobSpec whole = Cluster::spec();
+  whole.exclusive = true;
+  EXPECT_THAT(c.try_submit(whole).error.message,
+              HasSubstr("0 of partition main could take their share; whole nodes have more than "
+                        "the 2 CPUs that its jobs may have of a node (MaxCPUsPerNode)"));
   c.user(kRoot, set({"max_cpus_per_node"}, [](Partition& p) { p.max_cpus_per_node.reset(); }));
   EXPECT_FALSE(c.try_submit(wide).failed);
 }

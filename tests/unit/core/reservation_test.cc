@@ -38,6 +38,16 @@ class ReservationTest : public testing::Test {
   Cluster c;
 };
 
+TEST_F(ReservationTest, AuditNamesTheOneWhoseNameWasMadeUp) {
+  ASSERT_EQ(refusal(wanted("", {"n1"})), "accepted");
+  ASSERT_TRUE(find("admin_1"));
+  std::vector<std::string> subjects;
+  for (const auto& e : c.events)
+    if (const auto* audited = std::get_if<Audited>(&e->body))
+      subjects.push_back(audited->entry.subject);
+  EXPECT_THAT(subjects, ElementsAre("reservation admin_1"));
+}
+
 TEST_F(ReservationTest, IsCreatedChangedAndDeleted) {
   ASSERT_EQ(refusal(wanted("r", {"n2", "n1", "n2"})), "accepted");
   ASSERT_TRUE(find("r"));

@@ -1,4 +1,4 @@
-// Tests: decide_submit, core/job/checks/default_memory, feasible, resource_checks, submit_checks, text_check, decide/decision
+// Tests: decide_submit, core/job/checks/default_memory, feasible, gpu_types_text, resource_checks, submit_checks, text_check, decide/decision
 // Refusals at submission, with the messages that users and wrappers of sbatch know.
 #include "unit/core/engine_fixture.h"
 
@@ -52,6 +52,29 @@ TEST(Submit, LimitsOfPartitionsAreEnforcedAsTheSiteSays) {
     spec.min_nodes = spec.max_nodes = spec.tasks = 5;
     EXPECT_TRUE(c.try_submit(spec).failed) << "no limit: there are not so many nodes";
   }
+}
+
+// Without a type the GPUs of a node are of one type, however many of others it has.
+TEST(Submit, RefusalOfGpusOfAnyTypeSaysWhichTypesANodeHas) {
+  Cluster c(3);
+  ApplyConfig config;
+  config.hash = 8;
+  config.partitions = {*c.state().partitions.find("main")};
+  Inventory mixed = Cluster::machine();
+  for (std::uint16_t i = 2; i < 4; ++i) mixed.gpus.push_back({GpuIndex{i}, "h100", {}});
+  config.nodes = {{"n1", Cluster::machine()}, {"n2", Cluster::machine()}, {"n3", mixed}};
+  c.run({config});
+  c.register_node(3, {}, mixed);
+  JobSpec spec = Cluster::spec();
+  const auto refusal = [&](const GpuRequest& wanted) {
+    spec.gpus_per_node = {wanted};
+    return c.try_submit(spec).error.message;
+  };
+  EXPECT_NE(refusal({"", 3}).find("needs 3 GPUs on one node; the most a node of partition main has "
+                                  "is 2 of one type; n3 has 4 of 2 types: gpu:a100:2,gpu:h100:2"),
+            std::string::npos)
+      << refusal({"", 3});
+  EXPECT_TRUE(refusal({"a100", 3}).ends_with("has is 2")) << refusal({"a100", 3});
 }
 
 TEST(Submit, AJobOfSeveralPartitionsWaitsForThoseThatAreOpen) {

@@ -154,6 +154,46 @@ TEST(JobExplanation, NodesOfAReservationAreNotFreeForJobsThatWaitBehindOthers) {
   EXPECT_THAT(told.causes[0].text, HasSubstr("1 node in course"));
 }
 
+TEST(JobExplanation, OfAJobsOwnReservationItIsToldOnceThatItHasNotBegun) {
+  TestCluster cluster = nodes(2);
+  JobSpec spec = on(1, minutes(5));
+  spec.reservations = {"course"};
+  Reservation course;
+  course.name = "course";
+  course.start = kNow + minutes(1);
+  course.end = kNow + hours(1);
+  course.nodes = {"n1"};
+  course.users = {spec.uid};
+  cluster.state.reservations.set(course.name, course);
+  const JobKey key = cluster.submit(spec);
+  const JobExplanation told = why(cluster, key);
+  ASSERT_EQ(told.causes.size(), 1u);
+  EXPECT_THAT(told.causes[0].text, HasSubstr("has not begun"));
+  EXPECT_EQ(told.start, kNow + minutes(1));
+
+  Reservation other = course;
+  other.name = "other";
+  other.start = kNow;
+  other.users = {UserId(7)};
+  cluster.state.reservations.set(other.name, other);
+  EXPECT_THAT(cause(why(cluster, key), Reason::reservation), HasSubstr("1 node in other"));
+}
+
+TEST(JobExplanation, ABeginTimeIsEstimatedIfOneOfThePartitionsCouldStartIt) {
+  TestCluster cluster = nodes(2);
+  Partition down = cluster.partition();
+  down.name = "down";
+  down.is_default = false;
+  down.up = false;
+  cluster.put(down);
+  JobSpec spec = on(1, minutes(5));
+  spec.partitions = {"down", "main"};
+  spec.begin = kNow + minutes(5);
+  EXPECT_EQ(why(cluster, cluster.submit(spec)).start, kNow + minutes(5));
+  spec.partitions = {"down"};
+  EXPECT_FALSE(why(cluster, cluster.submit(spec)).start);
+}
+
 TEST(JobExplanation, SuggestsFewerNodesWithTheirTasksOrAnotherPartition) {
   TestCluster cluster = nodes(5);
   Partition all = cluster.partition();
@@ -298,6 +338,24 @@ TestCluster with_cpu_limit(std::uint64_t most) {
                                   AccountingRecord(member), AccountingRecord(normal)})
     cluster.state.accounting.set(key_of(record), record);
   return cluster;
+}
+
+TEST(JobExplanation, NoStartIsEstimatedOfAJobWhoseQosIsGone) {
+  TestCluster cluster = with_cpu_limit(100);
+  JobSpec spec = on(1, minutes(5));
+  spec.user = "u";
+  spec.account = "chem";
+  spec.qos = "normal";
+  spec.begin = kNow + minutes(5);
+  const JobKey key = cluster.submit(spec);
+  EXPECT_EQ(why(cluster, key).start, kNow + minutes(5));
+  Qos normal;
+  normal.name = "normal";
+  cluster.state.accounting.erase(key_of(AccountingRecord(normal)));
+  const JobExplanation told = why(cluster, key);
+  EXPECT_THAT(cause(told, Reason::invalid_qos), HasSubstr("normal"));
+  EXPECT_FALSE(cause(told, Reason::begin_time).empty());
+  EXPECT_FALSE(told.start);
 }
 
 TEST(JobExplanation, ReportsALimitThatOnlyWholeNodesExceed) {

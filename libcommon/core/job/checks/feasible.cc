@@ -8,6 +8,7 @@
 #include "base/saturating.h"
 #include "core/cluster/container_nodes.h"
 #include "core/job/checks/gpu_cover.h"
+#include "core/job/checks/gpu_types_text.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
 #include "core/topology/cpu_layouts.h"
@@ -116,8 +117,10 @@ class Search {
     const std::uint64_t cpus = usable_cpus(has);
     most_cpus_ = std::max<std::uint64_t>(most_cpus_, cpus);
     most_memory_ = std::max(most_memory_, has.memory);
-    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_ &&
-                !(whole_nodes_ && cpu_limit_ && has.cpus > *cpu_limit_);
+    const bool over_limit = whole_nodes_ && cpu_limit_ && has.cpus > *cpu_limit_;
+    over_limit_ = over_limit_ || over_limit;
+    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_ && !over_limit;
+    if (!largest_ || largest_->inventory.gpus.size() < has.gpus.size()) largest_ = &node;
     for (const GpuRequest& want : spec_.gpus_per_node) {
       const std::uint32_t there = gpus_of(has, want.type);
       std::uint32_t& most = most_gpus_[want.type];
@@ -208,11 +211,14 @@ class Search {
         const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
         if (devices_of(want) > there)
           return too_big(gpu_text(want) + " on one node", std::to_string(there), where) +
-                 links_text();
+                 (want.type.empty() && largest_ ? one_type_text(*largest_) : "") + links_text();
       }
     if (fit_ < spec_.min_nodes) {
       return "needs " + std::to_string(spec_.min_nodes) + " nodes; " + std::to_string(fit_) +
-             where + " could take their share";
+             where + " could take their share" +
+             (over_limit_ ? "; whole nodes have more than the " + std::to_string(*cpu_limit_) +
+                                " CPUs that its jobs may have of a node (MaxCPUsPerNode)"
+                          : "");
     }
     if (const FeatureCount* lacking = unmet_count())
       return "needs " + std::to_string(lacking->nodes) + " nodes with " + lacking->test.text() +
@@ -382,7 +388,9 @@ class Search {
   const std::string_view not_in_containers_ = why_not_in_containers(spec_);
   bool kept_off_ = false;  // the job from such a node
   bool unknown_ = false;
-  bool restricted_ = false;  // a node keeps CPUs from it
+  bool restricted_ = false;        // a node keeps CPUs from it
+  bool over_limit_ = false;        // a whole node has more CPUs than cpu_limit_
+  const Node* largest_ = nullptr;  // with the most GPUs of all types
   std::map<std::string, std::uint32_t> most_gpus_;
   std::vector<std::uint64_t> task_counts_;
   std::map<std::string, std::pair<std::vector<std::uint64_t>, std::uint64_t>> gpu_counts_;

@@ -99,6 +99,9 @@ struct Subject {
   }
   std::string operator()(const Reconfigure&) const { return "cluster"; }
   std::string operator()(const CreateReservation& c) const {
+    for (const EventBody& event : decision.events)  // with the name that it has been given
+      if (const auto* made = std::get_if<ReservationSet>(&event))
+        return "reservation " + made->reservation.name;
     return "reservation " + c.values.name;
   }
   std::string operator()(const UpdateReservation& c) const { return "reservation " + c.name; }

@@ -120,9 +120,9 @@ PendingPtr Planner::Pass::waiting_reason(JobClass& job_class, bool first) {
   if (job_class.blocked_by_reservation && !job_class.blocked) {
     if (!job_class.reservation_reason) {
       const auto limit = limit_at(state_, job_class.example, *job_class.partition, now_);
-      job_class.reservation_reason =
-          make_info(Reason::reservation,
-                    explain_reserved(job_class, index_, {now_, Profile::end_of(now_, limit)}));
+      std::string text = explain_reserved(job_class, index_, {now_, Profile::end_of(now_, limit)});
+      if (text.empty()) text = kNodesReserved;
+      job_class.reservation_reason = make_info(Reason::reservation, std::move(text));
     }
     return job_class.reservation_reason;
   }

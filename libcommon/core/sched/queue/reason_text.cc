@@ -409,7 +409,8 @@ std::string explain_reserved(const JobClass& job_class, const ClusterIndex& inde
     for (const Reservation* r : index.reservations().on(at))
       if (keeps_it_out(*r)) ++counts[r->name];
   }
-  std::string text = "free nodes are reserved before it could end";
+  if (counts.empty()) return {};
+  std::string text(kNodesReserved);
   const char* separator = ": ";
   for (const auto& [name, count] : counts) {
     text += separator + plural(count, "node") + " in " + name;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/cluster/reservation_access.h"
 #include "core/sched/queue/job_class.h"
@@ -15,8 +16,10 @@ namespace ares::core::sched {
 std::string explain_blocked(const JobClass& job_class, const ClusterIndex& index);
 
 // For a start within the window, for example "free nodes are reserved before it could end: 3 nodes in maint1, 1 node in demo".
+// Empty: only reservations that the job asks for keep it out.
 std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index,
                              const AccessWindow& window);
+inline constexpr std::string_view kNodesReserved = "free nodes are reserved before it could end";
 
 // Total free amounts where they matter, for example "free in all: 12 CPUs, at most 3 on one node;
 // of other types 8 h100". Empty if there is nothing to report.

@@ -159,9 +159,34 @@ PriorityExplanation priority_of(const ClusterState& state, const Policy& policy,
   return out;
 }
 
-void add_start(const PendingInfo* known, const ExplainObserver& seen, bool kept,
+// Whether no start can be expected: the job waits for more than resources, its turn or a time, for
+// example for a user's action or another job.
+bool leaves_start_unknown(const WaitCause& cause) {
+  return cause.reason != Reason::resources && cause.reason != Reason::priority &&
+         cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
+         cause.reason != Reason::preempting && cause.reason != Reason::plugin;
+}
+
+bool start_is_unknown(const std::vector<WaitCause>& causes) {
+  return std::any_of(causes.begin(), causes.end(), leaves_start_unknown);
+}
+
+// The pass looks no further than a time that is still to come. Whether the job can start then, in
+// one of its partitions, the causes say.
+bool is_only_a_time(const PendingInfo& known, const Job& job,
+                    const std::vector<WaitCause>& causes) {
+  if (known.reason != Reason::begin_time && known.reason != Reason::reservation) return false;
+  const std::vector<std::string>& partitions = job.spec->partitions;
+  return std::all_of(partitions.begin(), partitions.end(), [&](const std::string& name) {
+    return std::any_of(causes.begin(), causes.end(), [&](const WaitCause& cause) {
+      return leaves_start_unknown(cause) && (cause.partition.empty() || cause.partition == name);
+    });
+  });
+}
+
+void add_start(const Job& job, const PendingInfo* known, const ExplainObserver& seen, bool kept,
                JobExplanation& why) {
-  if (known && known->expected_start) {
+  if (known && known->expected_start && !is_only_a_time(*known, job, why.causes)) {
     why.start = known->expected_start;
     why.nodes = known->expected_nodes;
   } else if (seen.earliest && !kept) {
@@ -173,16 +198,6 @@ void add_start(const PendingInfo* known, const ExplainObserver& seen, bool kept,
         why.nodes.clear();
       }
   }
-}
-
-// Whether no start can be expected: the job waits for more than resources, its turn or a time, for
-// example for a user's action or another job.
-bool start_is_unknown(const std::vector<WaitCause>& causes) {
-  return std::any_of(causes.begin(), causes.end(), [](const WaitCause& cause) {
-    return cause.reason != Reason::resources && cause.reason != Reason::priority &&
-           cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
-           cause.reason != Reason::preempting && cause.reason != Reason::plugin;
-  });
 }
 
 // A gang is planned as a whole, so a change that lets only one member start would not help it.
@@ -240,7 +255,7 @@ JobExplanation explain_job(const ClusterState& state, const Policy& policy, cons
       !why.starts_now && !denial.text.empty())
     why.causes.push_back({Reason::preempting, {}, std::move(denial.text), denial.until, {}});
   why.jobs_ahead = JobsAhead(state, policy, now).of(free.job);
-  add_start(known, observer, kept || start_is_unknown(why.causes), why);
+  add_start(job, known, observer, kept || start_is_unknown(why.causes), why);
   why.priority = priority_of(state, policy, free.job, now);
   if (why.starts_now) return why;
 

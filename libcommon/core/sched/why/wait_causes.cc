@@ -195,7 +195,7 @@ std::vector<WaitCause> causes_of_nodes(const ClusterState& state, const PassView
   const auto starts_as = [&](const JobClass& one, const std::string& which) {
     auto cause = cause_of_nodes(state, view, one, planned_starts, now, work);
     if (!cause) return true;
-    cause->text = which + cause->text;
+    if (!cause->text.empty()) cause->text = which + cause->text;
     causes.push_back(*std::move(cause));
     return false;
   };
@@ -285,6 +285,11 @@ WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
   SearchBudget work(units);
   for (WaitCause& cause : causes_of_nodes(state, view, job_class, planned_starts, now, work)) {
     cause.partition = partition;
+    if (cause.text.empty()) {
+      // That its own reservation has not begun, or is over too early, is told already.
+      if (!out.causes.empty()) continue;
+      cause.text = kNodesReserved;
+    }
     // The request alone may already be over the same limit.
     if (cause.reason == Reason::limit &&
         std::any_of(out.causes.begin(), out.causes.end(),
