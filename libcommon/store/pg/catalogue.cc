@@ -33,7 +33,8 @@ void Catalogue::remember(const Node& node) {
   KnownNode& known = nodes_[node.id];
   known.name = node.name;
   // The type of a removed GPU is kept: attempts that held it may still have to be written.
-  for (const auto* inventory : {&node.configured, &node.inventory})
+  const Inventory& reported = node.reported ? *node.reported : node.inventory;
+  for (const auto* inventory : {&node.configured, &node.inventory, &reported})
     for (const Gpu& gpu : inventory->gpus) known.gpu_types[gpu.index] = gpu.type;
 }
 
