@@ -24,6 +24,14 @@ std::uint64_t thousandths(const GpuRequest& request, std::uint64_t times) {
   return capped_product(static_cast<std::uint64_t>(thousandths_of(request)), times);
 }
 
+std::uint64_t requested_devices(const JobSpec& spec) {
+  std::uint64_t devices = 0;
+  each_gpu_request(spec, [&](const GpuRequest& request, std::uint64_t times) {
+    devices = capped_sum(devices, capped_product<std::uint64_t>(devices_of(request), times));
+  });
+  return devices;
+}
+
 }  // namespace
 
 std::uint64_t requested_nodes(const JobSpec& spec) {
@@ -32,18 +40,19 @@ std::uint64_t requested_nodes(const JobSpec& spec) {
 
 std::uint64_t requested_cpus(const JobSpec& spec) {
   const std::uint64_t each = std::max<std::uint64_t>(spec.cpus_per_task, 1);
-  return std::max(requested_nodes(spec), capped_product(tasks_of(spec), each));
+  const std::uint64_t by_tasks = capped_product(tasks_of(spec), each);
+  const std::uint64_t by_gpus =
+      spec.cpus_per_gpu == 0
+          ? 0
+          : capped_product<std::uint64_t>(requested_devices(spec), spec.cpus_per_gpu);
+  return std::max({requested_nodes(spec), by_tasks, by_gpus});
 }
 
 Bytes requested_memory(const JobSpec& spec) {
   if (spec.memory_per_node) return capped_product(*spec.memory_per_node, requested_nodes(spec));
   if (spec.memory_per_cpu) return capped_product(*spec.memory_per_cpu, requested_cpus(spec));
   if (!spec.memory_per_gpu) return Bytes(0);
-  std::uint64_t devices = 0;
-  each_gpu_request(spec, [&](const GpuRequest& request, std::uint64_t times) {
-    devices = capped_sum(devices, capped_product<std::uint64_t>(devices_of(request), times));
-  });
-  return capped_product(*spec.memory_per_gpu, devices);
+  return capped_product(*spec.memory_per_gpu, requested_devices(spec));
 }
 
 std::uint64_t requested_gpus(const JobSpec& spec, std::string_view type) {

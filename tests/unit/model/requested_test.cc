@@ -26,6 +26,26 @@ TEST(Requested, CpusAreThoseOfTasksAndAtLeastOneForEachNode) {
   EXPECT_EQ(requested_cpus(wide), 0xfffffffe00000001u);
 }
 
+TEST(Requested, CpusOfGpusCountForEachOfThem) {
+  JobSpec job;
+  job.cpus_per_gpu = 2;
+  EXPECT_EQ(requested_cpus(job), 1u);
+  job.gpus_total = {{.type = "a100", .count = 3}};
+  EXPECT_EQ(requested_cpus(job), 6u);
+  job.gpus_total.clear();
+  job.min_nodes = 2;
+  job.gpus_per_node = {{.type = "", .count = 4}};
+  EXPECT_EQ(requested_cpus(job), 16u);
+  job.memory_per_cpu = Bytes::gib(1);
+  EXPECT_EQ(requested_memory(job), Bytes::gib(16));
+  job.gpus_per_node.clear();
+  job.gpus_per_task = {{.type = "", .count = 1}};
+  job.tasks = 5;
+  EXPECT_EQ(requested_cpus(job), 10u);
+  job.cpus_per_task = 3;
+  EXPECT_EQ(requested_cpus(job), 15u) << "as the tasks need";
+}
+
 TEST(Requested, MemoryCountsForEachNodeCpuOrGpu) {
   JobSpec job = spec();
   EXPECT_EQ(requested_memory(job), Bytes(0));
