@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <memory>
 
 #include "aqueue/cells.h"
@@ -174,10 +175,13 @@ class Screen final : public Display {
   std::string status_;   // of the connection, if it is broken
 };
 
+// Calls the controller, until the user ends the command.
+using Call = std::function<Result<api::Response>(const api::Request&)>;
+
 class Watching {
  public:
-  Watching(const Query& query, rpc::Client& client, const Report& shown, Display& display)
-      : client_(client),
+  Watching(const Query& query, const Call& call, const Report& shown, Display& display)
+      : call_(call),
         filter_(filter_of(query, getuid())),
         explain_hidden_(query.shows_live_jobs()),
         display_(display),
@@ -224,10 +228,6 @@ class Watching {
   void settle() { display_.settle(jobs_, moment_); }
 
  private:
-  std::function<Result<api::Response>(const api::Request&)> call() {
-    return [this](const api::Request& request) { return client_.call(request); };
-  }
-
   void begin() {
     begun_ = true;
     display_.begin(jobs_, moment_);
@@ -240,7 +240,7 @@ class Watching {
     std::vector<api::Job> found;
     Collected collected(found);
     std::string notes;
-    const Status past = add_past_jobs(call(), filter_, first, explain_hidden_, collected, notes);
+    const Status past = add_past_jobs(call_, filter_, first, explain_hidden_, collected, notes);
     std::fputs(notes.c_str(), stderr);
     for (api::Job& job : found) changes.push_back({std::move(job), true});
     return past;
@@ -255,13 +255,13 @@ class Watching {
     *list.mutable_fields() = filter_.fields();
     list.set_skip_missing(true);
     std::vector<api::JobRef> missing;
-    const Status read = cli::each_page(std::move(request), call(), [&](const api::Jobs& page) {
+    const Status read = cli::each_page(std::move(request), call_, [&](const api::Jobs& page) {
       for (const api::JobRef& ref : page.missing()) missing.push_back(ref);
       return proto::read_rows(page.jobs(), page.table(),
                               [&](const api::Job& job) { end_if_over(job, changes); });
     });
     if (read && !missing.empty())
-      if (const auto past = cli::read_past_jobs_of(call(), missing))
+      if (const auto past = cli::read_past_jobs_of(call_, missing))
         for (const api::AccountingRow& row : past->rows) end_if_over(cli::job_of(row), changes);
     for (const api::JobRef& ref : vanished) jobs_.drop(ref);
   }
@@ -271,7 +271,7 @@ class Watching {
     if (jobs_.listed().contains(WatchedJobs::key_of(job.key()))) jobs_.end(job, changes);
   }
 
-  rpc::Client& client_;
+  const Call& call_;
   api::ListJobs filter_;
   const bool explain_hidden_;
   Display& display_;
@@ -281,12 +281,12 @@ class Watching {
   std::vector<WatchedJobs::Change> past_;  // before the first listing is complete
 };
 
-Result<Tiers> tiers_of(const Query& query, rpc::Client& client) {
+Result<Tiers> tiers_of(const Query& query, const Call& call) {
   Tiers tiers;
   if (!query.each_partition) return tiers;
   api::Request request;
   request.mutable_list_partitions()->set_brief(true);
-  const auto response = client.call(request);
+  const auto response = call(request);
   if (!response) return fail(response.error());
   for (const api::Partition& partition : response->partitions().partitions())
     tiers[partition.name()] = partition.tier();
@@ -301,7 +301,11 @@ Result<int> watch(const Query& query) {
   if (!options) return fail(options.error());
   auto client = rpc::Client::open(*options);
   if (!client) return fail(client.error());
-  const auto tiers = tiers_of(query, *client);
+  const Call call = [&](const api::Request& request) {
+    return follower.call(*client, request, *options);
+  };
+  const auto tiers = tiers_of(query, call);
+  if (follower.ended()) return 0;
   if (!tiers) return fail(tiers.error());
 
   const auto make = [&](unsigned width) {
@@ -318,7 +322,7 @@ Result<int> watch(const Query& query) {
     display = std::make_unique<Screen>([&] { return std::move(*make(cli::terminal_width())); });
   else
     display = std::make_unique<Lines>(std::move(*report));
-  Watching watching(query, *client, **shown, *display);
+  Watching watching(query, call, **shown, *display);
   cli::Follower::Callbacks callbacks;
   callbacks.request = [&] { return watching.request(); };
   callbacks.take = [&](const api::Watched& part) { return watching.take(part); };

@@ -161,6 +161,23 @@ def test_watch_redraws_a_terminal_and_leaves_the_last_listing(cluster):
     os.close(leader)
 
 
+def test_watch_ends_at_an_interrupt_while_the_controller_hangs(fresh, watch):
+    cluster = fresh(config=f1())
+    controller = cluster.pid("aresctld")
+    stop_process(controller)
+    try:
+        seen = watch("aqueue", "--watch", "-P", of=cluster)
+
+        def waits_for_signals():
+            status = dict(line.split(":\t", 1) for line in open(f"/proc/{seen.process.pid}/status").read().splitlines() if ":\t" in line)
+            return int(status["SigBlk"], 16) >> (signal.SIGINT - 1) & 1
+        until(waits_for_signals)
+        until(lambda: any("has not answered" in line for line in seen.errors), seconds=30)
+        assert seen.end() == 0
+    finally:
+        os.kill(controller, signal.SIGCONT)
+
+
 def test_watch_excludes_iterate_and_listings_that_are_not_of_jobs(cluster):
     for words in (("-i", "1"), ("-s",), ("--why", "1")):
         refused = cluster.run("aqueue", "--watch", *words, check=False)

@@ -2,13 +2,16 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
+#include "base/mutex.h"
 #include "rpc/client/backoff.h"
 #include "rpc/client/open_stream.h"
 
@@ -18,6 +21,23 @@ namespace {
 constexpr std::chrono::milliseconds kFirstDelay{100}, kLongestDelay{2000};
 // The controller is taken for gone when so many of its signs of life are missing.
 constexpr int kMissing = 3;
+
+// From then on the user is told that a controller that may be hung has not answered.
+constexpr std::chrono::seconds kSlow{5};
+
+// What a call has returned. It may come after the wait for it has ended.
+struct Answer {
+  Answer() = default;
+  ~Answer() {
+    if (ready >= 0) ::close(ready);
+  }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+
+  const int ready = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Mutex mutex;
+  std::optional<Result<api::Response>> response ARES_GUARDED_BY(mutex);
+};
 
 sigset_t followed_signals() {
   sigset_t all;
@@ -45,7 +65,7 @@ void Follower::read_signals(const Callbacks& callbacks) {
     resized = resized || info.ssi_signo == SIGWINCH;
     ended_ = ended_ || info.ssi_signo != SIGWINCH;
   }
-  if (resized && !ended_ && reached_) callbacks.settle();
+  if (resized && !ended_ && reached_ && callbacks.settle) callbacks.settle();
 }
 
 // True: `fd` is readable. False: `until` has come, or the user ended it.
@@ -111,6 +131,43 @@ Error Follower::follow(rpc::Stream& stream, const rpc::ClientOptions& options,
             "the controller has said nothing for " +
                 std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silence).count()) +
                 " s"};
+  }
+}
+
+Result<api::Response> Follower::try_call(rpc::Client& client, const api::Request& request,
+                                         const rpc::ClientOptions& options) {
+  const auto answer = std::make_shared<Answer>();
+  if (answer->ready < 0) return fail(ErrorCode::internal, "an answer cannot be waited for");
+  client.call_async(request, [answer](Result<api::Response> response) {
+    const Lock lock(answer->mutex);
+    answer->response = std::move(response);
+    const std::uint64_t one = 1;
+    (void)!::write(answer->ready, &one, sizeof one);
+  });
+  const auto sent = Steady::now();
+  bool came = wait(answer->ready, {}, sent + kSlow);
+  if (!came && !ended_ && options.on_retry)
+    options.on_retry("the controller has not answered for " + std::to_string(kSlow.count()) +
+                     " s, waiting");
+  came = came || wait(answer->ready, {}, sent + options.timeout + kSlow);
+  const Lock lock(answer->mutex);
+  if (!came || !answer->response)
+    return fail(ErrorCode::unavailable, "the controller does not answer");
+  return std::move(*answer->response);
+}
+
+Result<api::Response> Follower::call(rpc::Client& client, const api::Request& request,
+                                     const rpc::ClientOptions& options) {
+  if (signals_ < 0) return fail(ErrorCode::internal, "signals cannot be waited for");
+  rpc::Backoff backoff(kFirstDelay, kLongestDelay);
+  const auto give_up = Steady::now() + options.retry_for;
+  for (bool told = false;; told = true) {
+    auto response = try_call(client, request, options);
+    const auto next = Steady::now() + backoff.next();
+    if (response || response.error().code != ErrorCode::unavailable || ended_ || next >= give_up)
+      return response;
+    if (!told && options.on_retry) options.on_retry(response.error().message + ", retrying");
+    wait(-1, {}, next);
   }
 }
 

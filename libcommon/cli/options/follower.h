@@ -38,9 +38,17 @@ class Follower {
   // long as options.retry_for, afterwards without end.
   Result<int> run(const rpc::ClientOptions& options, const Callbacks& callbacks);
 
+  // The answer to a single call, before run() or within its callbacks. Tried again for as long as
+  // options.retry_for. unavailable: also if the user has ended the command.
+  Result<api::Response> call(rpc::Client& client, const api::Request& request,
+                             const rpc::ClientOptions& options);
+  bool ended() const { return ended_; }
+
  private:
   using Steady = std::chrono::steady_clock;
 
+  Result<api::Response> try_call(rpc::Client& client, const api::Request& request,
+                                 const rpc::ClientOptions& options);
   Error follow(rpc::Stream& stream, const rpc::ClientOptions& options, const Callbacks& callbacks);
   Status drain(rpc::Stream& stream, const Callbacks& callbacks);
   bool wait(int fd, const Callbacks& callbacks, Steady::time_point until);
