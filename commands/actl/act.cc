@@ -1,5 +1,7 @@
 // Commands that act on jobs, nodes and the controller.
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
 #include "actl/assign.h"
 #include "base/duration.h"
@@ -132,6 +134,36 @@ Result<int> help(Context&, const Words& operands) {
   if (!any) return invalid("no command begins with \"" + cli::join(operands, " ") + "\"");
   if (operands.empty()) std::puts("exit, quit\n    Leave.");
   return 0;
+}
+
+// scontrol's levels by name and number, and those of ares.yaml.
+Result<std::string> log_level(const std::string& word) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"quiet", "error"},  {"fatal", "error"},  {"error", "error"},  {"warn", "warn"},
+      {"info", "info"},    {"verbose", "info"}, {"debug", "debug"},  {"debug2", "trace"},
+      {"debug3", "trace"}, {"debug4", "trace"}, {"debug5", "trace"}, {"trace", "trace"}};
+  constexpr std::string_view kNumbers[] = {"error", "error", "error", "info",  "info",
+                                           "debug", "trace", "trace", "trace", "trace"};
+  const std::string name = cli::lower(word);
+  if (name.size() == 1 && name[0] >= '0' && name[0] <= '9')
+    return std::string(kNumbers[name[0] - '0']);
+  for (const auto& [of_scontrol, ours] : kNames)
+    if (name == of_scontrol) return std::string(ours);
+  return invalid(quote(word) +
+                 " is no level; use trace, debug, info, warn or error, or one of scontrol: quiet, "
+                 "fatal, verbose, debug2 to debug5, or its number, 0 to 9");
+}
+
+Result<int> set_log_level(Context& context, const Words& operands) {
+  if (operands.size() != 1)
+    return invalid(
+        "name one level: actl setdebug debug; the log of one node's aresd follows "
+        "log.level of its ares.yaml when it is started again");
+  const auto level = log_level(operands[0]);
+  if (!level) return fail(level.error());
+  api::Request request;
+  request.mutable_set_log_level()->set_level(*level);
+  return context.change(request);
 }
 
 Result<int> shut_down(Context& context, const Words& operands) {

@@ -365,6 +365,14 @@ const std::vector<Command>& commands() {
        examine},
       {{"version"}, "", "The release of actl.", show_version},
       {{"help"}, "[COMMAND]", "The commands, or those that begin with a word.", help},
+      {{"setdebug"},
+       "LEVEL",
+       "Change what the controller logs, until it is started or configured again (actl "
+       "reconfigure). The level is trace, debug, info, warn or error, as log.level of ares.yaml, "
+       "or one of scontrol: quiet and fatal are error, verbose is info, debug2 to debug5 are "
+       "trace; the numbers 0 to 9 are those of scontrol, from quiet to debug5. For operators and "
+       "administrators; the log says which user it was.",
+       set_log_level},
       {{"shutdown"}, "", "Stop the controller; running jobs continue.", shut_down},
       {{"check"},
        "[FILE]",

@@ -132,6 +132,7 @@ Result<int> examine(Context& context, const Words& operands);
 Result<int> ping(Context& context, const Words& operands);
 Result<int> show_version(Context& context, const Words& operands);
 Result<int> help(Context& context, const Words& operands);
+Result<int> set_log_level(Context& context, const Words& operands);
 Result<int> shut_down(Context& context, const Words& operands);
 Result<int> check_config(Context& context, const Words& operands);
 Result<int> show_topology(Context& context, const Words& operands);

@@ -31,7 +31,6 @@ const std::vector<RefusedCommand>& refused_commands() {
        "actl "
        "reboot starts it again"},
       {{"schedloglevel"}, kLogLevel},
-      {{"setdebug"}, kLogLevel},
       {{"setdebugflags"}, kLogLevel},
       {{"takeover"},
        "no controller waits beside another one; start aresctld on the other machine: the database "

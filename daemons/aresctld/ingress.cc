@@ -1,5 +1,7 @@
 #include "aresctld/ingress.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 #include "aresctld/answers.h"
@@ -143,6 +145,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
   const auto config = parts_.config.read();
   if (const auto why = refusal(*kind, request, config->policy, caller))
     return responder->send(refused(*why));
+  spdlog::debug("request to {} by {} on {}", kind->what, caller.user, caller.host);
   if (kind->where == Runs::engine) return mutate(std::move(caller), request, std::move(responder));
   const Call call{std::move(caller),    std::make_shared<const api::Request>(std::move(request)),
                   std::move(responder), config,

@@ -130,6 +130,7 @@ class Ingress {
   void estimate_start(const Call& call);
   void dump(const Call& call);
   void reconfigure(const Call& call);
+  void set_log_level(const Call& call);
   void shutdown(const Call& call);
   void accounting(const Call& call);  // ingress_accounting.cc, as the next ones
   void report(const Call& call);

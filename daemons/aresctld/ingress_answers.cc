@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "aresctld/account_commands.h"
@@ -9,6 +10,7 @@
 #include "aresctld/ingress.h"
 #include "aresctld/notify/check_recipients.h"
 #include "aresctld/query/queries.h"
+#include "base/printable.h"
 #include "config/shown_webhooks.h"
 #include "core/job/decide/privileges.h"
 #include "proto/convert.h"
@@ -180,6 +182,27 @@ void Ingress::reconfigure(const Call& call) {
   if (asked.dry_run()) return reply(parts_.reconfigurer.preview(asked));
   parts_.reconfigurer.apply(call.caller, call.request->request_id(),
                             proto::request_digest(*call.request), reply);
+}
+
+void Ingress::set_log_level(const Call& call) {
+  constexpr std::string_view kLevels[] = {"trace", "debug", "info", "warn", "error"};
+  const std::string& name = call.request->set_log_level().level();
+  if (std::find(std::begin(kLevels), std::end(kLevels), name) == std::end(kLevels))
+    return call.responder->send(
+        refused(Error{ErrorCode::invalid_argument,
+                      quote(name) + " is none of trace, debug, info, warn and error"}));
+  const auto before = spdlog::get_level(), after = spdlog::level::from_str(name);
+  const std::string was(kLevels[std::min<std::size_t>(before, std::size(kLevels) - 1)]);
+  // Whatever the two levels are, the log has the line.
+  spdlog::set_level(std::min({before, after, spdlog::level::info}));
+  spdlog::info("log level {} in place of {}, asked for by {} on {}", name, was, call.caller.user,
+               call.caller.host);
+  spdlog::set_level(after);
+  api::Response response;
+  response.mutable_acted()->set_text("the controller logs from level " + name +
+                                     " on, in place of " + was +
+                                     ", until it is configured or started again");
+  call.responder->send(std::move(response));
 }
 
 void Ingress::shutdown(const Call& call) {

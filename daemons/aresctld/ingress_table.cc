@@ -64,6 +64,7 @@ std::span<const Ingress::Kind> Ingress::kinds() {
       {R::kWatch, "watch jobs", kUsers, kHere, &I::watch},
       {R::kNotifyJob, "tell jobs something", kUsers, kHere, &I::notify_job},
       {R::kTestSubmit, "test submissions", kUsers, kHere, &I::test_submit},
+      {R::kSetLogLevel, "change what the controller logs", kOperators, kHere, &I::set_log_level},
       {R::kShutdown, "stop the controller", kOperators, kHere, &I::shutdown},
 
       // These scan all accounts or jobs, or plan: a user's queries queue behind their earlier ones.

@@ -25,6 +25,32 @@ def edit(cluster, pattern, replacement, count=1):
     path.write_text(text)
 
 
+def test_setdebug_changes_the_log_until_the_next_reconfigure(cluster, others):
+    def logged():
+        return (cluster.dir / "log" / "aresctld.log").read_text()
+
+    def lines_of_a_ping():
+        before = len(logged())
+        cluster.run("actl", "ping")
+        return logged()[before:]
+    assert "request to" not in lines_of_a_ping()
+    told = cluster.run("actl", "setdebug", "verbose").stdout + cluster.run("actl", "setdebug", "debug").stdout
+    assert "from level debug on, in place of info" in told
+    until(lambda: "request to" in lines_of_a_ping())
+    assert "log level debug in place of info, asked for by root" in logged()
+    cluster.run("actl", "setdebug", "quiet")
+    assert "log level error in place of debug" in logged(), "the log has this line at any level"
+    assert lines_of_a_ping() == ""
+    cluster.run("actl", "setdebug", "debug2")
+    until(lambda: "request to" in lines_of_a_ping())
+    cluster.run("actl", "reconfigure")
+    assert "request to" not in lines_of_a_ping()
+    refused = cluster.run("actl", "setdebug", "loud", check=False)
+    assert refused.returncode == 1 and "no level; use trace, debug, info, warn or error" in refused.stderr
+    refused = cluster.run("actl", "setdebug", "debug", check=False, user=others[0])
+    assert refused.returncode == 1 and "operators" in refused.stderr
+
+
 def test_changed_limits_and_policy_apply_at_once(cluster):
     edit(cluster, r'(name: "?main"?, .*max_time: )[^,}]+', r"\g<1>00:10:00")
     edit(cluster, r"max_array_size: \d+", "max_array_size: 5")

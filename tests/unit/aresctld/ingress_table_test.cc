@@ -57,8 +57,8 @@ TEST(Ingress, TableHasOneRowForEachRequest) {
 
 TEST(Ingress, UsersOperatorsAndAdministratorsMayMakeTheirRequests) {
   // All others are for users too; of those that change state decide() refuses some.
-  const std::set<Body> operators = {Body::kShutdown, Body::kDumpView, Body::kRunaways,
-                                    Body::kRebuildUsage, Body::kRollup};
+  const std::set<Body> operators = {Body::kShutdown,     Body::kDumpView, Body::kRunaways,
+                                    Body::kRebuildUsage, Body::kRollup,   Body::kSetLogLevel};
   const std::set<Body> administrators = {Body::kReconfigure, Body::kArchive};
   for (const api::Request& request : demanding_requests()) {
     const Body body = request.body_case();

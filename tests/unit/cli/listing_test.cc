@@ -40,7 +40,9 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
   EXPECT_EQ(refusal({"token", "1"}),
             "token is not supported: munge certifies users, and they need no token; see munge(7)");
   EXPECT_THAT(refusal({"takeover"}), StartsWith("takeover is not supported: no controller waits"));
-  EXPECT_THAT(refusal({"setdebug", "debug"}), HasSubstr("set log.level in ares.yaml"));
+  EXPECT_THAT(refusal({"setdebugflags", "+gres"}), HasSubstr("set log.level in ares.yaml"));
+  EXPECT_THAT(refusal({"setdebug", "loud"}), HasSubstr("\"loud\" is no level; use trace, debug"));
+  EXPECT_THAT(refusal({"setdebug"}), HasSubstr("name one level"));
   EXPECT_EQ(refusal({"shutd"}), "unknown command \"shutd\"");
   EXPECT_THAT(refusal({"show", "assoc"}),
               StartsWith("show assoc_mgr is not supported: aacctmgr show association"));
