@@ -271,6 +271,22 @@ TEST_F(NodeTableTest, AnotherNodeOfTheNameIsAnotherIncarnation) {
   EXPECT_GT(incarnations[1], incarnations[0]) << "although made within the same second";
 }
 
+TEST_F(NodeTableTest, AnotherNodeOfTheNameIsAnotherIncarnationAlsoAfterTheRemovalWasTold) {
+  set();
+  (void)look();
+  table.remove_node("n1");
+  EXPECT_THAT(look(), ElementsAre("-k-n1"));
+  set(kOther);
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u2 3"));
+  EXPECT_GT(incarnations[1], incarnations[0]) << "although made within the same second";
+  // The very node, such as one that the selector selects again.
+  table.remove_node("n1");
+  (void)look();
+  set(kOther);
+  (void)look();
+  EXPECT_EQ(incarnations[2], incarnations[1]);
+}
+
 TEST_F(NodeTableTest, ItIsNotToldWhileSomethingMayRunOnTheFirst) {
   set();
   (void)look();

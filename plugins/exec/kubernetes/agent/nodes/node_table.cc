@@ -11,13 +11,20 @@ bool is_same(const exec::FoundNode& a, const exec::FoundNode& b) {
          a.inventory == b.inventory && a.problem == b.problem && a.is_gone == b.is_gone;
 }
 
+// More than are removed while one is made again.
+constexpr std::size_t kMostRemoved = 4096;
+
 }  // namespace
 
 void NodeTable::set_node(NodeObject node) {
   if (node.name.empty()) return;
   changed_.insert(node.name);
   Entry& entry = nodes_[node.name];
-  // Two nodes of a name may have been made within a second.
+  if (auto earlier = removed_.extract(node.name); !earlier.empty() && entry.node.uid.empty()) {
+    entry.node.uid = std::move(earlier.mapped().uid);
+    entry.node.incarnation = earlier.mapped().incarnation;
+  }
+  // Two nodes of a name may have been made within a second, or by the clocks of two API servers.
   if (!entry.node.uid.empty() && entry.node.uid != node.uid)
     node.incarnation = std::max(node.incarnation, entry.node.incarnation + 1);
   else
@@ -119,7 +126,11 @@ void NodeTable::tell_one(const std::string& name, exec::NodeEvents& events) {
     return events.node_changed(told);
   }
   if (!entry.exists) {
-    if (is_told) events.node_removed(entry.told.name, "removed from Kubernetes");
+    if (is_told) {
+      events.node_removed(entry.told.name, "removed from Kubernetes");
+      if (removed_.size() >= kMostRemoved) removed_.clear();
+      removed_.insert_or_assign(name, Removed{entry.told_uid, entry.told.incarnation});
+    }
     nodes_.erase(it);
     return;
   }

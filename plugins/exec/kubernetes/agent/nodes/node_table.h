@@ -68,6 +68,10 @@ class NodeTable {
     std::string node;
     Amounts amounts;
   };
+  struct Removed {
+    std::string uid;
+    std::uint64_t incarnation;
+  };
   void tell_one(const std::string& name, exec::NodeEvents& events);
   std::string identity_of(const std::string& uid) const { return settings_.cluster_id + "/" + uid; }
   exec::FoundNode found(const Entry& entry, const std::string& name) const;
@@ -79,6 +83,8 @@ class NodeTable {
   std::unordered_map<std::string, Pod> pods_;
   std::unordered_map<std::string, Amounts> taken_;  // by node
   std::set<std::string> changed_;
+  // The controller takes another node of the name only as a later incarnation.
+  std::unordered_map<std::string, Removed> removed_;
 };
 
 }  // namespace ares::kubernetes
