@@ -186,6 +186,32 @@ def test_what_the_kubelet_says_of_ends(cluster, site):
     assert "absent:1" in cluster.show("job", jobs["FAILED"])
 
 
+TEMPLATE = {
+    "apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"team": "a"}, "annotations": {"note": "any text, also with spaces"}},
+    "spec": {"volumes": [{"name": "scratch", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}], "dnsPolicy": "None", "enableServiceLinks": True,
+             "dnsConfig": {"nameservers": ["10.0.0.10"], "searches": ["example.org"], "options": [{"name": "ndots", "value": "2"}]},
+             "hostAliases": [{"ip": "10.0.0.11", "hostnames": ["data"]}],
+             "containers": [{"name": "main", "env": [{"name": "MODE", "value": "fast"}], "imagePullPolicy": "IfNotPresent",
+                             "volumeMounts": [{"name": "scratch", "mountPath": "/scratch", "readOnly": False, "subPath": "a"}],
+                             "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}], "securityContext": {"readOnlyRootFilesystem": True}}]}}
+
+
+def test_all_that_a_job_may_say_of_its_container(cluster, site):
+    """No strict server refuses any of it."""
+    (cluster.work / "template.json").write_text(json.dumps(TEMPLATE))
+    (cluster.work / "data").mkdir(exist_ok=True)
+    job = site.submit({"waits": True}, f"--pod-template={cluster.work}/template.json", f"--container-mounts={cluster.work}/data:/data:ro",
+                      "--container-image=other:1", "--container-workdir=/data", "--container-env=PATH")
+    site.runs(job)
+    [pod] = site.kube.pods(job)
+    main = pod["spec"]["containers"][0]
+    assert main["image"] == "other:1" and main["ports"] == TEMPLATE["spec"]["containers"][0]["ports"]
+    assert {"name": "mount-0", "mountPath": "/data", "subPath": "data", "readOnly": True} in main["volumeMounts"]
+    assert pod["spec"]["dnsConfig"] == TEMPLATE["spec"]["dnsConfig"] and pod["metadata"]["annotations"]["note"] == "any text, also with spaces"
+    site.kube.kubelet.finish(job)
+    site.ends(job, "COMPLETED")
+
+
 def test_an_agent_that_is_killed_finds_its_jobs(site):
     job = site.submit({"waits": True})
     site.runs(job)
@@ -263,6 +289,13 @@ def test_retry_after_is_obeyed(site):
     assert all(later - earlier >= 1 for earlier, later in zip(tries, tries[1:]))
 
 
+def test_a_quota_is_waited_for(site):
+    before = site.kube.api.counts()
+    site.kube.faults.add("create_pod", status=403, message='pods "x" is forbidden: exceeded quota: q, requested: cpu=1, used: cpu=4, limited: cpu=4')
+    assert site.ends(site.submit({}), "COMPLETED") == "COMPLETED|0:0"
+    assert (site.kube.api.counts() - before)["create_pod"] == 2
+
+
 def test_a_burst_of_errors(site):
     job = site.submit({"waits": True})
     site.runs(job)
@@ -315,13 +348,13 @@ def test_a_pod_that_another_scheduler_has_bound(site):
     assert site.ends(job, "COMPLETED") == "COMPLETED|0:0"
 
 
-@pytest.mark.parametrize("as_event", [False, True], ids=["as a status", "as an event"])
-def test_versions_that_are_too_old(site, as_event):
+@pytest.mark.parametrize("form", ["status", "first event", "last event"])
+def test_versions_that_are_too_old(site, form):
     """What has happened meanwhile is found by the lists."""
     job = site.submit({"waits": True})
     site.runs(job)
     before = site.kube.api.counts()
-    site.kube.api.gone_as_event = as_event
+    site.kube.api.gone = form
     with site.kube.store.changed:  # at once, as by a restart of the server
         site.kube.change_node("b", lambda node: node["spec"].update(unschedulable=True))
         site.kube.kubelet.finish(job, code=6)

@@ -41,7 +41,7 @@ class Api:
         self.problems, self.checked, self.seen = [], collections.Counter(), []
         self.denied = set()  # pairs of a verb and a resource with its subresource
         self.kubelet = None  # has the logs
-        self.gone_as_event = False  # the form of 410 for a watch
+        self.gone = "status"  # how a watch is told 410: by a "status", by its "first event", or by the "last event" of one that goes on
         self.seconds_to_bookmark = 1.0
 
     def counts(self):
@@ -121,7 +121,7 @@ class Api:
         after = int(request.query.get("resourceVersion") or 0)
         if self.store.is_too_old(after):
             gone = expired(f"too old resource version: {after} ({self.store.oldest})")
-            if not self.gone_as_event:
+            if self.gone == "status":
                 raise gone
             return 200, Stream(iter([line_of("ERROR", gone.body())]), "application/json")
         return 200, Stream(self.events(request, after), "application/json")
@@ -134,6 +134,8 @@ class Api:
         while left > 0:
             events, upto = self.store.wait_for_events(resource, after, endings, min(left, self.seconds_to_bookmark))
             if events is None:
+                if self.gone == "last event":
+                    yield line_of("ERROR", expired("The resourceVersion for the provided watch is too old").body())
                 return
             for event in events:
                 if seen := event.seen_by(request.space, request.query.get("labelSelector", "")):

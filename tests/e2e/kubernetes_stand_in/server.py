@@ -24,8 +24,9 @@ class Fault:
     """What happens to the next `times` calls of these names: they are refused with a status, or carried out and not answered. `before` is
     called with the request first."""
 
-    def __init__(self, *names, times=1, status=None, lost=False, before=None, headers=()):
-        self.names, self.times, self.status, self.lost, self.before, self.headers = names, times, status, lost, before, headers
+    def __init__(self, *names, times=1, status=None, message="refused by the test", lost=False, before=None, headers=()):
+        self.names, self.times, self.status, self.message = names, times, status, message
+        self.lost, self.before, self.headers = lost, before, headers
 
 
 class Faults:
@@ -105,7 +106,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if fault and fault.before:
                 fault.before(request)
             if fault and fault.status:
-                raise Refused(fault.status, REASONS[fault.status], "refused by the test", fault.headers)
+                raise Refused(fault.status, REASONS[fault.status], fault.message, fault.headers)
             status, answer = api.carry_out(request)
             if fault and fault.lost:
                 return self.drop()
