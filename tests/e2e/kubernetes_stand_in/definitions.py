@@ -66,7 +66,7 @@ class Definitions:
             its_path = f"{path}.{key}" if path else key
             of = definition["fields"].get(key)
             if is_patch and key.startswith("$deleteFromPrimitiveList/"):
-                its_path, of = its_path, definition["fields"].get(key.partition("/")[2])
+                of = definition["fields"].get(key.partition("/")[2])
             if of is None:
                 yield f"{its_path}: unknown field of {name}"
             elif member is None:
