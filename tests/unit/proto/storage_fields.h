@@ -65,7 +65,7 @@ ARES_FIELDS(ArrayState, a, b, c, d, e, f)
 ARES_FIELDS(Job, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2, c3,
             c4, c5, c6, c7, c8, c9, d1, d2, d3, d4, d5, d6, d7, d8, d9, e1)
 ARES_FIELDS(Attempt, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9)
-ARES_FIELDS(Gpu, a, b, c)
+ARES_FIELDS(Gpu, a, b, c, d)
 ARES_FIELDS(Inventory, a, b, c, d, e, f, g, h)
 ARES_FIELDS(Charge, a, b, c, d, e, f, g, h, i, j)
 ARES_FIELDS(NodeGuard, a, b, c, d, e, f, g)
