@@ -57,11 +57,21 @@ bool is_shown(const Domain& domain, const std::string& name, const std::set<std:
                      [&](const std::string& node) { return nodes.contains(node); });
 }
 
+bool is_any_named(std::span<const NetworkSpec> networks, const std::string& name) {
+  return std::any_of(networks.begin(), networks.end(), [&](const NetworkSpec& network) {
+    return std::any_of(network.domains.begin(), network.domains.end(),
+                       [&](const NetworkDomain& domain) { return domain.name == name; });
+  });
+}
+
 Result<std::vector<Shown>> select(std::span<const NetworkSpec> networks,
                                   const std::string& wanted) {
-  const auto names = expand_hostlist(wanted);
-  if (!names) return fail(names.error());
-  const std::set<std::string> nodes(names->begin(), names->end());
+  std::set<std::string> nodes;
+  // The name of a switch by features, such as a/r1, is no host list.
+  if (const auto names = expand_hostlist(wanted))
+    nodes.insert(names->begin(), names->end());
+  else if (!is_any_named(networks, wanted))
+    return fail(names.error());
   std::vector<Shown> all;
   bool any = wanted.empty();
   for (const NetworkSpec& network : networks) {

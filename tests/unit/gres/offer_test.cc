@@ -26,7 +26,7 @@ std::vector<Gpu> list(const std::string& type, std::uint16_t count) {
 TEST(Offer, IsAllThatWasFound) {
   const Offer out = offer(machine(2));
   ASSERT_EQ(out.gpus.size(), 2u);
-  EXPECT_EQ(out.gpus[1].gpu, (Gpu{GpuIndex(1), "a100", {4, 5, 6, 7}}));
+  EXPECT_EQ(out.gpus[1].gpu, (Gpu{GpuIndex(1), "a100", {4, 5, 6, 7}, Bytes::gib(80)}));
   EXPECT_EQ(out.gpus[1].minor, 0u);
   EXPECT_EQ(out.gpus[1].name, "GPU-1");
   EXPECT_FALSE(out.only_names);
@@ -57,7 +57,7 @@ TEST(Offer, GpusInMigModeWithoutInstancesAreLeftOut) {
 TEST(OfferOfListedGpus, HasTheirTypesAndWhatWasFoundOfThem) {
   const Offer out = offer(machine(2), list("a100", 2));
   ASSERT_EQ(out.gpus.size(), 2u);
-  EXPECT_EQ(out.gpus[1].gpu, (Gpu{GpuIndex(1), "a100", {4, 5, 6, 7}}));
+  EXPECT_EQ(out.gpus[1].gpu, (Gpu{GpuIndex(1), "a100", {4, 5, 6, 7}, Bytes::gib(80)}));
   EXPECT_THAT(out.left_out, IsEmpty());
   const Offer renamed = offer(machine(1), list("big", 1));
   EXPECT_EQ(renamed.gpus[0].gpu.type, "big");
