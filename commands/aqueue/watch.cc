@@ -240,7 +240,7 @@ class Watching {
     std::vector<api::Job> found;
     Collected collected(found);
     std::string notes;
-    const Status past = add_past_jobs(call_, filter_, first, explain_hidden_, collected, notes);
+    Status past = add_past_jobs(call_, filter_, first, explain_hidden_, collected, notes);
     std::fputs(notes.c_str(), stderr);
     for (api::Job& job : found) changes.push_back({std::move(job), true});
     return past;

@@ -48,7 +48,7 @@ CheckResult read_nodes(const Value& list, Config& config) {
   return read_items(list, node_fields(), [&](NodeEntry entry, int line) -> CheckResult {
     gpus += entry.names.size() * entry.gpus.gpus.size();
     for (const std::string& feature : entry.features)
-      feature_bytes += entry.names.size() * (sizeof feature + feature.size());
+      feature_bytes += entry.names.size() * (sizeof(std::string) + feature.size());
     if (config.nodes.size() + entry.names.size() > kMostNodes)
       return too_many(line, kMostNodes, "nodes");
     if (gpus > kMostGpus) return too_many(line, kMostGpus, "GPUs of all nodes together");

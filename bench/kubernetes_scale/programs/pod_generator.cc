@@ -24,7 +24,7 @@ namespace {
 using namespace ares;
 using namespace ares::kubernetes_scale;
 using nlohmann::json;
-namespace api = ares::kubernetes;
+namespace kube = ares::kubernetes;
 
 constexpr double kNoLimit = 1e6;
 constexpr std::size_t kSecretBytes = 2000;
@@ -107,7 +107,7 @@ std::string binding_text(const Options& options, std::size_t pod) {
 
 class Generator {
  public:
-  Generator(Options options, api::ApiClient& client)
+  Generator(Options options, kube::ApiClient& client)
       : options_(std::move(options)), client_(client) {}
 
   // All pods have been bound, or removed.
@@ -135,34 +135,34 @@ class Generator {
  private:
   void begin(std::size_t pod) {
     if (options_.removes)
-      return call({.call = api::Call::delete_pod,
+      return call({.call = kube::Call::delete_pod,
                    .target = {options_.space, name_of(pod)},
                    .body = R"({"gracePeriodSeconds":0})"},
                   [this] { ++ended_; });
-    call({.call = api::Call::create_pod,
+    call({.call = kube::Call::create_pod,
           .target = {options_.space, ""},
           .body = pod_text(options_, pod)},
          [this, pod] { options_.has_secret ? create_secret(pod) : bind(pod); });
   }
 
   void create_secret(std::size_t pod) {
-    call({.call = api::Call::create_secret,
+    call({.call = kube::Call::create_secret,
           .target = {options_.space, ""},
           .body = secret_text(options_, pod)},
          [this, pod] { bind(pod); });
   }
 
   void bind(std::size_t pod) {
-    call({.call = api::Call::bind_pod,
+    call({.call = kube::Call::bind_pod,
           .target = {options_.space, name_of(pod)},
           .body = binding_text(options_, pod)},
          [this] { ++ended_; });
   }
 
   // A pod whose call fails is done with.
-  void call(api::ApiRequest request, std::function<void()> next) {
+  void call(kube::ApiRequest request, std::function<void()> next) {
     ++calls_;
-    client_.call(std::move(request), [this, next = std::move(next)](const api::ApiResult& result) {
+    client_.call(std::move(request), [this, next = std::move(next)](const kube::ApiResult& result) {
       if (result) return next();
       if (failed_++ == 0) std::fprintf(stderr, "%s\n", result.error().error.message.c_str());
       ++ended_;
@@ -170,7 +170,7 @@ class Generator {
   }
 
   Options options_;
-  api::ApiClient& client_;
+  kube::ApiClient& client_;
   Time begin_{};
   std::size_t begun_ = 0, ended_ = 0, calls_ = 0, failed_ = 0;
 };
@@ -194,15 +194,15 @@ int main(int argc, char** argv) {
                         .removes = arguments->number("remove", 0) > 0};
   const std::size_t rate = arguments->number("rate", 0);
   auto credentials =
-      api::Credentials::open(api::from_kubeconfig(arguments->text("kubeconfig", ""), ""));
+      kube::Credentials::open(kube::from_kubeconfig(arguments->text("kubeconfig", ""), ""));
   if (!credentials) return failed(credentials.error());
-  auto engine = api::HttpEngine::open({.most_connections = static_cast<long>(options.at_once)});
+  auto engine = kube::HttpEngine::open({.most_connections = static_cast<long>(options.at_once)});
   if (!engine) return failed(engine.error());
-  api::ClientSettings settings;
+  kube::ClientSettings settings;
   settings.user_agent = "generator";
   settings.rate.per_second = rate == 0 ? kNoLimit : static_cast<double>(rate);
   settings.rate.burst = 2 * settings.rate.per_second;
-  api::ApiClient client(settings, {std::move(*engine), std::move(*credentials), os::boot_now, 1});
+  kube::ApiClient client(settings, {std::move(*engine), std::move(*credentials), os::boot_now, 1});
   Generator generator(options, client);
   generator.run();
   return generator.has_failed() ? 1 : 0;

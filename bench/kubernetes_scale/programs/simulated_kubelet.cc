@@ -26,7 +26,7 @@ namespace {
 
 using namespace ares;
 using namespace ares::kubernetes_scale;
-namespace api = ares::kubernetes;
+namespace kube = ares::kubernetes;
 
 constexpr std::chrono::milliseconds kTimelineStep{200};
 constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -41,7 +41,7 @@ struct Options {
 
 class Kubelets {
  public:
-  Kubelets(const Options& options, api::ApiClient& client, Requests& requests,
+  Kubelets(const Options& options, kube::ApiClient& client, Requests& requests,
            std::ofstream& timeline)
       : options_(options),
         client_(client),
@@ -54,9 +54,9 @@ class Kubelets {
     while (!is_ended && ready_ < options_.nodes) turn();
     std::printf("%zu nodes are ready\n", ready_);
     std::fflush(stdout);
-    watch_ = std::make_unique<api::ObjectWatch>(
-        client_, api::WatchScope{.list = api::Call::list_pods, .watch = api::Call::watch_pods},
-        api::WatchSettings{}, 1, [this](const api::Change& change) { changed(change); },
+    watch_ = std::make_unique<kube::ObjectWatch>(
+        client_, kube::WatchScope{.list = kube::Call::list_pods, .watch = kube::Call::watch_pods},
+        kube::WatchSettings{}, 1, [this](const kube::Change& change) { changed(change); },
         os::boot_now);
     next_lease_ = os::boot_now();
     while (!is_ended) turn();
@@ -93,8 +93,8 @@ class Kubelets {
     }
   }
 
-  void changed(const api::Change& change) {
-    if (change.kind == api::Change::Kind::deleted) {
+  void changed(const kube::Change& change) {
+    if (change.kind == kube::Change::Kind::deleted) {
       pods_.gone(change.uid);
       timeline_.count(change.space, change.uid, PodState::gone);
       return timeline_.forget(change.uid);
@@ -153,12 +153,12 @@ class Kubelets {
   void write_timeline() { out_ << timeline_.line(os::wall_now()) << std::endl; }
 
   Options options_;
-  api::ApiClient& client_;
+  kube::ApiClient& client_;
   Requests& requests_;
   std::ofstream& out_;
   SimulatedPods pods_;
   Timeline timeline_;
-  std::unique_ptr<api::ObjectWatch> watch_;
+  std::unique_ptr<kube::ObjectWatch> watch_;
   std::size_t ready_ = 0, refused_ = 0, leased_ = 0;
   std::optional<BootTime> next_lease_;
   BootTime next_line_{};
@@ -184,12 +184,12 @@ int main(int argc, char** argv) {
   std::ofstream timeline(arguments->text("timeline", "/dev/null"));
   auto requests = Requests::open(kubeconfig, arguments->number("connections", 32));
   if (!requests) return failed(requests.error());
-  auto credentials = api::Credentials::open(api::from_kubeconfig(kubeconfig, ""));
+  auto credentials = kube::Credentials::open(kube::from_kubeconfig(kubeconfig, ""));
   if (!credentials) return failed(credentials.error());
-  auto engine = api::HttpEngine::open({.most_connections = 4});
+  auto engine = kube::HttpEngine::open({.most_connections = 4});
   if (!engine) return failed(engine.error());
-  api::ApiClient client({.user_agent = "simulated-kubelet"},
-                        {std::move(*engine), std::move(*credentials), os::boot_now, 1});
+  kube::ApiClient client({.user_agent = "simulated-kubelet"},
+                         {std::move(*engine), std::move(*credentials), os::boot_now, 1});
   std::signal(SIGTERM, [](int) { is_ended = 1; });
   std::signal(SIGINT, [](int) { is_ended = 1; });
   Kubelets(options, client, **requests, timeline).run();

@@ -22,7 +22,8 @@ void Timeline::count(const std::string& space, const std::string& uid, PodState 
 std::string Timeline::line(Time now) {
   has_news_ = false;
   nlohmann::ordered_json line;
-  line["at"] = static_cast<double>(now.time_since_epoch().count() / 1000) / 1000.0;
+  const std::int64_t milliseconds = now.time_since_epoch().count() / 1000;
+  line["at"] = static_cast<double>(milliseconds) / 1000.0;
   for (const auto& [space, counts] : counts_)
     for (std::size_t i = 0; i < kStates; ++i) line[space][kNames[i]] = counts[i];
   return line.dump();
