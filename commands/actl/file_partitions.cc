@@ -62,7 +62,10 @@ Partition partition_of(const api::UpdatePartition& update) {
 }  // namespace
 
 std::optional<Error> refuse_new_partition(const Words& words) {
-  const auto all = assignments(join_subject(words));
+  // `create partition partitionname=NAME` says it twice.
+  const bool twice = words.size() > 1 && cli::lower(words[0]) == kPartition &&
+                     words[1].find('=') != std::string::npos;
+  const auto all = assignments(join_subject(twice ? Words(words.begin() + 1, words.end()) : words));
   if (!all || all->empty() || !names_partition(all->front().key)) return std::nullopt;
   const std::string& name = all->front().value;
   if (name.empty()) return Error{ErrorCode::invalid_argument, "say the name of the partition"};

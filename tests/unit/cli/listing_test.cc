@@ -57,6 +57,8 @@ TEST(Control, UnknownAndUnsupportedCommandsAreNamed) {
             "default_memory_per_cpu: 500M, qos: high, preempt_mode: requeue}\nand run actl "
             "reconfigure, which leaves running jobs alone");
   EXPECT_THAT(refusal({"create", "partition", "foo"}), HasSubstr("Nodes=NODES"));
+  EXPECT_THAT(refusal({"create", "partition", "partitionname=foo", "nodes=n1"}),
+              HasSubstr("\n  - {name: foo, nodes: \"n1\"}\n"));
   EXPECT_THAT(refusal({"delete", "partition", "foo,bar"}),
               HasSubstr("\n  - {name: foo, ...}\n  - {name: bar, ...}\n"));
   EXPECT_THAT(refusal({"update", "StepId=12.0", "Name=x"}), HasSubstr("arun --job-name"));
