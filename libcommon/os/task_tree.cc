@@ -63,7 +63,9 @@ TaskTree::TaskTree(Body body, Isolation isolation, std::optional<Cgroup> cgroup)
 TaskTree::~TaskTree() {
   if (first_ == 0 || gone_) return;
   kill_all();
-  while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+  // The kernel ends what is in the namespace before its init. Without one, orphans have become our children.
+  const pid_t whom = isolated() ? first_ : -1;
+  while (::waitpid(whom, nullptr, 0) > 0 || errno == EINTR) {
   }
 }
 

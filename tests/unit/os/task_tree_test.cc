@@ -239,6 +239,34 @@ TEST(TaskTree, PreparedOneLeavesNothing) {
   EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
 }
 
+// Regression: the destructor waited for all children of the process, also for those that do not belong to the task.
+TEST(TaskTree, EndsWithoutWaitingForOtherChildren) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) {
+    ::alarm(60);  // ends it if it waits for the child
+    const pid_t other = ::fork();
+    if (other == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) ::pause();
+    }
+    pid_t init = 0;
+    {
+      TaskTree tree(nothing, {namespace_kind(), true}, std::nullopt);
+      const Result<pid_t> spawned = tree.spawn_gated();
+      if (!spawned) ::_exit(1);
+      init = *spawned;
+    }
+    const bool ended = ::kill(init, 0) != 0 && errno == ESRCH;
+    const bool other_lives = ::waitpid(other, nullptr, WNOHANG) == 0;
+    ::_exit(ended && other_lives ? 0 : 2);
+  }
+  int status = 0;
+  while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
+  }
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+}
+
 // In an attempt, as root or not: what is written to /dev/shm and made of System V is not the machine's.
 int has_memory_of_its_own() {
   if (!can_make_namespace(namespace_kind())) return kNoTest;
