@@ -116,6 +116,7 @@ std::string describe(const api::Node& node, bool one_line) {
   lines.count("CPUAlloc", node.cpus_allocated())
       .count("CPUEfctv", node.cpus())
       .count("CPUTot", node.cpus())
+      .add("CPULoad", node.has_cpu_load() ? cli::hundredths_text(node.cpu_load()) : "N/A")
       .end_line();
   const std::string features = or_null(joined(node.features()));
   lines.add("AvailableFeatures", features).add("ActiveFeatures", features).end_line();
@@ -136,6 +137,7 @@ std::string describe(const api::Node& node, bool one_line) {
       .end_line();
   lines.count("RealMemory", node.memory() / kMib)
       .count("AllocMem", node.memory_allocated() / kMib)
+      .add("FreeMem", node.has_free_memory() ? std::to_string(node.free_memory() / kMib) : "N/A")
       .end_line();
   lines.add("Partitions", or_null(joined(node.partitions()))).end_line();
   std::vector<std::string> jobs;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ainfo/load_columns.h"
 #include "ainfo/rows.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
@@ -459,15 +460,12 @@ std::vector<cli::Column<Row>> node_columns() {
 // Columns of Slurm that have no value here, and why.
 std::vector<cli::Unsupported> refused() {
   const char* const kNone = "Ares has nothing of the kind";
-  const char* const kMeasured = "nodes do not measure it";
   const char* const kAnywhere = "jobs are submitted from any machine, by any user";
   return {{'d', "Disk", true, kNone},
           {'w', "Weight", true, kNone},
           {0, "ActiveTRES", true, kNone},
           {0, "Comment", true, kNone},
           {0, "Extra", true, kNone},
-          {'e', "FreeMem", true, kMeasured},
-          {'O', "CPUsLoad", true, kMeasured},
           {'r', "Root", true, kAnywhere},
           {'S', "AllocNodes", true, kAnywhere},
           {0, "Port", true, "NodeAddr has it"},
@@ -478,7 +476,7 @@ std::vector<cli::Unsupported> refused() {
 
 const cli::Columns<Row>& columns() {
   static const cli::Columns<Row> all = cli::make_columns<Row>(
-      {partition_columns, count_columns, size_columns, node_columns}, refused(), {});
+      {partition_columns, count_columns, size_columns, load_columns, node_columns}, refused(), {});
   return all;
 }
 

@@ -104,6 +104,12 @@ std::vector<std::string> NodeHub::remarks(const std::string& node) const {
   return found == peers_.end() ? std::vector<std::string>{} : found->second.remarks;
 }
 
+MachineLoad NodeHub::load(const std::string& node) const {
+  const Lock lock(mutex_);
+  const auto found = peers_.find(node);
+  return found == peers_.end() ? MachineLoad{} : found->second.load;
+}
+
 std::optional<NodeHub::HeardUse> NodeHub::use_of(const std::string& node,
                                                  const AttemptKey& attempt) const {
   const Lock lock(mutex_);
@@ -158,6 +164,7 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
         peer.used.clear();
         for (AttemptUse& use : std::exchange(heartbeat->used, {})) peer.used[use.attempt] = use;
         peer.used_at = peer.last_message_at;
+        peer.load = heartbeat->load;
       }
     }
     if (registers && peer.session && peer.session != session) rival_heard = peer.last_message_at;

@@ -47,6 +47,9 @@ class NodeHub : public rpc::AttachHandler {
   // Attempts on the node of which it told last that an operator has to do something, and what.
   std::vector<std::string> remarks(const std::string& node) const;
 
+  // How busy the node's machine was when that told last; nothing if it has not since the controller started.
+  MachineLoad load(const std::string& node) const;
+
   struct HeardUse {
     AttemptUse use;
     Time at{};
@@ -75,6 +78,7 @@ class NodeHub : public rpc::AttachHandler {
     std::vector<std::string> remarks;
     std::map<AttemptKey, AttemptUse> used;
     Time used_at{};
+    MachineLoad load{};
     Duration clock_ahead{};  // of this machine's clock, when it told last
     // Where the node takes steps of other nodes, "HOST:PORT"; empty: nowhere. None: it has not said since
     // the controller started.

@@ -9,6 +9,19 @@
 #include "os/file.h"
 
 namespace ares::aresd {
+namespace {
+
+// The amount of a line of /proc/meminfo, "MemFree:"; none if there is no such line.
+std::optional<Bytes> amount_of(const std::string& line, const std::string& meminfo) {
+  std::istringstream words(meminfo);
+  for (std::string key; words >> key;) {
+    std::int64_t kib = 0;
+    if (key == line) return words >> kib ? std::optional(Bytes::kib(kib)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Inventory machine_inventory() {
   Inventory inventory;
@@ -17,14 +30,27 @@ Inventory machine_inventory() {
   const bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
   inventory.cpus =
       static_cast<std::uint32_t>(known ? CPU_COUNT(&set) : ::sysconf(_SC_NPROCESSORS_ONLN));
-  if (Result<std::string> text = os::read_file("/proc/meminfo")) {
-    std::istringstream words(*text);
-    for (std::string key; words >> key;) {
-      std::int64_t kib = 0;
-      if (key == "MemTotal:" && words >> kib) inventory.memory = Bytes::kib(kib);
-    }
-  }
+  if (Result<std::string> text = os::read_file("/proc/meminfo"))
+    inventory.memory = amount_of("MemTotal:", *text).value_or(Bytes());
   return inventory;
+}
+
+MachineLoad machine_load() {
+  return parse_load(os::read_file("/proc/loadavg").value_or(""),
+                    os::read_file("/proc/meminfo").value_or(""));
+}
+
+MachineLoad parse_load(const std::string& loadavg, const std::string& meminfo) {
+  MachineLoad load{.cpu_load = {}, .free_memory = amount_of("MemFree:", meminfo)};
+  std::istringstream words(loadavg);
+  std::uint32_t whole = 0;
+  char point = 0, tenths = 0, hundredths = 0;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (words >> whole >> point >> tenths >> hundredths && point == '.' && digit(tenths) &&
+      digit(hundredths))
+    load.cpu_load = whole * 100 + static_cast<std::uint32_t>(tenths - '0') * 10 +
+                    static_cast<std::uint32_t>(hundredths - '0');
+  return load;
 }
 
 Result<Inventory> node_inventory(const config::ConfiguredNode& configured, const Inventory& machine,

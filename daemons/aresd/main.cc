@@ -222,6 +222,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
           spdlog::error("{}: the reboot failed: {}", name, why);
         });
       };
+    if (!plugin.in_memory) setup.agent.load = ares::aresd::machine_load;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
     if (plugin.private_ipc && ares::os::hidden_by_own_ipc(setup.spool))
       return fail(ErrorCode::invalid_argument,

@@ -242,7 +242,13 @@ void NodeAgent::handle(const Refused& message, Moment) {
 void NodeAgent::heartbeat(Moment now) {
   heartbeat_at_ = now.boot + interval_;
   sent_[++sequence_] = now.boot;
-  send(Heartbeat{sequence_, attempts(), uses(), now.wall, fault(), machine_gone_});
+  send(Heartbeat{.sequence = sequence_,
+                 .attempts = attempts(),
+                 .used = uses(),
+                 .clock = now.wall,
+                 .fault = fault(),
+                 .machine_gone = machine_gone_,
+                 .load = setup_.load ? setup_.load() : MachineLoad{}});
 }
 
 // Processes of a job that do not die are a fault of the node until they do.

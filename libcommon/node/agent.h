@@ -62,6 +62,8 @@ struct AgentSetup {
   std::function<void()> look_at_gpus{};
   // Passes a signal on to a step of an attempt that runs here. Null: no steps run here.
   std::function<void(const SignalStep&)> signal_step{};
+  // How busy the node's machine is; asked for each heartbeat. Null: that is not known.
+  std::function<MachineLoad()> load{};
   Seconds allocation_timeout{60};  // of interactive allocations without their command
   bool slurm_variables = true;     // in the environment of jobs
 };

@@ -247,6 +247,8 @@ void put(const Heartbeat& body, api::NodeUp* message) {
   if (body.clock) out->set_clock(body.clock->time_since_epoch().count());
   out->set_fault(body.fault);
   out->set_machine_gone(body.machine_gone);
+  if (body.load.cpu_load) out->set_cpu_load(*body.load.cpu_load);
+  if (body.load.free_memory) out->set_free_memory(body.load.free_memory->value());
 }
 
 void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
@@ -256,6 +258,9 @@ void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
   if (in.clock() != 0) read.time("clock", in.clock(), out.clock.emplace());
   Reader::cleaned_text(in.fault(), out.fault);
   out.machine_gone = in.machine_gone();
+  if (in.has_cpu_load()) out.load.cpu_load = in.cpu_load();
+  if (in.has_free_memory())
+    read.bytes("free_memory", in.free_memory(), out.load.free_memory.emplace());
 }
 
 void put(const Progress& body, api::NodeUp* message) {

@@ -3,8 +3,11 @@
 
 import getpass
 import json
+import os
+import re
+import signal
 
-from cluster import f1, until
+from cluster import f1, stop_process, until
 
 USER = getpass.getuser()
 
@@ -41,7 +44,7 @@ def test_partitions_nodes_and_formats(fresh):
     assert rows(cluster, "-p", "short", "-o", "%n") == ["n3", "n4"]
     assert rows(cluster, "-O", "partitionname:8,nodes:.3|") == ["main      4|", "short     2|"]
     assert rows(cluster, "-n", "n[1,3]", "-o", "%R %N") == ["main n[1,3]", "short n3"]
-    for words, word in ((["-o", "%O"], "CPUsLoad"), (["-t", "sleepy"], "sleepy"), (["-n", "n99"], "n99"),
+    for words, word in ((["-o", "%w"], "Weight"), (["-t", "sleepy"], "sleepy"), (["-n", "n99"], "n99"),
                         (["-p", "nope"], "nope"), (["-O", "statelnog"], "StateLong")):
         done = cluster.run("ainfo", *words, check=False)
         assert done.returncode == 1 and word in done.stderr, done.stderr
@@ -73,3 +76,34 @@ def test_drain_reasons_and_unresponsive_nodes(fresh):
     assert nodes["n1"]["cpus"] == 2 and nodes["n3"]["partitions"] == ["main", "short"]
     assert rows(cluster, "-d", "-o", "%N") == []
     assert rows(cluster, "-r", "-p", "main", "-o", "%t %D") == ["idle 3", "drain 1"]
+
+
+def free_mib():
+    with open("/proc/meminfo") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("MemFree:")) >> 10
+
+
+def test_load_and_free_memory_are_those_of_the_machine(fresh):
+    cluster = fresh()
+    loads, free = set(), [free_mib()]
+    columns = ("-N", "-n", "n1", "-o", "%O %e")
+
+    def agrees():
+        with open("/proc/loadavg") as file:
+            loads.add(file.read().split()[0])
+        free.append(free_mib())
+        load, memory = rows(cluster, *columns)[0].split()
+        return load in loads and min(free) - 256 <= int(memory) <= max(free) + 256 and (load, memory)
+
+    load, _ = until(agrees)
+    assert float(load) >= 0
+    shown = cluster.show("node", "n1")
+    assert re.search(r" CPULoad=\d+\.\d\d\n", shown) and re.search(r" FreeMem=\d+\n", shown), shown
+    node = json.loads(cluster.run("ainfo", "--json", "-n", "n1").stdout)["nodes"][0]
+    assert node["cpu_load"] >= 0 and node["free_memory"] > 0
+    assert sorted(rows(cluster, "-N", "-S", "O", "-o", "%n")) == ["n1", "n2", "n3", "n4"]
+    daemon = cluster.pid("aresd@n1")
+    stop_process(daemon)
+    until(lambda: rows(cluster, *columns) == ["N/A N/A"])
+    os.kill(daemon, signal.SIGCONT)
+    until(lambda: "N/A" not in rows(cluster, *columns)[0])

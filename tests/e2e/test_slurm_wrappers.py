@@ -155,6 +155,11 @@ def test_sinfo_and_scontrol_show(cluster):
     assert run(cluster, "squeue", "-h", "-j", job, "-o", "%l").stdout == "7:00\n"
     run(cluster, "scontrol", "release", job)
     wait_gone(cluster, job)
+    load, free = until(lambda: [word for word in run(cluster, "sinfo", "-h", "-N", "-n", "n1", "-o", "%O %e").stdout.split() if word != "N/A"])
+    assert float(load) >= 0 and int(free) > 0
+    assert run(cluster, "sinfo", "-N", "-n", "n1", "-O", "cpusload:10,freemem:.10").stdout.splitlines()[0] == "CPU_LOAD    FREE_MEM"
+    shown = run(cluster, "scontrol", "show", "node", "n1").stdout
+    assert re.search(r" CPULoad=\d+\.\d\d\n", shown) and re.search(r" FreeMem=\d+ Sockets=", shown), shown
     assert run(cluster, "scontrol", "show", "node", "nosuch", check=False).stdout == "Node nosuch not found\n"
     assert run(cluster, "scontrol", "show", "hostnames", "n[1-2]").stdout == "n1\nn2\n"
 

@@ -49,13 +49,13 @@ Power=
 {TresPerTask:TresPerTask=}"""
 NODE = """\
 NodeName={NodeName} Arch=x86_64 CoresPerSocket=1
-CPUAlloc={CPUAlloc} CPUEfctv={CPUEfctv} CPUTot={CPUTot} CPULoad=N/A
+CPUAlloc={CPUAlloc} CPUEfctv={CPUEfctv} CPUTot={CPUTot} CPULoad={CPULoad}
 AvailableFeatures={AvailableFeatures}
 ActiveFeatures={ActiveFeatures}
 Gres={Gres}
 NodeAddr={NodeAddr} NodeHostName={NodeHostName} Version={Version}
 OS=Linux
-RealMemory={RealMemory} AllocMem={AllocMem} FreeMem=N/A Sockets={CPUTot} Boards=1
+RealMemory={RealMemory} AllocMem={AllocMem} FreeMem={FreeMem} Sockets={CPUTot} Boards=1
 {RestrictedCoresPerGPU:RestrictedCoresPerGPU=}
 State={State} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
 Partitions={Partitions}

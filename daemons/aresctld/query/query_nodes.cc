@@ -131,12 +131,14 @@ class NodeQuery {
     out.set_name(node.name);
     *out.mutable_state() = state;
     // A node set to down by an administrator need not respond. One whose machine is gone has an agent that does.
-    if (node.admin != AdminState::down && !node.machine_gone && !answers(node, hub_, policy_, now_))
+    const bool answering = answers(node, hub_, policy_, now_);
+    if (node.admin != AdminState::down && !node.machine_gone && !answering)
       *out.mutable_state() += '*';
     for (const std::string* partition : in) out.add_partitions(*partition);
     describe_reason(node, out);
     describe_resources(node, used, out);
     describe_daemon(node, out);
+    if (answering) describe_load(node, out);
     out.set_planned(promised_.contains(node.id));
     return true;
   }
@@ -267,6 +269,13 @@ class NodeQuery {
     out.set_dynamic(!node.joined.empty());
     if (const JobKey* job = view_.state->kept_nodes.find(node.id))
       proto::to_api(*job, out.mutable_kept_for());
+  }
+
+  void describe_load(const Node& node, api::Node& out) const {
+    if (!shows(api::Node::kCpuLoadFieldNumber) && !shows(api::Node::kFreeMemoryFieldNumber)) return;
+    const MachineLoad load = hub_.load(node.name);
+    if (load.cpu_load) out.set_cpu_load(*load.cpu_load);
+    if (load.free_memory) out.set_free_memory(load.free_memory->value());
   }
 
   const View& view_;

@@ -100,4 +100,9 @@ std::string percent_text(double part, double whole) {
   return buffer;
 }
 
+std::string hundredths_text(std::uint64_t hundredths) {
+  const std::string digits = std::to_string(hundredths % 100);
+  return std::to_string(hundredths / 100) + (digits.size() < 2 ? ".0" : ".") + digits;
+}
+
 }  // namespace ares::cli

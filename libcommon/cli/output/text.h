@@ -32,6 +32,9 @@ std::string delimited_cell(std::string_view text, std::string_view delimiter);
 // "87.5%", or "" if `whole` is zero.
 std::string percent_text(double part, double whole);
 
+// An amount in hundredths, such as a load: "0.57", "12.00".
+std::string hundredths_text(std::uint64_t hundredths);
+
 // Commas inside brackets do not separate: "n[1,3],m2" gives n[1,3] and m2. For host and job lists.
 std::vector<std::string> split_outside_brackets(std::string_view text, char separator = ',');
 

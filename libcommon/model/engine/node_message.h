@@ -213,6 +213,13 @@ struct AttemptUse {
   std::vector<StepRecord> steps{};  // on the first node: those that run, and the last that ended
   friend bool operator==(const AttemptUse&, const AttemptUse&) = default;
 };
+// How busy the machine of a node is. None: not known.
+struct MachineLoad {
+  std::optional<std::uint32_t>
+      cpu_load{};  // processes that run or wait for the disk, over a minute, in hundredths
+  std::optional<Bytes> free_memory{};  // that nothing uses, the page cache neither
+  friend bool operator==(const MachineLoad&, const MachineLoad&) = default;
+};
 struct Heartbeat {
   std::uint64_t sequence = 0;
   // Attempts whose last report the controller has not settled yet, and phases of the others.
@@ -221,6 +228,7 @@ struct Heartbeat {
   std::optional<Time> clock{};     // as in Register
   std::string fault{};
   bool machine_gone = false;
+  MachineLoad load{};  // for users to look at; no part of the state
 };
 struct Progress {  // Ready, Running, Done, NeverRan or Lost as it happens
   AttemptReport report;

@@ -98,5 +98,20 @@ TEST(MachineInventory, IsNotEmpty) {
   EXPECT_GE(machine.memory, Bytes::mib(64));
 }
 
+TEST(MachineLoadOfThisMachine, IsReadFromTheFilesOfTheKernel) {
+  const MachineLoad load = parse_load("12.07 1.50 0.98 2/345 6789\n",
+                                      "MemTotal:       16384 kB\nMemFree:         2049 kB\n"
+                                      "MemAvailable:    8192 kB\n");
+  EXPECT_EQ(load.cpu_load, 1207u);
+  EXPECT_EQ(load.free_memory, Bytes::kib(2049));
+  EXPECT_EQ(parse_load("0.00 0.01 0.05 1/2 3\n", "MemFree: 0 kB\n"), (MachineLoad{0u, Bytes(0)}));
+  EXPECT_EQ(parse_load("", ""), MachineLoad{});
+  EXPECT_EQ(parse_load("a.bc\n", "MemFree: much\n"), MachineLoad{});
+  const MachineLoad here = machine_load();
+  EXPECT_TRUE(here.cpu_load);
+  ASSERT_TRUE(here.free_memory);
+  EXPECT_LE(*here.free_memory, machine_inventory().memory);
+}
+
 }  // namespace
 }  // namespace ares::aresd

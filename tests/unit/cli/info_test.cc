@@ -1,4 +1,4 @@
-// Tests: ainfo/columns, ainfo/rows, ainfo/row, ainfo/reservations
+// Tests: ainfo/columns, ainfo/load_columns, ainfo/rows, ainfo/row, ainfo/reservations
 // How ainfo prints the replies of the controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -125,7 +125,8 @@ TEST(Info, SortsByAnyColumn) {
 TEST(Info, ColumnsAreChosenByNameAndUnknownOnesRefused) {
   EXPECT_EQ(info({"-h", "-O", "partitionname:6,size:.12"}),
             "main    1-infinite\ngpu            1-2\n");
-  EXPECT_EQ(info({"-o", "%O"}), "format: %O (CPUsLoad) is not supported: nodes do not measure it");
+  EXPECT_EQ(info({"-o", "%w"}),
+            "format: %w (Weight) is not supported: Ares has nothing of the kind");
   EXPECT_EQ(info({"-O", "Memry"}), "unknown field \"Memry\"; did you mean \"Memory\"?");
 }
 
@@ -143,6 +144,26 @@ TEST(Info, LayoutOfNodesAndLimitsOfPartitions) {
             "n10 n/a n/a n/a n/a UNLIMITED\n");
   EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%z %N"}, c), "2:8:1 n1\nn/a n3\n")
       << "nodes that differ do not share a line";
+}
+
+TEST(Info, LoadAndFreeMemoryOfMachines) {
+  Answer c = cluster();
+  EXPECT_EQ(info({"-o", "%O %e"}, c), "CPU_LOAD FREE_MEM\nN/A N/A\n");
+  const std::uint32_t loads[] = {1207, 5, 90};
+  for (int i = 0; i < 3; ++i) {
+    c.nodes.mutable_nodes(i)->set_cpu_load(loads[i]);
+    c.nodes.mutable_nodes(i)->set_free_memory((i == 1 ? 12000LL : 512LL) << 20);
+  }
+  EXPECT_EQ(info({"-h", "-N", "-o", "%n %O %e"}, c),
+            "n1 12.07 512\nn2 0.05 12000\nn3 0.90 512\nn4 N/A N/A\nn10 N/A N/A\n");
+  EXPECT_EQ(info({"-h", "-o", "%t %O %e %N"}, c),
+            "mix 0.05 12000 n2\nidle 0.90+ 512 n[1,3]\ndrain N/A N/A n4\ndown* N/A N/A n10\n");
+  EXPECT_EQ(info({"-h", "-t", "idle,drain", "-o", "%e"}, c), "512+\n") << "one has not told it";
+  EXPECT_EQ(info({"-h", "-e", "-t", "idle", "-o", "%O %N"}, c), "12.07 n1\n0.90 n3\n");
+  EXPECT_EQ(info({"-h", "-o", "%n", "-S", "O"}, c), "n2\nn3\nn1\nn4\nn10\n")
+      << "by number; what is not known is last";
+  EXPECT_EQ(info({"-h", "-o", "%n", "-S", "-FreeMem"}, c), "n4\nn10\nn2\nn1\nn3\n");
+  EXPECT_EQ(info({"-h", "-t", "mix", "-O", "CPUsLoad:6,FreeMem:.8"}, c), "0.05     12000\n");
 }
 
 TEST(Info, NodesNameTheirActiveReservations) {

@@ -109,5 +109,20 @@ TEST(ShowNode, GpuMemoryIsThatOfEachTypeAndSize) {
   EXPECT_THAT(actl::describe(node, true), HasSubstr("GpuMemory=a100:80G,t4:16G "));
 }
 
+TEST(ShowNode, LoadAndFreeMemoryOfTheMachine) {
+  api::Node node;
+  node.set_name("n1");
+  const std::string unknown = actl::describe(node, true);
+  EXPECT_THAT(unknown, HasSubstr("CPUTot=0 CPULoad=N/A "));
+  EXPECT_THAT(unknown, HasSubstr("AllocMem=0 FreeMem=N/A "));
+  node.set_cpu_load(0);
+  node.set_free_memory(Bytes::mib(2048).value() - 1);
+  const std::string idle = actl::describe(node, true);
+  EXPECT_THAT(idle, HasSubstr("CPULoad=0.00 "));
+  EXPECT_THAT(idle, HasSubstr("FreeMem=2047 "));
+  node.set_cpu_load(1207);
+  EXPECT_THAT(actl::describe(node, true), HasSubstr("CPULoad=12.07 "));
+}
+
 }  // namespace
 }  // namespace ares

@@ -46,6 +46,20 @@ TEST(Agent, ANodeThatStartsWithAFullSpoolSaysSoAndTakesNoJob) {
   EXPECT_EQ(sent<Register>(world).back().incarnation, second.incarnation) << "it was saved";
 }
 
+TEST(Agent, EachHeartbeatTellsTheLoadOfTheMachine) {
+  World world;
+  world.welcome();
+  EXPECT_EQ(sent<Heartbeat>(world).back().load, MachineLoad{}) << "it is not measured";
+  std::uint32_t measured = 0;
+  world.load = [&] { return MachineLoad{++measured, Bytes::mib(512)}; };
+  world.restart_daemon();
+  EXPECT_EQ(measured, 0u) << "a registration does not tell it";
+  world.welcome();
+  EXPECT_EQ(sent<Heartbeat>(world).back().load, (MachineLoad{1u, Bytes::mib(512)}));
+  world.advance(std::chrono::seconds(10));
+  EXPECT_EQ(sent<Heartbeat>(world).back().load, (MachineLoad{2u, Bytes::mib(512)}));
+}
+
 // Regression: a node whose spool was replaced within a second was refused for ever.
 TEST(Agent, TwoStartsWithinASecondWithoutARecordHaveDifferentIncarnations) {
   World world;

@@ -34,6 +34,7 @@ class World final : public StepTransport, private Uplink, private Users {
   std::uint16_t gpus = 0;            // likewise
   std::function<void()> look_at_gpus{};
   IntervalSet offered_cpus{};
+  std::function<MachineLoad()> load{};
 
   // --- the daemon ---
   void boot_daemon() {
@@ -51,6 +52,7 @@ class World final : public StepTransport, private Uplink, private Users {
     if (gpus > 1) setup.inventory.gpus[1].cores = {2, 3};
     setup.look_at_gpus = look_at_gpus;
     setup.offered_cpus = offered_cpus;
+    setup.load = load;
     Uplink& uplink = *this;
     Users& users = *this;
     agent_ = std::make_unique<NodeAgent>(setup, *spool_, users, uplink);

@@ -20,9 +20,9 @@ static bool operator==(const Register& x, const Register& y) {
          std::tie(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P);
 }
 static bool operator==(const Heartbeat& x, const Heartbeat& y) {
-  const auto& [a, b, c, d, e, f] = x;
-  const auto& [A, B, C, D, E, F] = y;
-  return std::tie(a, b, c, d, e, f) == std::tie(A, B, C, D, E, F);
+  const auto& [a, b, c, d, e, f, g] = x;
+  const auto& [A, B, C, D, E, F, G] = y;
+  return std::tie(a, b, c, d, e, f, g) == std::tie(A, B, C, D, E, F, G);
 }
 static bool operator==(const Progress& x, const Progress& y) {
   const auto& [a] = x;

@@ -300,7 +300,9 @@ class RandomWire {
                            .used = list([this] { return use(); }),
                            .clock = maybe([this] { return time(); }),
                            .fault = path(),
-                           .machine_gone = flag()};
+                           .machine_gone = flag(),
+                           .load = {.cpu_load = maybe([this] { return u32(); }),
+                                    .free_memory = maybe([this] { return bytes(); })}};
         break;
       case 2: m.body = Progress{report()}; break;
       default:
