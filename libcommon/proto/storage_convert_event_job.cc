@@ -166,9 +166,10 @@ LaunchFailed get(const storage::LaunchFailed& from, DecodeErrors& errors) {
 void put(const EndingBegan& from, storage::EndingBegan& to) {
   put(from.attempt, *to.mutable_attempt());
   put(from.ending, *to.mutable_ending());
+  to.set_cause(from.cause);
 }
 EndingBegan get(const storage::EndingBegan& from, DecodeErrors& errors) {
-  return {get(from.attempt(), errors), get(from.ending(), errors)};
+  return {get(from.attempt(), errors), get(from.ending(), errors), from.cause()};
 }
 
 void put(const BatchFinished& from, storage::BatchFinished& to) {

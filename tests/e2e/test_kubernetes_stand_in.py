@@ -185,6 +185,7 @@ def test_what_the_kubelet_says_of_ends(cluster, site):
     for state, job in jobs.items():
         site.ends(job, state)
     assert "absent:1" in cluster.show("job", jobs["FAILED"])
+    assert "Kubernetes evicted the pod: The node was low on resource: memory." in cluster.show("job", jobs["NODE_FAIL"])
 
 
 TEMPLATE = {

@@ -120,6 +120,8 @@ struct LaunchFailed {
 struct EndingBegan {
   AttemptKey attempt;
   Ending ending;
+  std::string
+      cause{};  // text for users of what failed on ending.failed_node; empty: nothing is known
 };
 struct BatchFinished {  // end of the batch script on rank 0
   AttemptKey attempt;

@@ -396,7 +396,8 @@ struct Job {
   std::uint32_t time_noticed = 0;     // per cent of this attempt's limit of the last notice
   std::uint32_t restarts = 0;         // RESTART_COUNT
   std::uint32_t launch_failures = 0;  // consecutive failures of all kinds, for back-off
-  // Last failure, as text for users: "n1: cannot open output file /x: Permission denied".
+  // Failure of this attempt, or of the last one until it starts again, as text for users: "n1: cannot open
+  // output file /x: Permission denied".
   std::string cause;
   Time not_before{};             // end of launch back-off or of the delay of `after`
   std::vector<NodeId> excluded;  // nodes that failed to launch it

@@ -187,6 +187,30 @@ TEST(Launch, WhatNeverRanByTheUsersFaultFails) {
   EXPECT_TRUE(c.node(1).charges.empty());
 }
 
+// A pod that Kubernetes evicts, for one.
+TEST(Launch, WhatEndedARunningJobOnItsNodeIsKeptWhetherOrNotItRunsAgain) {
+  Cluster c;
+  JobSpec once = Cluster::spec();
+  once.requeue = false;
+  const JobKey ends = c.submit(once), returns = c.submit();
+  for (const JobKey& key : {ends, returns}) {
+    c.start(key, {1});
+    AttemptReport report = c.report(key, AttemptPhase::lost);
+    report.detail = "Kubernetes evicted the pod: memory";
+    c.from_node(1, Progress{report});
+    EXPECT_EQ(c.job(key).cause, "n1: Kubernetes evicted the pod: memory");
+    EXPECT_EQ(c.row(key, 1)->cause, c.job(key).cause);
+  }
+  EXPECT_EQ(c.job(ends).state, JobState::node_fail);
+  EXPECT_EQ(c.job(returns).state, JobState::pending);
+  c.now += c.policy->launch_backoff_max;
+  c.start(returns, {2});
+  EXPECT_EQ(c.job(returns).cause, "") << "nothing went wrong with this attempt";
+  c.progress(2, returns, AttemptPhase::done);
+  EXPECT_EQ(c.job(returns).state, JobState::completed);
+  EXPECT_EQ(c.row(returns, 2)->cause, "");
+}
+
 TEST(Launch, NodesThatNeverGetReadyAreExcluded) {
   Cluster c;
   const JobKey key = c.submit();

@@ -134,6 +134,7 @@ void apply_attempt(ClusterState& state, const Started& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     job.state = JobState::running;
     job.started = s.at;
+    job.cause.clear();  // of an earlier attempt, whose row has it
     job.preempted.reset();
   });
 }
@@ -175,6 +176,8 @@ void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
     end_suspension(allocation, s.at);
     job.state = JobState::completing;
     job.ending = e.ending;
+    if (!e.cause.empty() && e.ending.failed_node)
+      job.cause = told_by(state, *e.ending.failed_node, e.cause);
   });
 }
 

@@ -41,7 +41,7 @@ void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decis
         JobState::node_fail, Reason::launch_failure, {}, job.spec->requeue, job.hold, true};
     for (const NodeShare& share : job.allocation->nodes)
       if (share.phase == stuck && !ending.failed_node) ending.failed_node = share.node;
-    d.events.emplace_back(EndingBegan{attempt, ending});
+    d.events.emplace_back(EndingBegan{attempt, ending, cause});
   }
   for (const NodeShare& share : job.allocation->nodes) {
     if (share.phase == stuck)

@@ -20,7 +20,7 @@ void end_jobs_of(const DecisionContext& q, const Node& node, const std::string& 
       why.hold = again ? job->hold : Hold::none;
       why.node_fault = true;
       why.failed_node = node.id;
-      d.events.emplace_back(EndingBegan{attempt, why});
+      d.events.emplace_back(EndingBegan{attempt, why, cause});
     }
     if (gone) d.events.emplace_back(NodeFenced{attempt, node.id, cause});
   }

@@ -34,7 +34,7 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
   const bool nothing_ran = never_ran && job.allocation->nodes.front().node == node;
   Ending ending{JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
   ending.failed_node = node;
-  d.events.emplace_back(EndingBegan{attempt, ending});
+  d.events.emplace_back(EndingBegan{attempt, ending, cause});
   if (never_ran && blame) d.events.emplace_back(LaunchFailed{attempt, node, true, cause, *blame});
 }
 
@@ -307,7 +307,7 @@ void decide_gone(const DecisionContext& q, const Node& node, const Charge& charg
       share->phase == SharePhase::preparing || job->state == JobState::configuring;
   d.events.emplace_back(NodeReleased{charge.attempt, node.id, {}});
   node_failed(*job, charge.attempt, node.id, never_ran ? Reason::launch_failure : Reason::node_down,
-              never_ran, "node " + node.name + " restarted", d);
+              never_ran, "the node restarted", d);
 }
 
 }  // namespace ares::core
