@@ -52,6 +52,13 @@ std::vector<Partition> partitions_of(const ClusterState& state) {
   return partitions;
 }
 
+const Inventory* reported_by(const ClusterState& state, const std::string& name) {
+  const NodeId* id = state.node_ids.find(name);
+  const Node* node = id ? state.nodes.find(*id) : nullptr;
+  if (!node || node->contact == Contact::never) return nullptr;
+  return node->reported ? &*node->reported : &node->inventory;
+}
+
 // Reports plugins that are enabled again, although the configuration is the same.
 void note_plugins(const SharedPlugins& before, const SharedPlugins& after,
                   std::vector<config::Change>& changes) {
@@ -89,8 +96,10 @@ Result<Reconfigurer::Evaluation> Reconfigurer::evaluate(Result<config::Config> r
   if (!read) return fail(read.error());
   const auto running = config_holder_.read();
   Evaluation evaluation;
+  const std::shared_ptr<const ClusterState> state = views_.read().state;
   evaluation.changes =
-      config::diff(as_in_state(*running), partitions_of(*views_.read().state), as_in_state(*read));
+      config::diff(as_in_state(*running), partitions_of(*state), as_in_state(*read),
+                   [&](const std::string& node) { return reported_by(*state, node); });
   config::Config next = config::keep_until_restart(*running, std::move(*read));
   if (load && plugins_) {
     const auto set = plugins_->load(next);

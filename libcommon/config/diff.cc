@@ -60,8 +60,8 @@ class NodeChanges {
  public:
   void add(const std::string& name, const Change& change) {
     for (auto& [known, names] : rows_) {
-      if (std::tie(known.field, known.before, known.after) !=
-          std::tie(change.field, change.before, change.after))
+      if (std::tie(known.field, known.before, known.after, known.effect) !=
+          std::tie(change.field, change.before, change.after, change.effect))
         continue;
       names.push_back(name);
       return;
@@ -80,18 +80,22 @@ class NodeChanges {
 };
 
 // A node offers more CPUs or memory than it reported, or other GPUs, only after it has registered
-// again. What it reported is not known here.
-TakesEffect node_effect(const std::string& field, const NodeEntry& before, const NodeEntry& after) {
-  const auto less = [](auto was, auto is) {
-    return is != decltype(is){} && (was == decltype(was){} || is < was);
+// again. What an earlier configuration has cut comes back at once. `reported` null: that is not known.
+TakesEffect node_effect(const std::string& field, const Inventory& before, const Inventory& after,
+                        const Inventory* reported) {
+  const auto has = [&](auto resource) {
+    const auto was = before.*resource, is = after.*resource;
+    const decltype(is) unset{};  // as much as aresd finds
+    return is != unset && (was == unset || is < was || (reported && is <= reported->*resource));
   };
   const bool known = field == "features" || field == "restricted_cores_per_gpu" ||
-                     (field == "cpus" && less(before.cpus, after.cpus)) ||
-                     (field == "memory" && less(before.memory, after.memory));
+                     (field == "cpus" && has(&Inventory::cpus)) ||
+                     (field == "memory" && has(&Inventory::memory));
   return known ? TakesEffect::at_once : TakesEffect::node_restart;
 }
 
-void compare_nodes(const Config& running, const Config& next, Diff& diff) {
+void compare_nodes(const Config& running, const Config& next, const ReportedBy& reported_by,
+                   Diff& diff) {
   std::vector<Field<NodeEntry>> fields = node_fields();
   std::erase_if(fields, [](const Field<NodeEntry>& field) { return field.name == "name"; });
   std::map<std::string, const ConfiguredNode*> known;
@@ -104,13 +108,15 @@ void compare_nodes(const Config& running, const Config& next, Diff& diff) {
       changes.add(node.name, {"", "", "", print_flow(after, fields)});
       continue;
     }
-    const NodeEntry before = entry_of(*found->second);
+    const ConfiguredNode& was = *found->second;
+    const NodeEntry before = entry_of(was);
     known.erase(found);
+    const Inventory* reported = reported_by ? reported_by(node.name) : nullptr;
     for (const Field<NodeEntry>& field : fields) {
       Change change{"",   field.name, field.print(before), field.print(after), TakesEffect::at_once,
                     false};
       if (change.before == change.after) continue;
-      change.effect = node_effect(field.name, before, after);
+      change.effect = node_effect(field.name, was.inventory, node.inventory, reported);
       changes.add(node.name, change);
     }
   }
@@ -217,7 +223,7 @@ void compare_fairness(const Config& running, const Config& next, Diff& diff) {
 }  // namespace
 
 std::vector<Change> diff(const Config& running, const std::vector<Partition>& in_force,
-                         const Config& next) {
+                         const Config& next, const ReportedBy& reported_by) {
   Diff diff;
   diff.section("cluster", cluster_fields(), running, next, kCluster);
   diff.section("controller", controller_fields(), running, next, kController);
@@ -232,7 +238,7 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   diff.section("policy", policy_fields(), running.policy, next.policy, kAtOnce);
   diff.section("accounting", accounting_fields(), running.policy.accounting, next.policy.accounting,
                kAtOnce);
-  compare_nodes(running, next, diff);
+  compare_nodes(running, next, reported_by, diff);
   compare_networks(running.policy, next.policy, diff);
   compare_partitions(running, in_force, next, diff);
   compare_fairness(running, next, diff);

@@ -2,10 +2,12 @@
 // values; any thread.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "config/config.h"
+#include "model/cluster/resources.h"
 
 namespace ares::config {
 
@@ -25,10 +27,13 @@ struct Change {
   bool undoes_command = false;  // The old value had been set by a command.
 };
 
+// What the node has reported, whether or not the configuration cuts it; null: it has never registered.
+using ReportedBy = std::function<const Inventory*(const std::string& node)>;
+
 // In the file's order; nodes with equal changes share a row. `in_force` are the present partitions,
-// including changes made by commands since `running` was applied.
+// including changes made by commands since `running` was applied. `reported_by` none: not known of any node.
 std::vector<Change> diff(const Config& running, const std::vector<Partition>& in_force,
-                         const Config& next);
+                         const Config& next, const ReportedBy& reported_by = {});
 
 // Returns `next` with the values of `running` for everything that takes effect only at a restart:
 // the configuration in force after `next` has been applied.

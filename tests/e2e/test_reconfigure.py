@@ -129,6 +129,21 @@ def test_reconfigure_undoes_changes_made_by_commands(cluster):
     assert "State=UP" in cluster.show("partition", "main")
 
 
+def test_cpus_that_a_node_has_reported_come_back_at_once(fresh):
+    made = fresh(config=f1().replace('{name: "n1", cpus: 4', '{name: "n1", cpus: 3'))
+
+    def change(cpus):
+        edit(made, r'(name: "?n1"?, cpus: )\d+', rf"\g<1>{cpus}")
+        return made.run("actl", "reconfigure").stdout
+    until(lambda: made.run("ainfo", "-h", "-N", "-n", "n1", "-o", "%t").stdout == "idle\n")
+    assert "node n1: cpus: 3 -> 2\n" in change(2)
+    assert "CPUTot=2 " in made.show("node", "n1")
+    assert "node n1: cpus: 2 -> 3\n" in change(3)
+    assert "CPUTot=3 " in made.show("node", "n1")
+    assert "node n1: cpus: 3 -> 5 (when aresd is restarted there)\n" in change(5)
+    assert "CPUTot=3 " in made.show("node", "n1")
+
+
 def test_sighup_reconfigures_and_settings_that_need_a_restart_are_listed(cluster):
     edit(cluster, r"kill_wait: \d+", "kill_wait: 7")
     edit(cluster, r"lease: \d+", "lease: 299")

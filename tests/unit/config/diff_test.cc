@@ -37,9 +37,10 @@ std::string effect(const Change& c) {
 }
 
 std::vector<std::string> changes(const Config& before, const Config& after,
-                                 std::optional<std::vector<Partition>> in_force = {}) {
+                                 std::optional<std::vector<Partition>> in_force = {},
+                                 const ReportedBy& reported_by = {}) {
   std::vector<std::string> lines;
-  for (const Change& c : diff(before, in_force.value_or(before.partitions), after))
+  for (const Change& c : diff(before, in_force.value_or(before.partitions), after, reported_by))
     lines.push_back(c.subject + "|" + c.field + "|" + c.before + "|" + c.after + effect(c) +
                     (c.undoes_command ? " @undoes" : ""));
   return lines;
@@ -99,6 +100,31 @@ TEST(ConfigDiff, EqualChangesOfNodesShareARow) {
               ElementsAre("nodes n[1-2]|cpus|4|2", "node n3|cpus|4|8 @node",
                           "nodes m[1-2]|||{cpus: 1}", "node n4||{cpus: 4, memory: 4000M}|",
                           "partition main|nodes|\"n[1-4]\"|\"n[1-3]\""));
+}
+
+// n1 has reported 8 CPUs, n2 as many as an earlier configuration gave it, n3 nothing yet.
+TEST(ConfigDiff, WhatANodeHasReportedComesBackAtOnce) {
+  const auto with = [](const std::string& what) {
+    return read(nodes("  - {name: \"n[1-3]\", " + what + "}\n") + kMain);
+  };
+  Inventory large, small;
+  large.cpus = 8;
+  large.memory = Bytes::mib(8000);
+  small.cpus = 4;
+  small.memory = Bytes::mib(4000);
+  const ReportedBy reported = [&](const std::string& name) -> const Inventory* {
+    return name == "n1" ? &large : name == "n2" ? &small : nullptr;
+  };
+  const Config before = with("cpus: 4, memory: 4000M");
+  const auto effects = [&](const Config& after) { return changes(before, after, {}, reported); };
+  EXPECT_THAT(effects(with("cpus: 8, memory: 4000M")),
+              ElementsAre("node n1|cpus|4|8", "nodes n[2-3]|cpus|4|8 @node"));
+  EXPECT_THAT(effects(with("cpus: 4, memory: 8000M")),
+              ElementsAre("node n1|memory|4000M|8000M", "nodes n[2-3]|memory|4000M|8000M @node"));
+  EXPECT_THAT(effects(with("cpus: 9, memory: 4000M")), ElementsAre("nodes n[1-3]|cpus|4|9 @node"));
+  EXPECT_THAT(effects(with("cpus: 2, memory: 4000M")), ElementsAre("nodes n[1-3]|cpus|4|2"));
+  EXPECT_THAT(effects(with("memory: 4000M")), ElementsAre("nodes n[1-3]|cpus|4| @node"))
+      << "as many as the machine has";
 }
 
 TEST(ConfigDiff, ChangesByCommandsAreUndone) {
