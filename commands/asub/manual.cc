@@ -57,7 +57,9 @@ const cli::Manual& manual() {
              "multiple of the other, of the same types; a list without a type gets that of the "
              "others. Then --gpus with --gpus-per-node says how many nodes there are, and "
              "--gpus-per-task with one of the others how many tasks. --gpus alone takes as many "
-             "nodes as are needed, unless -N says how many."}},
+             "nodes as are needed, unless -N says how many.",
+             "Without a type in any of them, all GPUs that one node gives to the job are of one "
+             "type."}},
            {"Many jobs in one call",
             {"With --from every line of a file is a job: the path of a script, or a JSON "
              "object such as {\"script\": \"run.sh\", \"args\": [\"7\"], \"ntasks\": 4} or "
