@@ -56,6 +56,7 @@ MachineLoad parse_load(const std::string& loadavg, const std::string& meminfo) {
 Result<Inventory> node_inventory(const config::ConfiguredNode& configured, const Inventory& machine,
                                  const std::optional<gres::Offer>& found) {
   Inventory inventory = configured.inventory;
+  inventory.tmp_disk.reset();  // the controller has it from ares.yaml, which may change meanwhile
   const auto reserved = static_cast<std::uint32_t>(configured.reserved_cpus.count());
   if (inventory.cpus == 0) {
     if (reserved > 0 && reserved >= machine.cpus)

@@ -89,7 +89,7 @@ TakesEffect node_effect(const std::string& field, const Inventory& before, const
     return is != unset && (was == unset || is < was || (reported && is <= reported->*resource));
   };
   const bool known = field == "features" || field == "restricted_cores_per_gpu" ||
-                     (field == "cpus" && has(&Inventory::cpus)) ||
+                     field == "tmp_disk" || (field == "cpus" && has(&Inventory::cpus)) ||
                      (field == "memory" && has(&Inventory::memory));
   return known ? TakesEffect::at_once : TakesEffect::node_restart;
 }

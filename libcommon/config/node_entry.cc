@@ -18,7 +18,8 @@ NodeEntry entry_of(const ConfiguredNode& node) {
           node.gpu_discovery,
           node.reserved_cpus,
           node.reserved_memory,
-          node.inventory.restricted_cores_per_gpu};
+          node.inventory.restricted_cores_per_gpu,
+          node.inventory.tmp_disk.value_or(Bytes())};
 }
 
 ConfiguredNode node_of(const NodeEntry& entry, const std::string& name) {
@@ -27,6 +28,7 @@ ConfiguredNode node_of(const NodeEntry& entry, const std::string& name) {
                       entry.memory.value() > 0 ? entry.memory - entry.reserved_memory : Bytes(),
                       entry.gpus.gpus, entry.features};
   inventory.restricted_cores_per_gpu = entry.restricted_cores_per_gpu;
+  if (entry.tmp_disk.value() > 0) inventory.tmp_disk = entry.tmp_disk;
   return {name,
           std::move(inventory),
           entry.gpus.topology,

@@ -379,6 +379,11 @@ std::vector<Field<NodeEntry>> node_fields() {
                        "Cores that the node keeps for jobs with GPUs: so many for each of its "
                        "GPUs, of those near it. Other jobs do not get them, unless they take whole "
                        "nodes. See ares-node(7). When not given: none."),
+      field<NodeEntry>("tmp_disk", &NodeEntry::tmp_disk, unless_zero(memory_type()),
+                       "Temporary storage to hand out, such as the size of the disk of /tmp. Jobs "
+                       "that ask for some with --tmp share it: a job starts where enough is left. "
+                       "Nothing keeps a job within what it asked for. When not given, --tmp is not "
+                       "counted on the node, and chooses nothing there."),
   };
 }
 

@@ -28,6 +28,7 @@ struct NodeEntry {
   IntervalSet reserved_cpus{};
   Bytes reserved_memory{};
   std::uint32_t restricted_cores_per_gpu = 0;
+  Bytes tmp_disk{};  // 0 = not known
 };
 
 // A line for that node alone, without its name.

@@ -155,6 +155,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
   put_optional(out, "memory_per_node", job.memory_per_node);
   put_optional(out, "memory_per_cpu", job.memory_per_cpu);
   put_optional(out, "memory_per_gpu", job.memory_per_gpu);
+  if (job.tmp_disk > Bytes{}) out.put("tmp_disk", job.tmp_disk);
   put_gpus(out, "gpus_per_node", job.gpus_per_node);
   put_gpus(out, "gpus_per_task", job.gpus_per_task);
   put_gpus(out, "gpus_total", job.gpus_total);
@@ -213,6 +214,7 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
     job->memory_per_node = Bytes(*n);
   if (auto n = in.optional_number<std::int64_t>("memory_per_cpu")) job->memory_per_cpu = Bytes(*n);
   if (auto n = in.optional_number<std::int64_t>("memory_per_gpu")) job->memory_per_gpu = Bytes(*n);
+  job->tmp_disk = Bytes(in.number_or<std::int64_t>("tmp_disk", 0));
   job->gpus_per_node = get_gpus(in, "gpus_per_node");
   job->gpus_per_task = get_gpus(in, "gpus_per_task");
   job->gpus_total = get_gpus(in, "gpus_total");

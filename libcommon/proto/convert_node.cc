@@ -169,6 +169,7 @@ void put(const Inventory& inventory, api::Inventory* out) {
   out->set_gpu_topology(std::string(inventory.gpu_topology.text()));
   out->set_cpu_layout(std::string(inventory.cpu_layout.text()));
   if (inventory.max_attempts) out->set_max_attempts(*inventory.max_attempts);
+  if (inventory.tmp_disk) out->set_tmp_disk(inventory.tmp_disk->value());
 }
 
 void get(Reader& read, const api::Inventory& in, Inventory& out) {
@@ -193,6 +194,7 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
     return read.reject("cpu_layout", "is longer than 64 KiB");
   out.cpu_layout = SharedText(in.cpu_layout());
   if (in.has_max_attempts()) out.max_attempts = in.max_attempts();
+  if (in.has_tmp_disk()) read.bytes("tmp_disk", in.tmp_disk(), out.tmp_disk.emplace());
 }
 
 // --- bodies: one put and one get each ---

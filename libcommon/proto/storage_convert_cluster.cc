@@ -27,6 +27,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   to.set_cpu_layout(std::string(from.cpu_layout.text()));
   to.set_restricted_cores_per_gpu(from.restricted_cores_per_gpu);
   if (from.max_attempts) to.set_max_attempts(*from.max_attempts);
+  if (from.tmp_disk) to.set_tmp_disk(from.tmp_disk->value());
 }
 
 Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
@@ -39,6 +40,7 @@ Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
   to.cpu_layout = SharedText(from.cpu_layout());
   to.restricted_cores_per_gpu = from.restricted_cores_per_gpu();
   if (from.has_max_attempts()) to.max_attempts = from.max_attempts();
+  if (from.has_tmp_disk()) to.tmp_disk = Bytes(from.tmp_disk());
   return to;
 }
 
@@ -53,6 +55,7 @@ void put(const Charge& from, storage::Charge& to) {
   to.set_exclusive_user(from.exclusive_user);
   to.set_gpu_part(from.gpu_part);
   to.set_master_port(from.master_port);
+  to.set_tmp_disk(from.tmp_disk.value());
 }
 
 Charge get(const storage::Charge& from, DecodeErrors& errors) {
@@ -67,6 +70,7 @@ Charge get(const storage::Charge& from, DecodeErrors& errors) {
   to.exclusive_user = from.exclusive_user();
   to.gpu_part = from.gpu_part();
   to.master_port = static_cast<std::uint16_t>(from.master_port());
+  to.tmp_disk = Bytes(from.tmp_disk());
   return to;
 }
 

@@ -18,6 +18,8 @@ Inventory in_force(const Inventory& configured, const Inventory& found) {
   Inventory out = found;
   if (configured.cpus != 0) out.cpus = std::min(configured.cpus, found.cpus);
   if (configured.memory.value() != 0) out.memory = std::min(configured.memory, found.memory);
+  if (configured.tmp_disk)
+    out.tmp_disk = std::min(*configured.tmp_disk, found.tmp_disk.value_or(*configured.tmp_disk));
   if (!configured.gpus.empty()) {
     std::erase_if(out.gpus, [&](const Gpu& gpu) {
       const Gpu* wanted = gpu_at(configured, gpu.index);
@@ -36,7 +38,7 @@ Inventory in_force(const Inventory& configured, const Inventory& found) {
 
 std::optional<Inventory> if_cut(Inventory reported, const Inventory& in_force) {
   if (reported.cpus == in_force.cpus && reported.memory == in_force.memory &&
-      reported.gpus == in_force.gpus)
+      reported.gpus == in_force.gpus && reported.tmp_disk == in_force.tmp_disk)
     return std::nullopt;
   reported.gpu_topology = {};
   reported.cpu_layout = {};

@@ -94,7 +94,7 @@ class Check {
       const bool cpus = released ? charge.cpus == 0 && charge.cpu_ids.empty()
                                  : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
       const bool same = cpus && share.memory == charge.memory && share.gpus == charge.gpus &&
-                        share.gpu_part == charge.gpu_part;
+                        share.gpu_part == charge.gpu_part && job->spec->tmp_disk == charge.tmp_disk;
       const bool first = node == job->allocation->nodes.front().node;
       expect(charge.master_port == (first ? job->allocation->master_port : 0), subject,
              "the port of " + name_of(charge.attempt) + " is not the one that it was given");

@@ -47,6 +47,7 @@ struct Charge {
   // Thousandths of the one GPU that it shares with others; 0 = it has whole GPUs.
   std::uint32_t gpu_part = 0;
   std::uint16_t master_port = 0;  // on the attempt's first node: Allocation::master_port
+  Bytes tmp_disk{};               // temporary storage, also where the node does not know its own
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 
@@ -79,7 +80,7 @@ struct Node {
   std::optional<NodeReboot> reboot{};  // requested or under way
   // Partitions that it joined by a rule of `dynamic_nodes`. Empty: it is configured.
   std::vector<std::string> joined{};
-  // What it has reported, if the configuration cuts its CPUs, memory or GPUs; without its texts.
+  // What it has reported, if the configuration cuts its CPUs, memory or GPUs or says its temporary storage; without its texts.
   // None: the inventory. Records of older releases do not have it.
   std::optional<Inventory> reported{};
 

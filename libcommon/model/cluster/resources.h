@@ -42,6 +42,8 @@ struct Inventory {
   std::uint32_t restricted_cores_per_gpu = 0;
   // The most attempts that it takes at a time, as found, never configured; none: any number.
   std::optional<std::uint32_t> max_attempts{};
+  // Temporary storage that jobs can have, as configured or found; none: it is not known, and not counted.
+  std::optional<Bytes> tmp_disk{};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -183,6 +183,7 @@ struct JobSpec {
   std::optional<Bytes> memory_per_node;  // 0 = all memory of the node
   std::optional<Bytes> memory_per_cpu;
   std::optional<Bytes> memory_per_gpu;
+  Bytes tmp_disk{};  // temporary storage on each node; 0 = none asked for
   BoxedVector<GpuRequest> gpus_per_node;
   BoxedVector<GpuRequest> gpus_total;  // --gpus: over all nodes
   BoxedVector<GpuRequest> gpus_per_task;

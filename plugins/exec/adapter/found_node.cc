@@ -15,6 +15,7 @@ std::string encode_inventory(const Inventory& inventory) {
                   [](const Gpu& gpu) { return gpu.memory.value() > 0; }))
     for (const Gpu& gpu : inventory.gpus) out.put("gpu_memory", gpu.memory);
   if (inventory.max_attempts) out.put("max_attempts", *inventory.max_attempts);
+  if (inventory.tmp_disk) out.put("tmp_disk", *inventory.tmp_disk);
   if (!inventory.gpu_topology.empty()) out.put("gpu_topology", inventory.gpu_topology.text());
   return out.take();
 }
@@ -34,6 +35,8 @@ Result<Inventory> decode_inventory(std::string_view text) {
   for (std::size_t i = 0; i < memories.size(); ++i)
     inventory.gpus[i].memory = Bytes(std::max<std::int64_t>(memories[i], 0));
   if (in.has("max_attempts")) inventory.max_attempts = in.number<std::uint32_t>("max_attempts");
+  if (in.has("tmp_disk"))
+    inventory.tmp_disk = Bytes(std::max<std::int64_t>(in.number<std::int64_t>("tmp_disk"), 0));
   inventory.gpu_topology = GpuTopology(in.text_or_empty("gpu_topology"));
   if (Status read = in.status(); !read) return fail(read.error());
   if (inventory.cpus == 0 || inventory.memory.value() <= 0)

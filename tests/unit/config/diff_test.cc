@@ -90,6 +90,16 @@ TEST(ConfigDiff, CoresForJobsWithGpusChangeAtOnce) {
               ElementsAre("node n1|restricted_cores_per_gpu||1"));
 }
 
+TEST(ConfigDiff, TemporaryStorageChangesAtOnce) {
+  const auto with = [](const std::string& more) {
+    return read(nodes("  - {name: n1, cpus: 4" + more + "}\n") +
+                "partitions:\n  - {name: main, nodes: n1}\n");
+  };
+  EXPECT_THAT(changes(with(", tmp_disk: 1G"), with(", tmp_disk: 2G")),
+              ElementsAre("node n1|tmp_disk|1G|2G"));
+  EXPECT_THAT(changes(with(", tmp_disk: 1G"), with("")), ElementsAre("node n1|tmp_disk|1G|"));
+}
+
 TEST(ConfigDiff, EqualChangesOfNodesShareARow) {
   const Config before = read(kNodes + kMain);
   EXPECT_THAT(changes(before, read(nodes("  - {name: \"n[1-2]\", cpus: 2, memory: 4000M}\n"

@@ -95,6 +95,24 @@ TEST(Config, WhatIsSetAsideForTheSystemIsNotHandedOut) {
   EXPECT_THAT(refusal(text(", reserved_cpus: 1-x")), testing::HasSubstr("reserved_cpus"));
 }
 
+TEST(Config, ReadsTheTemporaryStorageOfNodes) {
+  const auto with = [](const std::string& more) {
+    return "cluster: demo\nnodes: [{name: \"n[1-2]\", cpus: 4, memory: 4G" + more +
+           "}]\npartitions: [{name: main, nodes: \"n[1-2]\"}]\n";
+  };
+  const Config config = good(with(", tmp_disk: 800G"));
+  for (const ConfiguredNode& node : config.nodes)
+    EXPECT_EQ(node.inventory.tmp_disk, Bytes::gib(800));
+  EXPECT_EQ(good(to_yaml(config)).nodes[1].inventory, config.nodes[1].inventory);
+  EXPECT_EQ(good(with(", tmp_disk: 500")).nodes[0].inventory.tmp_disk, Bytes::mib(500));
+  for (const char* none : {"", ", tmp_disk: 0"}) {
+    EXPECT_FALSE(good(with(none)).nodes[0].inventory.tmp_disk);
+    EXPECT_EQ(to_yaml(good(with(none))).find("tmp_disk"), std::string::npos)
+        << "the text of a configuration without it stays as it was, and so does its hash";
+  }
+  EXPECT_THAT(refusal(with(", tmp_disk: -1")), testing::HasSubstr("tmp_disk"));
+}
+
 TEST(Config, ReadsTheCoresThatANodeKeepsForJobsWithGpus) {
   const auto with = [](const std::string& value) {
     return "cluster: demo\nnodes: [{name: n1, cpus: 4, memory: 4G, gpus: \"a100:2\"" +

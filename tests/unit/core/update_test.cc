@@ -100,7 +100,8 @@ TEST(SpecFields, NamesThatRequestsMayChange) {
   expect("comment extra mail_types mail_user", may_change(true));
   expect(
       "name account qos wckey partitions min_nodes max_nodes node_counts tasks tasks_per_node "
-      "cpus_per_task memory_per_node memory_per_cpu gpus_per_node gpus_total gpus_per_task "
+      "cpus_per_task memory_per_node memory_per_cpu tmp_disk gpus_per_node gpus_total "
+      "gpus_per_task "
       "gpu_alternatives alternatives_per memory_per_gpu cpus_per_gpu gpu_topology min_nvlink "
       "licenses any_license exclusive_user exclusive required_nodes excluded_nodes features prefer "
       "switches switches_wait segment reservations begin deadline time_min dependencies "

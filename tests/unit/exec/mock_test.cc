@@ -336,6 +336,8 @@ TEST(FoundNodes, AnInventoryPassesTheInterface) {
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   inventory.max_attempts = 0;
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
+  inventory.tmp_disk = Bytes::gib(100);
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   inventory.gpus[1].memory = Bytes::gib(80);
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   EXPECT_FALSE(decode_inventory("cpus 1\nmemory 1\ngpu a100\ngpu a100\ngpu_memory 1\n"));

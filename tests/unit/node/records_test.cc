@@ -172,6 +172,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   job->limits = {{7, 1024}, {4, 0}};
   job->memory_per_cpu = Bytes::mib(500);
   job->memory_per_gpu = Bytes::mib(600);
+  job->tmp_disk = Bytes::gib(10);
   job->gpus_per_node = {{.type = "a100", .count = 2}, {.type = "", .part = 500}};
   job->gpus_total = {{.type = "odd:name", .count = 4}};
   job->checkpoint = CheckpointRequest{"/s", 3};

@@ -117,6 +117,7 @@ class RandomWire {
     s.alternatives_per = static_cast<GpusPer>(number(3));
     s.cpus_per_gpu = u32();
     s.memory_per_gpu = maybe([this] { return bytes(); });
+    s.tmp_disk = bytes();
     s.node_counts = maybe([this] { return tasks(); });
     s.exclusive = flag();
     s.exclusive_user = flag();
@@ -271,6 +272,7 @@ class RandomWire {
     if (flag()) i.gpu_topology = GpuTopology(word() + "\n\t" + word());
     if (flag()) i.cpu_layout = SharedText(word());
     if (flag()) i.max_attempts = u32();
+    if (flag()) i.tmp_disk = bytes();
     return i;
   }
   FromNode from_node(std::size_t kind) {

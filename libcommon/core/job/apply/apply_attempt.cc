@@ -114,6 +114,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
       Charge charge{attempt,       fence,    share.cpus,          share.memory,  share.gpus,
                     share.cpu_ids, spec.uid, spec.exclusive_user, share.gpu_part};
       if (&share == &e.nodes.front()) charge.master_port = e.master_port;
+      charge.tmp_disk = spec.tmp_disk;
       const auto at =
           std::lower_bound(node.charges.begin(), node.charges.end(), attempt,
                            [](const Charge& c, const AttemptKey& key) { return c.attempt < key; });
