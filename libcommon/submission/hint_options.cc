@@ -53,7 +53,6 @@ constexpr Hint kHints[] = {
     {0, "spread-job", "", "nodes are chosen by the partition's placement"},
     {0, "stepmgr", "", "the job's first node runs its steps, as of every job"},
     {0, "thread-spec", "COUNT", "no threads are set aside for the system within a job", true},
-    {0, "tmp", "SIZE", "the size of a node's temporary disk is not looked at"},
     {0, "use-min-nodes", "", "how many of a range of nodes a job gets is left to the scheduler"},
 };
 

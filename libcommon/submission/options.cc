@@ -146,6 +146,14 @@ class Rows {
         .excludes = {"mem-per-gpu"};
     add(0, "mem-per-gpu", "SIZE", "Memory for each GPU; a plain number is MiB.",
         spec(set_memory_per_gpu));
+    add(0, "tmp", "SIZE",
+        "Temporary storage on each node; a plain number is MiB. Jobs share what a node has: "
+        "tmp_disk "
+        "in ares.yaml, or the ephemeral storage of a node of Kubernetes, where a pod that uses "
+        "more "
+        "is evicted and its job fails. On a node that does not say how much it has nothing is "
+        "counted; if no node of the partition does, the job is accepted and asub says so.",
+        spec(set_tmp_disk));
     add('G', "gpus", "TYPE:COUNT",
         "GPUs over all nodes; the type may be left out. Then all are of one type, unless the nodes "
         "of the partition have too few of each: then "

@@ -138,6 +138,13 @@ Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
+Status set_tmp_disk(api::JobSpec& spec, const std::string& text) {
+  const auto amount = parse_memory(text);
+  if (!amount) return fail(amount.error());
+  spec.set_tmp_disk(amount->value());
+  return {};
+}
+
 Status set_time_limit(api::JobSpec& spec, const std::string& text) {
   const auto limit = parse_time_limit(text);
   if (!limit) return fail(limit.error());

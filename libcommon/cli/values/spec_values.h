@@ -16,6 +16,7 @@ Status set_nodes(api::JobSpec& spec, const std::string& text);  // 2, 2-4, 1-15:
 Status set_memory_per_node(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text);
+Status set_tmp_disk(api::JobSpec& spec, const std::string& text);
 Status set_gpus_per_task(api::JobSpec& spec, const std::string& text);
 Status set_gpus_total(api::JobSpec& spec,
                       const std::string& text);  // 4, a100:4, a100:2,h100:2, h100:4|a100:8@1.5

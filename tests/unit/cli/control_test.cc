@@ -55,6 +55,12 @@ TEST(UpdateKeys, EachFieldIsNamedAndParsed) {
   EXPECT_EQ(values.begin(), (kNow + std::chrono::hours{1}).time_since_epoch().count());
 }
 
+TEST(UpdateKeys, TemporaryStorageIsThatOfEachNode) {
+  const api::JobAction action = job_update({{"mintmpdisknode", "1000"}});
+  EXPECT_THAT(fields(action), ElementsAre("tmp_disk"));
+  EXPECT_EQ(action.values().tmp_disk(), 1000LL << 20);
+}
+
 TEST(UpdateKeys, ResourcesAreWrittenAsScontrolDoes) {
   const api::JobSpec values = job_update({{"tresperjob", "gres/gpu:a100:4"},
                                           {"trespernode", "gres:gpu:2"},

@@ -53,7 +53,6 @@ TEST(HintOptions, HintsWithoutWhichAJobRunsAsWellAreWarnings) {
       {{"--ntasks-per-core=1", "--threads-per-core=2"}, "--ntasks-per-core=1 has no effect beside"},
       {{"--ntasks-per-core=1", "--hint=multithread"}, "--ntasks-per-core=1 has no effect beside"},
       {{"--ntasks-per-socket=2", "--ntasks-per-socket=2"}, "--ntasks-per-socket has no effect"},
-      {{"--tmp=10G"}, "--tmp has no effect"},
       {{"--mincpus=4"}, "--mincpus=4 has no effect: the job is sure of 1 CPU on a node"},
       {{"--mincpus=9", "-c4", "--ntasks-per-node=2"}, "the job is sure of 8 CPUs on a node"},
   };

@@ -139,6 +139,17 @@ TEST(Submission, BadMailAddressCostsTheMailOnly) {
   EXPECT_THAT(made->warnings, ElementsAre(HasSubstr("no mail will be sent")));
 }
 
+TEST(Submission, TemporaryStorageIsInBytesAndAPlainNumberIsMebibytes) {
+  EXPECT_EQ(spec({"--tmp=100"}).tmp_disk(), 100 << 20);
+  EXPECT_EQ(spec({"--tmp=100K"}).tmp_disk(), 100 << 10);
+  EXPECT_EQ(spec({"--tmp=10G"}).tmp_disk(), 10LL << 30);
+  EXPECT_EQ(spec({"--tmp=2T"}).tmp_disk(), 2LL << 40);
+  EXPECT_EQ(spec({"--tmp=0"}).tmp_disk(), 0);
+  EXPECT_EQ(spec({}).tmp_disk(), 0);
+  EXPECT_FALSE(submission({"--tmp=lots"}));
+  EXPECT_FALSE(submission({"--tmp=-1"}));
+}
+
 TEST(Submission, MemoryIsInBytesAndZeroIsAllOfTheNode) {
   EXPECT_EQ(spec({"--mem=100"}).memory_per_node(), 100 << 20);
   EXPECT_EQ(spec({"--mem-per-cpu=2G"}).memory_per_cpu(), 2LL << 30);

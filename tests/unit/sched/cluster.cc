@@ -150,6 +150,7 @@ void TestCluster::take(const Plan& plan, Time now) {
                                 running.spec->uid,
                                 running.spec->exclusive_user,
                                 share.gpu_part});
+        node.charges.back().tmp_disk = running.spec->tmp_disk;
         put(std::move(node));
       }
       put(std::move(running));

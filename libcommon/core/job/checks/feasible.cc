@@ -9,6 +9,7 @@
 #include "core/cluster/container_nodes.h"
 #include "core/job/checks/gpu_cover.h"
 #include "core/job/checks/gpu_types_text.h"
+#include "core/job/checks/sorted_names.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
 #include "core/topology/cpu_layouts.h"
@@ -21,34 +22,6 @@
 
 namespace ares::core {
 namespace {
-
-// Set of names, for many lookups in a long list. The list must outlive it.
-class Names {
- public:
-  explicit Names(const std::vector<std::string>& list) : sorted_(list.begin(), list.end()) {
-    std::sort(sorted_.begin(), sorted_.end());
-  }
-  bool hold(std::string_view name) const {
-    return std::binary_search(sorted_.begin(), sorted_.end(), name);
-  }
-
- private:
-  std::vector<std::string_view> sorted_;
-};
-
-// The first of `wanted` that is not in `there`, which may be much longer; null if all are.
-const std::string* first_missing(const std::vector<std::string>& wanted,
-                                 const std::vector<std::string>& there) {
-  if (wanted.empty()) return nullptr;
-  const Names requested(wanted);
-  std::vector<std::string> common;
-  std::copy_if(there.begin(), there.end(), std::back_inserter(common),
-               [&](const std::string& name) { return requested.hold(name); });
-  const Names found(common);
-  const auto missing = std::find_if_not(wanted.begin(), wanted.end(),
-                                        [&](const std::string& name) { return found.hold(name); });
-  return missing == wanted.end() ? nullptr : &*missing;
-}
 
 std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
   std::uint64_t count = 0;
@@ -117,9 +90,12 @@ class Search {
     const std::uint64_t cpus = usable_cpus(has);
     most_cpus_ = std::max<std::uint64_t>(most_cpus_, cpus);
     most_memory_ = std::max(most_memory_, has.memory);
+    const Bytes tmp_disk = has.tmp_disk.value_or(spec_.tmp_disk);  // not known: not counted
+    most_tmp_disk_ = std::max(most_tmp_disk_, tmp_disk);
     const bool over_limit = whole_nodes_ && cpu_limit_ && has.cpus > *cpu_limit_;
     over_limit_ = over_limit_ || over_limit;
-    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_ && !over_limit;
+    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_ && tmp_disk >= spec_.tmp_disk &&
+                !over_limit;
     if (!largest_ || largest_->inventory.gpus.size() < has.gpus.size()) largest_ = &node;
     for (const GpuRequest& want : spec_.gpus_per_node) {
       const std::uint32_t there = gpus_of(has, want.type);
@@ -205,6 +181,9 @@ class Search {
     if (memory_each_ > most_memory_)
       return too_big(format_memory(memory_each_) + " of memory on one node",
                      format_memory(most_memory_), where);
+    if (spec_.tmp_disk > most_tmp_disk_)
+      return too_big(format_memory(spec_.tmp_disk) + " of temporary storage on one node (--tmp)",
+                     format_memory(most_tmp_disk_), where);
     for (const auto* wanted : {&spec_.gpus_per_node, &spec_.gpus_per_task})
       for (const GpuRequest& want : *wanted) {
         const auto most = most_gpus_.find(want.type);
@@ -377,13 +356,14 @@ class Search {
   const std::optional<std::uint32_t> threads_;
   topology::Machines machines_;
   topology::CpuLayouts layouts_;
-  const Names excluded_;
+  const SortedNames excluded_;
   std::vector<std::uint32_t> counted_;  // nodes that fit, by index of constraint_.counts
   std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
   Bytes memory_each_;
   std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
   std::uint32_t fit_ = 0;
   Bytes most_memory_{};
+  Bytes most_tmp_disk_{};
   bool containers_ = false;  // a node runs jobs in containers
   const std::string_view not_in_containers_ = why_not_in_containers(spec_);
   bool kept_off_ = false;  // the job from such a node
@@ -416,7 +396,7 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   if (!spec.gpu_alternatives.empty()) return why_all_impossible(state, spec, partition);
   const auto constraint = parse_constraints(spec.features);
   if (!constraint) return constraint.error().message;
-  const Names excluded(spec.excluded_nodes);
+  const SortedNames excluded(spec.excluded_nodes);
   const std::string* elsewhere = first_missing(spec.required_nodes, partition.nodes);
   for (const std::string& name : spec.required_nodes) {
     if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;

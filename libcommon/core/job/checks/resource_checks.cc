@@ -28,6 +28,13 @@ Status check_memory(std::string_view what, const std::optional<Bytes>& requested
                   format_memory(kMaxRequestedMemory) + " can be asked for"));
 }
 
+Status check_tmp_disk(Bytes requested) {
+  if (requested >= Bytes{} && requested <= kMaxRequestedMemory) return {};
+  return fail(bad("temporary storage on a node is " +
+                  (requested < Bytes{} ? "negative" : format_memory(requested)) + "; at most " +
+                  format_memory(kMaxRequestedMemory) + " can be asked for"));
+}
+
 Status check_factor(std::string_view what, std::uint32_t requested) {
   if (requested <= kMaxRequestedCpus) return {};
   return fail(bad("More processors requested than permitted: " + std::to_string(requested) + " " +
@@ -60,6 +67,7 @@ Status check_amounts(const JobSpec& spec) {
        {std::pair("node", &spec.memory_per_node), std::pair("CPU", &spec.memory_per_cpu),
         std::pair("GPU", &spec.memory_per_gpu)})
     if (Status s = check_memory(what, *requested); !s) return s;
+  if (Status s = check_tmp_disk(spec.tmp_disk); !s) return s;
   if (spec.memory_per_gpu && *spec.memory_per_gpu == Bytes{})
     return fail(bad("memory per GPU is 0: give the memory that comes with each GPU, at most " +
                     format_memory(kMaxRequestedMemory)));

@@ -12,6 +12,7 @@
 #include "core/job/checks/container_checks.h"
 #include "core/job/checks/default_memory.h"
 #include "core/job/checks/submit_checks.h"
+#include "core/job/checks/tmp_disk.h"
 #include "core/job/gang.h"
 #include "model/job/text_check.h"
 #include "model/policy/request_limits.h"
@@ -302,6 +303,13 @@ std::string closed_text(const ClusterState& state, const JobSpec& requested,
   return {};
 }
 
+// What the user is told of a job that is accepted; empty: nothing.
+std::string notes_on(const ClusterState& state, const JobSpec& requested, const JobSpec& settled) {
+  std::string notes = closed_text(state, requested, settled);
+  const std::string storage = uncounted_tmp_disk(state, settled);
+  return notes + (notes.empty() || storage.empty() ? "" : "; ") + storage;
+}
+
 // Fills in what the specification leaves open, by the current state: partitions, account, number of
 // nodes, memory. Adds the spare nodes.
 Result<std::shared_ptr<const JobSpec>> settle(const DecisionContext& q,
@@ -366,7 +374,7 @@ Status admit(const DecisionContext& q, const Principal& who,
     settled = std::move(*validated);
   }
   const JobSpec& spec = *settled;
-  if (d.text.empty()) d.text = closed_text(q.state, *requested, spec);
+  if (d.text.empty()) d.text = notes_on(q.state, *requested, spec);
   const JobKey key{id, {}};
   const Result<CheckedDependencies> dependencies =
       check_dependencies(q, who, spec, key, [&] { return batch.names.contains(spec.name); });

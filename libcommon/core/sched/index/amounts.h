@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/units.h"
+
 namespace ares::core::sched {
 
 // Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster, up to
 // ClusterIndex::gpu_end(). Behind those one for each partition that limits the CPUs of its jobs on a
 // node: those CPUs that they may still have there. Then, if a node limits its attempts, how many more it
-// takes. At last, if a node keeps CPUs for jobs with GPUs, those CPUs that other jobs may have.
+// takes, and if a node knows its temporary storage, whole MiB of it. At last, if a node keeps CPUs for
+// jobs with GPUs, those CPUs that other jobs may have.
 using Amounts = std::vector<std::int64_t>;
 inline constexpr std::size_t kCpus = 0;
 inline constexpr std::size_t kMemory = 1;
@@ -20,5 +23,10 @@ inline constexpr std::size_t kFirstGpu = 2;
 // Position in ClusterIndex::nodes(). Nodes are in the order of their ids, which is the order of the
 // configuration.
 using NodeIndex = std::uint32_t;
+
+// The MiB that an amount needs.
+constexpr std::int64_t whole_mebibytes(Bytes amount) {
+  return (amount.value() >> 20) + ((amount.value() & ((1 << 20) - 1)) != 0 ? 1 : 0);
+}
 
 }  // namespace ares::core::sched

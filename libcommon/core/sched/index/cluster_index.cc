@@ -37,6 +37,13 @@ bool any_limits_attempts(const ClusterState& state) {
   return any;
 }
 
+bool any_counts_tmp_disk(const ClusterState& state) {
+  bool any = false;
+  state.nodes.for_each(
+      [&](NodeId, const Node& node) { any = any || inventory_of(node).tmp_disk.has_value(); });
+  return any;
+}
+
 std::int64_t unrestricted_total(const IndexedNode& node) {
   const std::size_t kept = node.restricted ? node.restricted->all.count() : 0;
   return std::max<std::int64_t>(node.total[kCpus] - static_cast<std::int64_t>(kept), 0);
@@ -71,6 +78,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   gpu_types_.assign(types.begin(), types.end());
   restricts_cpus_ = any_restricts_cpus(state);
   limits_attempts_ = any_limits_attempts(state);
+  counts_tmp_disk_ = any_counts_tmp_disk(state);
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     if (partition.max_cpus_per_node)
       cpu_shares_.push_back(
@@ -123,6 +131,7 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
     entry.restricted = topology::restricted_cpus(inventory, machines_, layouts_);
   if (entry.restricted && !restricts_cpus_) return false;
   if (inventory.max_attempts && !limits_attempts_) return false;
+  if (inventory.tmp_disk && !counts_tmp_disk_) return false;
   entry.node = &node;
   const bool takes = takes_jobs(node);
   entry.usable = takes && !kept_for;
@@ -141,6 +150,8 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   if (const auto column = attempts_column())
     entry.total[*column] =
         inventory.max_attempts ? std::int64_t{*inventory.max_attempts} : kAnyNumber;
+  if (const auto column = tmp_disk_column())
+    entry.total[*column] = inventory.tmp_disk ? inventory.tmp_disk->value() >> 20 : kAnyMebibytes;
   if (const auto column = unrestricted_column()) entry.total[*column] = unrestricted_total(entry);
   entry.free = entry.total;
   entry.gpus_used.clear();
@@ -153,6 +164,8 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
     entry.free[kCpus] -= charge.cpus;
     if (const auto share = cpu_share_column(state, charge)) entry.free[*share] -= charge.cpus;
     if (const auto column = attempts_column()) --entry.free[*column];
+    if (const auto column = tmp_disk_column())
+      entry.free[*column] -= whole_mebibytes(charge.tmp_disk);
     entry.free[kMemory] -= charge.memory.value();
     entry.tenants.add(charge.user, charge.exclusive_user);
     for (const GpuIndex index : charge.gpus) {
@@ -201,7 +214,7 @@ void ClusterIndex::refresh_node(NodeIndex at) {
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> allocated) {
   bool possible = true, other_totals = false, other_restrictions = false, other_limits = false,
-       other_places = false;
+       other_places = false, other_storage = false;
   gains_.trim(kMaxGains);
   changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
@@ -227,6 +240,8 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (inventory_of(*entry.node).max_attempts.has_value() !=
         inventory_of(node).max_attempts.has_value())
       other_limits = true;
+    if (inventory_of(*entry.node).tmp_disk.has_value() != inventory_of(node).tmp_disk.has_value())
+      other_storage = true;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
     possible = possible && read(after, node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
@@ -263,6 +278,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
   if (other_places) return false;
   if (other_restrictions && any_restricts_cpus(after) != restricts_cpus_) return false;
   if (other_limits && any_limits_attempts(after) != limits_attempts_) return false;
+  if (other_storage && any_counts_tmp_disk(after) != counts_tmp_disk_) return false;
   // A type that no node has any more must not have a column.
   if (other_totals)
     if (const auto types = types_of(after);

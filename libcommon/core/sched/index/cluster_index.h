@@ -48,8 +48,8 @@ class ClusterIndex {
   // Applies the changes between the two states. `allocated` are the nodes that a pass marked; they
   // are read again whether or not the allocation was committed. Returns false if a new index is
   // needed: the set of nodes or GPU types changed, a node has another place in a network by
-  // features, or the first node that is exclusive or keeps CPUs for jobs with GPUs appeared, or the
-  // last one disappeared. Precondition: the partitions and reservations are the same.
+  // features, or the first node appeared that is exclusive, keeps CPUs for jobs with GPUs, limits its
+  // attempts or knows its temporary storage, or the last one disappeared. Precondition: the partitions and reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> allocated);
 
@@ -100,8 +100,15 @@ class ClusterIndex {
     return limits_attempts_ ? std::optional(cpu_shares_end()) : std::nullopt;
   }
   static constexpr std::int64_t kAnyNumber = 1'000'000'000;
-  // The column behind both.
-  std::size_t shares_end() const { return cpu_shares_end() + (limits_attempts_ ? 1 : 0); }
+  // Column of temporary storage; none: no node knows its own. A node that does not has kAnyMebibytes there.
+  std::optional<std::size_t> tmp_disk_column() const {
+    return counts_tmp_disk_ ? std::optional(shares_end() - 1) : std::nullopt;
+  }
+  static constexpr std::int64_t kAnyMebibytes = std::int64_t{1} << 40;
+  // The column behind these.
+  std::size_t shares_end() const {
+    return cpu_shares_end() + (limits_attempts_ ? 1 : 0) + (counts_tmp_disk_ ? 1 : 0);
+  }
   // Column of the CPUs that are not kept for jobs with GPUs; none: no node keeps any.
   std::optional<std::size_t> unrestricted_column() const {
     return restricts_cpus_ ? std::optional(shares_end()) : std::nullopt;
@@ -165,6 +172,7 @@ class ClusterIndex {
   std::vector<CpuShare> cpu_shares_;  // ascending by partition
   bool restricts_cpus_ = false;       // a node keeps CPUs for jobs with GPUs
   bool limits_attempts_ = false;      // a node takes only so many attempts at a time
+  bool counts_tmp_disk_ = false;      // a node knows its temporary storage
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   ReservationIndex reservations_;

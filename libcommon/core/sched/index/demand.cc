@@ -22,7 +22,8 @@ auto class_fields(const JobSpec& s) {
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
                   s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
-                  s.alternatives_per, s.binding->hint, s.binding->threads_per_core, s.overcommit);
+                  s.alternatives_per, s.binding->hint, s.binding->threads_per_core, s.overcommit,
+                  s.tmp_disk);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -155,6 +156,8 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.gpu_end = index.gpu_end();
   demand.cpu_share = index.cpu_share_column(partition.name);
   demand.attempts = index.attempts_column();
+  if (spec.tmp_disk > Bytes{}) demand.tmp_disk = index.tmp_disk_column();
+  if (demand.tmp_disk) demand.tmp_mebibytes = whole_mebibytes(spec.tmp_disk);
   demand.unrestricted = index.unrestricted_column();
   demand.only_unrestricted =
       demand.unrestricted && !topology::may_use_restricted_cpus(spec, partition);
@@ -280,6 +283,7 @@ std::size_t job_class_hash(const Job& job, bool by_user) {
   for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features, &s.reservations})
     for (const std::string& name : *names) mix(seed, std::hash<std::string>{}(name));
   if (s.node_counts) mix(seed, s.node_counts->count());
+  if (s.tmp_disk > Bytes{}) mix(seed, static_cast<std::size_t>(s.tmp_disk.value()));
   for (const NodeId node : job.excluded) mix(seed, node.value());
   for (const NodeId node : kept_nodes(job)) mix(seed, node.value());
   return seed;

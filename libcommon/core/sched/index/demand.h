@@ -50,6 +50,10 @@ struct Demand {
   std::optional<std::size_t> cpu_share;
   // Column of the attempts that a node takes, of which the job is one. None: no node limits them.
   std::optional<std::size_t> attempts;
+  // Column of temporary storage, and the MiB of it that the job has on each node. None: it asks for
+  // none, or no node knows its own.
+  std::optional<std::size_t> tmp_disk;
+  std::int64_t tmp_mebibytes = 0;
   // Column of the CPUs that are not kept for jobs with GPUs. The job's CPUs of these count there as
   // well. None: no node keeps any.
   std::optional<std::size_t> unrestricted;
@@ -137,6 +141,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
 // The CPUs of a node with these free amounts that the job could get.
 inline std::int64_t cpus_for(const Demand& demand, std::span<const std::int64_t> free) {
   if (demand.attempts && free[*demand.attempts] < 1) return 0;
+  if (demand.tmp_disk && free[*demand.tmp_disk] < demand.tmp_mebibytes) return 0;
   std::int64_t cpus = free[kCpus];
   if (demand.cpu_share) cpus = std::min(cpus, free[*demand.cpu_share]);
   if (demand.only_unrestricted) cpus = std::min(cpus, free[*demand.unrestricted]);

@@ -363,6 +363,7 @@ bool Victim::operator<(const Victim& other) const {
 Amounts cpus_only(Amounts amounts, const ClusterIndex& index) {
   std::fill(amounts.begin() + kCpus + 1, gpus_end(amounts, index), std::int64_t{0});
   if (const auto column = index.attempts_column()) amounts[*column] = 0;
+  if (const auto column = index.tmp_disk_column()) amounts[*column] = 0;
   return amounts;
 }
 
@@ -372,6 +373,8 @@ Amounts amounts_held(const ClusterIndex& index, const IndexedNode& node, const C
   amounts[kCpus] = charge.cpus;
   if (cpu_share) amounts[*cpu_share] = charge.cpus;
   if (const auto column = index.attempts_column()) amounts[*column] = 1;
+  if (const auto column = index.tmp_disk_column())
+    amounts[*column] = whole_mebibytes(charge.tmp_disk);
   if (const auto column = index.unrestricted_column())
     amounts[*column] = unrestricted_of(node, charge.cpus, charge.cpu_ids);
   amounts[kMemory] = charge.memory.value();

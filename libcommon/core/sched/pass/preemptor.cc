@@ -34,7 +34,8 @@ Placement placement_of(const ClusterIndex& index, const Job& job, const Partitio
       if (std::none_of(has_gpus.begin(), has_gpus.end(),
                        [&](const Gpu& has) { return has.index == gpu; }))
         return {};
-    const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
+    Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
+    as_charge.tmp_disk = job.spec->tmp_disk;
     PlacedShare& placed = placement.emplace_back(
         PlacedShare{*at, share.tasks, amounts_held(index, node, as_charge, cpu_share)});
     if (share.gpu_part == 0) {

@@ -56,6 +56,7 @@ void charge(const TypedDemand& typed, const NodeOffer& offer, std::int64_t tasks
                         std::int64_t{typed.demand.min_cpus_per_node});
   if (typed.demand.cpu_share) out[*typed.demand.cpu_share] = cpus;
   if (typed.demand.attempts) out[*typed.demand.attempts] = 1;
+  if (typed.demand.tmp_disk) out[*typed.demand.tmp_disk] = typed.demand.tmp_mebibytes;
   out[kMemory] = memory_of(typed.demand, offer, cpus, tasks);
   for (std::size_t column = kFirstGpu; column < typed.per_task.size(); ++column)
     out[column] =

@@ -71,6 +71,7 @@ Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const Clus
   buckets.retain_at_least(kCpus, cpus, nodes);
   if (demand.cpu_share) buckets.retain_at_least(*demand.cpu_share, cpus, nodes);
   if (demand.attempts) buckets.retain_at_least(*demand.attempts, 1, nodes);
+  if (demand.tmp_disk) buckets.retain_at_least(*demand.tmp_disk, demand.tmp_mebibytes, nodes);
   if (demand.only_unrestricted) buckets.retain_at_least(*demand.unrestricted, cpus, nodes);
   buckets.retain_at_least(kMemory, least_memory(demand, tasks, of_tasks), nodes);
   if (demand.overcommit) retain_for_overcommit(demand, index, nodes);

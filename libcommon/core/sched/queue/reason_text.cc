@@ -32,11 +32,12 @@ enum class Obstacle : std::uint8_t {
   busy,
   others,
   attempts,
+  tmp_disk,
   plugin,
   none
 };
 
-constexpr std::array<const char*, 17> kObstacleText = {
+constexpr std::array<const char*, 18> kObstacleText = {
     "drained",
     "down",
     "not registered",
@@ -52,6 +53,7 @@ constexpr std::array<const char*, 17> kObstacleText = {
     "not empty",
     "not to be shared with others' jobs",
     "with as many jobs as they take",
+    "with too little free temporary storage",
     "refused by plugins",
     "with room"};
 
@@ -138,6 +140,8 @@ Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
 Obstacle free_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.tenants.admits(demand.access)) return Obstacle::others;
   if (demand.attempts && node.free[*demand.attempts] < 1) return Obstacle::attempts;
+  if (demand.tmp_disk && node.free[*demand.tmp_disk] < demand.tmp_mebibytes)
+    return Obstacle::tmp_disk;
   if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has the type
   if (demand.gpu_part > 0) {
     if (most_of_one(demand, node) < demand.gpu_part) return Obstacle::parts;
@@ -179,6 +183,7 @@ std::string need_text(const JobClass& job_class) {
     case MemoryRule::per_task: text += ", " + format_memory(demand.memory) + " a task"; break;
     case MemoryRule::whole: text += ", all memory of the node"; break;
   }
+  if (demand.tmp_disk) text += ", " + format_memory(spec.tmp_disk) + " of temporary storage a node";
   if (!spec.gpus_per_node.empty()) text += gpu_text(spec.gpus_per_node) + " a node";
   if (!spec.gpus_per_task.empty()) text += gpu_text(spec.gpus_per_task) + " a task";
   if (!spec.gpus_total.empty()) text += gpu_text(spec.gpus_total) + " in all";
@@ -248,8 +253,8 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   std::set<JobKey> kept_for;
   // GPUs with the requested links, on nodes that have too few of them.
   std::int64_t most = 0;
-  // Thousandths of one GPU, on nodes that have too little of it.
-  std::int64_t part = 0;
+  // Thousandths of one GPU, on nodes that have too little of it; likewise MiB of temporary storage.
+  std::int64_t part = 0, tmp_disk = 0;
   for (const NodeIndex at : job_class.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
@@ -264,6 +269,8 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
       obstacle = free_obstacle(job_class.demand, node, linked);
       if (obstacle == Obstacle::links) most = std::max(most, linked);
       if (obstacle == Obstacle::parts) part = std::max(part, most_of_one(job_class.demand, node));
+      if (obstacle == Obstacle::tmp_disk)
+        tmp_disk = std::max(tmp_disk, node.free[*job_class.demand.tmp_disk]);
     }
     ++counts[static_cast<std::size_t>(obstacle)];
     if (obstacle == Obstacle::none) with_room.push_back(at);
@@ -282,6 +289,8 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
       text += " (at most " + std::to_string(most) + " together)";
     if (i == static_cast<std::size_t>(Obstacle::parts))
       text += " (at most " + format_thousandths(part) + ")";
+    if (i == static_cast<std::size_t>(Obstacle::tmp_disk))
+      text += " (at most " + format_memory(Bytes::mib(tmp_disk)) + ")";
   }
   return (text.empty() ? "no node qualifies" : text) + kept_text(job_class.example) + refusals;
 }

@@ -58,7 +58,7 @@ LastSharers last_sharers(const ClusterIndex& index, const Node& node,
   return last;
 }
 
-// Adds what each charge gives back in the columns of partitions' CPUs and of attempts. Where a limit has been lowered nothing
+// Adds what each charge gives back in the columns of partitions' CPUs, attempts and temporary storage. Where a limit has been lowered nothing
 // comes free until less than the limit is used.
 void add_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
                 const ClusterIndex& index, const ClusterState& state, NodeIndex at,
@@ -67,6 +67,7 @@ void add_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
   for (std::size_t column = index.gpu_end(); column < index.shares_end(); ++column) {
     const auto held = [&](const Charge& charge) -> std::int64_t {
       if (column == index.attempts_column()) return 1;
+      if (column == index.tmp_disk_column()) return whole_mebibytes(charge.tmp_disk);
       return index.cpu_share_column(state, charge) == column ? charge.cpus : 0;
     };
     std::int64_t used = 0;

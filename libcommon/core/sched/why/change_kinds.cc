@@ -89,6 +89,22 @@ void add_memory(const ChangeContext& context, ChangeKinds& out) {
               "--mem-per-cpu=", &JobSpec::memory_per_cpu);
 }
 
+// Only where a node of the partition counts it.
+void add_tmp_disk(const ChangeContext& context, ChangeKinds& out) {
+  const auto column = context.index.tmp_disk_column();
+  if (!column || context.spec.tmp_disk <= Bytes{}) return;
+  std::int64_t largest = 0;
+  for (const NodeIndex at : context.index.members(context.partition))
+    largest = std::max(largest, context.index.nodes()[at].total[*column]);
+  const std::int64_t most = std::min(whole_mebibytes(context.spec.tmp_disk), largest + 1);
+  if (most <= 1) return;
+  out.push_back({static_cast<std::uint64_t>(most - 1),
+                 [most](std::uint64_t step, JobSpec& spec, Job&) {
+                   spec.tmp_disk = Bytes::mib(most - static_cast<std::int64_t>(step));
+                 },
+                 [](const Job& job) { return "--tmp=" + format_memory(job.spec->tmp_disk); }});
+}
+
 void add_cpus(const ChangeContext& context, ChangeKinds& out) {
   const std::uint32_t cpus = context.spec.cpus_per_task;
   if (cpus > 1)
@@ -281,8 +297,8 @@ void add_licenses(const ChangeContext& context, ChangeKinds& out) {
 }
 
 constexpr void (*kKinds[])(const ChangeContext&, ChangeKinds&) = {
-    add_time, add_memory,  add_cpus,   add_tasks,   add_nodes,
-    add_gpus, add_network, add_places, add_sharing, add_licenses};
+    add_time,    add_memory, add_cpus,    add_tasks,    add_nodes,   add_gpus,
+    add_network, add_places, add_sharing, add_licenses, add_tmp_disk};
 
 }  // namespace
 

@@ -127,6 +127,23 @@ bool StartChecks::respects_reservations(const Job& job, const Start& start) cons
   });
 }
 
+template <class Stays>
+bool StartChecks::has_tmp_disk(const Node& node, const JobSpec& spec,
+                               const std::vector<PlanClaims::Share>& others, const Stays& stays) {
+  if (!node.inventory.tmp_disk || spec.tmp_disk == Bytes{}) return true;
+  Bytes used = spec.tmp_disk;
+  for (const Charge& charge : node.charges)
+    if (stays(charge)) used += charge.tmp_disk;
+  for (const PlanClaims::Share& other : others) {
+    // A resumed attempt has kept its storage.
+    const bool is_charged =
+        std::any_of(node.charges.begin(), node.charges.end(),
+                    [&](const Charge& charge) { return charge.attempt.job == other.key; });
+    if (!is_charged) used += other.of->tmp_disk;
+  }
+  return used <= *node.inventory.tmp_disk;
+}
+
 bool StartChecks::fits(const Job& job, const Start& start, const NodeShare& share,
                        const std::vector<PlanClaims::Share>& others, const AttemptSet* gone) const {
   const Node* node = q_.state.nodes.find(share.node);
@@ -149,6 +166,8 @@ bool StartChecks::fits(const Job& job, const Start& start, const NodeShare& shar
     if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
   for (const PlanClaims::Share& other : others)
     if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
+
+  if (!has_tmp_disk(*node, spec, others, stays)) return false;
 
   std::uint64_t cpus = share.cpus;
   Bytes memory = share.memory;

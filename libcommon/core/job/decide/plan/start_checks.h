@@ -41,6 +41,11 @@ class StartChecks {
             const std::vector<PlanClaims::Share>& others, const AttemptSet* gone = nullptr) const;
 
  private:
+  // Whether the node has so much temporary storage left beside `others`, without the charges for which
+  // `stays` is false.
+  template <class Stays>
+  static bool has_tmp_disk(const Node& node, const JobSpec& spec,
+                           const std::vector<PlanClaims::Share>& others, const Stays& stays);
   bool will_be_suspended(const Charge& charge) const;
   bool is_ending(const Charge& charge) const;
 
