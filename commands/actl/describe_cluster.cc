@@ -139,6 +139,10 @@ std::string describe(const api::Node& node, bool one_line) {
       .count("AllocMem", node.memory_allocated() / kMib)
       .add("FreeMem", node.has_free_memory() ? std::to_string(node.free_memory() / kMib) : "N/A")
       .end_line();
+  if (node.has_tmp_disk())
+    lines.count("TmpDisk", node.tmp_disk() / kMib)
+        .count("AllocTmpDisk", node.tmp_disk_allocated() / kMib)
+        .end_line();
   lines.add("Partitions", or_null(joined(node.partitions()))).end_line();
   std::vector<std::string> jobs;
   for (const api::JobRef& job : node.jobs()) jobs.push_back(cli::format_job_id(cli::key_of(job)));

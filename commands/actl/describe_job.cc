@@ -220,9 +220,9 @@ void add_resources(Lines& lines, const api::Job& job) {
   add_lines<SpecLine::Place::counts>(lines, spec);
   lines.add("ReqTRES", job.requested_tres()).end_line();
   lines.add("AllocTRES", or_null(job.tres())).end_line();
-  lines.count("NtasksPerNode", spec.tasks_per_node())
-      .add("MinMemory", requested_memory(spec))
-      .add(gpus_key(spec), job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
+  lines.count("NtasksPerNode", spec.tasks_per_node()).add("MinMemory", requested_memory(spec));
+  if (spec.tmp_disk() > 0) lines.add("MinTmpDiskNode", format_memory(Bytes(spec.tmp_disk())));
+  lines.add(gpus_key(spec), job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
       .end_line();
   if (!spec.gpu_alternatives().empty())
     lines.add("GpuAlternatives", cli::format_gpu_list(spec, spec.alternatives_per(), ""))

@@ -283,6 +283,13 @@ std::vector<cli::Column<Row>> size_columns() {
                 r, [](const N& n) { return n.memory_allocated() >> 20; }, o);
           },
           N::kMemoryAllocatedFieldNumber),
+      least(
+          'd', "Disk", "TMP_DISK", "temporary storage of each node in MiB; 0 if it is not known",
+          [](R r, Out o) {
+            put_least(
+                r, [](const N& n) { return n.tmp_disk() >> 20; }, o);
+          },
+          N::kTmpDiskFieldNumber),
   };
 }
 
@@ -461,15 +468,11 @@ std::vector<cli::Column<Row>> node_columns() {
 std::vector<cli::Unsupported> refused() {
   const char* const kNone = "Ares has nothing of the kind";
   const char* const kAnywhere = "jobs are submitted from any machine, by any user";
-  return {{'d', "Disk", true, kNone},
-          {'w', "Weight", true, kNone},
-          {0, "ActiveTRES", true, kNone},
-          {0, "Comment", true, kNone},
-          {0, "Extra", true, kNone},
-          {'r', "Root", true, kAnywhere},
-          {'S', "AllocNodes", true, kAnywhere},
-          {0, "Port", true, "NodeAddr has it"},
-          {0, "StateComplete", true, "StateLong has all of it"}};
+  return {
+      {'w', "Weight", true, kNone},         {0, "ActiveTRES", true, kNone},
+      {0, "Comment", true, kNone},          {0, "Extra", true, kNone},
+      {'r', "Root", true, kAnywhere},       {'S', "AllocNodes", true, kAnywhere},
+      {0, "Port", true, "NodeAddr has it"}, {0, "StateComplete", true, "StateLong has all of it"}};
 }
 
 }  // namespace

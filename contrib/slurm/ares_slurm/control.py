@@ -33,7 +33,7 @@ NodeList={NodeList}
 NumNodes={NumNodes} NumCPUs={NumCPUs} NumTasks={NumTasks} CPUs/Task={CPUs/Task} ReqB:S:C:T=0:0:*:*
 TRES={TRES}
 Socks/Node=* NtasksPerN:B:S:C={NtasksPerNode}:0:*:* CoreSpec=*
-MinCPUsNode={MinCPUsNode} {MinMemoryName}={MinMemory} MinTmpDiskNode=0
+MinCPUsNode={MinCPUsNode} {MinMemoryName}={MinMemory} MinTmpDiskNode={MinTmpDiskNode}
 Features={Features} DelayBoot=00:00:00
 {Reservation:Reservation=}
 OverSubscribe={OverSubscribe} Contiguous=0 Licenses={Licenses} Network=(null)
@@ -57,7 +57,7 @@ NodeAddr={NodeAddr} NodeHostName={NodeHostName} Version={Version}
 OS=Linux
 RealMemory={RealMemory} AllocMem={AllocMem} FreeMem={FreeMem} Sockets={CPUTot} Boards=1
 {RestrictedCoresPerGPU:RestrictedCoresPerGPU=}
-State={State} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+State={State} ThreadsPerCore=1 TmpDisk={TmpDisk} Weight=1 Owner=N/A MCS_label=N/A
 Partitions={Partitions}
 BootTime=None SlurmdStartTime={RegisterTime}
 LastBusyTime=Unknown
@@ -135,6 +135,7 @@ def for_job(record):
     memory, _, each = record.get("MinMemory", "").partition("/")
     record["MinMemoryName"] = {"cpu": "MinMemoryCPU", "gpu": "MinMemoryGPU"}.get(each.lower(), "MinMemoryNode")
     record["MinMemory"] = "0" if memory in ("", "default") else memory
+    record.setdefault("MinTmpDiskNode", "0")
     record.setdefault("SuspendTime", "None")
     record.setdefault("SecsPreSuspend", "0")
     record["MinCPUsNode"] = record.get("CPUs/Task")
@@ -146,6 +147,7 @@ def for_job(record):
 
 def for_node(record):
     record["Partitions"] = record.get("Partitions", "")
+    record.setdefault("TmpDisk", "0")
     return record
 
 

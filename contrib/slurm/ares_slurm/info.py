@@ -35,9 +35,8 @@ def derived(field):
             table.Derived("CORES", field, lambda text: parts(text)[1]), table.Derived("THREADS", field, lambda text: parts(text)[2])]
 
 
-LETTERS = {"d": ("TMP_DISK", "0"), "w": ("WEIGHT", "1"), "r": ("ROOT", "no"),
-           "S": ("ALLOCNODES", "all"), **dict(zip("zXYZ", derived("c;%z")))}
-NAMES = {"disk": ("TMP_DISK", "0"), "weight": ("WEIGHT", "1"),
+LETTERS = {"w": ("WEIGHT", "1"), "r": ("ROOT", "no"), "S": ("ALLOCNODES", "all"), **dict(zip("zXYZ", derived("c;%z")))}
+NAMES = {"weight": ("WEIGHT", "1"),
          "root": ("ROOT", "no"), "allocnodes": ("ALLOCNODES", "all"),
          **dict(zip(("socketcorethread", "sockets", "cores", "threads"), derived(f"cpus:{table.WIDEST};,socketcorethread")))}
 IGNORED = {"all", "hide", "federation", "local", "noconvert", "verbose"}

@@ -15,14 +15,14 @@ LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
 START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R"
 STEPS = "%.15i %.8j %.9P %.8u %.9M %N"
 # Letters and names that have no meaning here: Slurm's header, and what Slurm prints of a job that did not ask for it.
-LETTERS = {"O": ("CONTIGUOUS", "0"), "X": ("CORE_SPEC", "N/A"), "d": ("MIN_TMP_DISK", "0"), "H": ("SOCKETS_PER_NODE", "*"),
+LETTERS = {"O": ("CONTIGUOUS", "0"), "X": ("CORE_SPEC", "N/A"), "H": ("SOCKETS_PER_NODE", "*"),
            "I": ("CORES_PER_SOCKET", "*"), "J": ("THREADS_PER_CORE", "*"), "z": ("S:C:T", "*:*:*"), "s": ("SELECT_JOBINFO", "")}
 NAMES = {"admincomment": ("ADMIN_COMMENT", ""), "allocsid": ("ALLOC_SID", "0"), "associd": ("ASSOC_ID", "0"),
          "boardspernode": ("BOARDS_PER_NODE", "N/A"), "burstbuffer": ("BURST_BUFFER", "N/A"),
          "burstbufferstate": ("BURST_BUFFER_STATE", ""), "clusterfeature": ("CLUSTER_FEATURES", "N/A"), "contiguous": ("CONTIGUOUS", "0"),
          "cores": ("CORES_PER_SOCKET", "*"), "corespec": ("CORE_SPEC", "N/A"), "delayboot": ("DELAY_BOOT", "0:00"),
          "hetjobid": ("HET_JOB_ID", ""), "hetjobidset": ("HET_JOB_ID_SET", ""), "hetjoboffset": ("HET_JOB_OFFSET", ""),
-         "lastschedeval": ("LAST_SCHED_EVAL", "N/A"), "mcslabel": ("MCSLABEL", "(null)"), "mintmpdisk": ("MIN_TMP_DISK", "0"),
+         "lastschedeval": ("LAST_SCHED_EVAL", "N/A"), "mcslabel": ("MCSLABEL", "(null)"),
          "network": ("NETWORK", "(null)"), "ntpercore": ("NTASKS_PER_CORE", "N/A"), "ntpersocket": ("NTASKS_PER_SOCKET", "N/A"),
          "ntperboard": ("NTASKS_PER_BOARD", "N/A"), "origin": ("ORIGIN", "N/A"), "originraw": ("ORIGIN_RAW", "N/A"),
          "profile": ("PROFILE", "N/A"), "reboot": ("REBOOT", "0"),

@@ -32,7 +32,7 @@ struct ShownLayout {
 
 struct Charged {
   std::uint32_t cpus = 0;
-  std::int64_t memory = 0;
+  std::int64_t memory = 0, tmp_disk = 0;
 };
 
 Charged charged(const Node& node) {
@@ -40,6 +40,7 @@ Charged charged(const Node& node) {
   for (const Charge& charge : node.charges) {
     sum.cpus += charge.cpus;
     sum.memory += charge.memory.value();
+    sum.tmp_disk += charge.tmp_disk.value();
   }
   return sum;
 }
@@ -202,6 +203,8 @@ class NodeQuery {
     if (!has.cpu_layout.empty()) describe_layout(has.cpu_layout, out);
     out.set_restricted_cores_per_gpu(has.restricted_cores_per_gpu);
     if (has.max_attempts) out.set_max_attempts(*has.max_attempts);
+    if (has.tmp_disk) out.set_tmp_disk(has.tmp_disk->value());
+    out.set_tmp_disk_allocated(used.tmp_disk);
     if (shows(api::Node::kRestrictedCpusFieldNumber))
       if (const auto kept = core::topology::restricted_cpus(has, machines_, cpu_layouts_))
         out.set_restricted_cpus(format_bitset(kept->all));
