@@ -106,6 +106,16 @@ TEST_F(ManifestTest, RequestsAreLimits) {
             Json::parse(R"({"cpu": "2", "memory": "536870912", "nvidia.com/gpu": "2"})"));
 }
 
+TEST_F(ManifestTest, TemporaryStorageIsEphemeralStorage) {
+  EXPECT_FALSE(pod()["spec"]["containers"][0]["resources"]["limits"].contains("ephemeral-storage"));
+  auto storing = std::make_shared<JobSpec>(*launch.spec.launch.spec);
+  storing->tmp_disk = Bytes::gib(2);
+  launch.spec.launch.spec = storing;
+  const Json resources = pod()["spec"]["containers"][0]["resources"];
+  EXPECT_EQ(resources["requests"]["ephemeral-storage"], "2147483648");
+  EXPECT_EQ(resources["limits"]["ephemeral-storage"], "2147483648");
+}
+
 TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   Json object = pod();
   object["metadata"]["uid"] = "pod-uid";

@@ -22,13 +22,14 @@ Json json(const char* text) {
 
 TEST(PodRequestsTest, ContainersAddUpAndInitContainersComeBefore) {
   const Amounts amounts = requests_of(json(R"({"spec": {
-    "containers": [{"resources": {"requests": {"cpu": "250m", "memory": "64Mi"}}},
+    "containers": [{"resources": {"requests": {"cpu": "250m", "memory": "64Mi", "ephemeral-storage": "2Gi"}}},
                    {"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "2"}}}, {}],
-    "initContainers": [{"resources": {"requests": {"cpu": "1100m", "memory": "1Gi"}}},
+    "initContainers": [{"resources": {"requests": {"cpu": "1100m", "memory": "1Gi", "ephemeral-storage": "3Gi"}}},
                        {"resources": {"requests": {"cpu": "100m"}}}],
     "overhead": {"cpu": "10m"}}})"));
   EXPECT_EQ(amounts.cpu, 1260);
   EXPECT_EQ(amounts.memory, Bytes::gib(1));
+  EXPECT_EQ(amounts.tmp_disk, Bytes::gib(3));
   EXPECT_EQ(amounts.devices.at("nvidia.com/gpu"), 2);
 }
 
@@ -93,6 +94,19 @@ TEST(NodeObjectTest, InventoryIsWhatOtherPodsLeave) {
   std::vector<std::string> types;
   for (const Gpu& gpu : inventory.gpus) types.push_back(gpu.type);
   EXPECT_THAT(types, ElementsAre("a100", "1g.5gb"));
+}
+
+TEST(NodeObjectTest, TemporaryStorageIsTheEphemeralStorageThatOtherPodsLeave) {
+  const NodeObject node =
+      read_node(node_json(R"({"status": {"allocatable": {"ephemeral-storage": "10Gi"}}})"));
+  Amounts taken;
+  taken.tmp_disk = Bytes::gib(4);
+  bool is_full = true;
+  EXPECT_EQ(inventory_of(node, taken, {}, is_full).tmp_disk, Bytes::gib(6));
+  taken.tmp_disk = Bytes::gib(11);
+  EXPECT_EQ(inventory_of(node, taken, {}, is_full).tmp_disk, Bytes{});
+  EXPECT_FALSE(is_full) << "jobs that ask for none run there";
+  EXPECT_FALSE(inventory_of(read_node(node_json()), taken, {}, is_full).tmp_disk) << "not known";
 }
 
 TEST(NodeObjectTest, AFullNodeStillHasAnInventory) {
@@ -190,6 +204,7 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
                    (node.problem.empty() ? "" : " " + node.problem));
     incarnations.push_back(node.incarnation);
     max_attempts = node.inventory.max_attempts;
+    tmp_disk = node.inventory.tmp_disk;
   }
   void node_removed(const std::string& name, const std::string&) override {
     told.push_back("-" + name);
@@ -208,6 +223,7 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
   std::vector<std::string> told;
   std::vector<std::uint64_t> incarnations;
   std::optional<std::uint32_t> max_attempts;  // of the node that was told of last
+  std::optional<Bytes> tmp_disk;              // likewise
 };
 
 constexpr const char* kOther = R"({"metadata": {"uid": "u2"}})";
@@ -251,6 +267,18 @@ TEST_F(NodeTableTest, ANodeTakesNoMorePodsThanItsKubeletAllows) {
   EXPECT_EQ(max_attempts, 1U);
   table.set_pod("q", "n1", {});
   EXPECT_THAT(look(), ElementsAre(HasSubstr("other pods")));
+}
+
+TEST_F(NodeTableTest, PodsOfOthersTakeOfTheEphemeralStorage) {
+  set(R"({"status": {"allocatable": {"ephemeral-storage": "10Gi"}}})");
+  look();
+  EXPECT_EQ(tmp_disk, Bytes::gib(10));
+  table.set_pod("p", "n1", {.tmp_disk = Bytes::gib(3)});
+  look();
+  EXPECT_EQ(tmp_disk, Bytes::gib(7));
+  table.remove_pod("p");
+  look();
+  EXPECT_EQ(tmp_disk, Bytes::gib(10));
 }
 
 TEST_F(NodeTableTest, AServerThatDoesNotAnswerIsAProblemOfEachNode) {

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+
 #include "unit/kubernetes/pod_attempt_fixture.h"
 
 namespace ares::kubernetes {
@@ -84,6 +86,29 @@ TEST(PodAttemptTest, EvictionIsNotTheJobsFault) {
   attempt.observe(pod);
   EXPECT_EQ(attempt.report().phase, AttemptPhase::lost);
   EXPECT_THAT(attempt.report().detail, HasSubstr("low on memory"));
+}
+
+// Another run would end in the same way.
+TEST(PodAttemptTest, EvictionForMoreStorageThanAskedForIsTheJobsFault) {
+  for (const char* message :
+       {"Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ",
+        "Container main exceeded its local ephemeral storage limit \"1Gi\". ",
+        "Usage of EmptyDir volume \"ares-state\" exceeds the limit \"1Gi\". "}) {
+    PodAttempt attempt = running();
+    PodObject pod = ended(going(pod_of()), exited(0), 0);
+    pod.reason = "Evicted";
+    pod.message = message;
+    attempt.observe(pod);
+    EXPECT_EQ(attempt.report().phase, AttemptPhase::done) << message;
+    EXPECT_EQ(attempt.report().exit.signal, SIGKILL) << message;
+    EXPECT_THAT(attempt.report().detail, HasSubstr(message));
+  }
+  PodAttempt pressed = running();
+  PodObject pod = ended(going(pod_of()), exited(0), 0);
+  pod.reason = "Evicted";
+  pod.message = "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi.";
+  pressed.observe(pod);
+  EXPECT_EQ(pressed.report().phase, AttemptPhase::lost);
 }
 
 TEST(PodAttemptTest, APodThatDisappearsAfterItsGoProvesNothing) {

@@ -162,6 +162,8 @@ Inventory inventory_of(const NodeObject& node, const Amounts& taken,
   if (limits_pods)
     inventory.max_attempts =
         static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.pods, 1, 1 << 20));
+  // Likewise of their ephemeral storage. Jobs that ask for none run where nothing is left.
+  if (node.allocatable.tmp_disk > Bytes()) inventory.tmp_disk = std::max(left.tmp_disk, Bytes());
   for (const GpuResource& resource : gpu_resources(node)) {
     const std::int64_t count = std::clamp<std::int64_t>(left.devices[resource.name], 0, 1024);
     const Bytes memory = gpu_memory(node, resource.name);

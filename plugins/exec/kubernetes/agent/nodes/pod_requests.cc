@@ -12,6 +12,7 @@ Amounts larger(const Amounts& a, const Amounts& b) {
   Amounts most = a;
   most.cpu = std::max(a.cpu, b.cpu);
   most.memory = std::max(a.memory, b.memory);
+  most.tmp_disk = std::max(a.tmp_disk, b.tmp_disk);
   for (const auto& [name, count] : b.devices)
     most.devices[name] = std::max(most.devices[name], count);
   return most;
@@ -29,6 +30,7 @@ void add(Amounts& to, const Amounts& other) {
   to.cpu += other.cpu;
   to.memory += other.memory;
   to.pods += other.pods;
+  to.tmp_disk += other.tmp_disk;
   for (const auto& [name, count] : other.devices) to.devices[name] += count;
 }
 
@@ -36,6 +38,7 @@ void take(Amounts& from, const Amounts& other) {
   from.cpu -= other.cpu;
   from.memory -= other.memory;
   from.pods -= other.pods;
+  from.tmp_disk -= other.tmp_disk;
   for (const auto& [name, count] : other.devices) from.devices[name] -= count;
 }
 
@@ -51,6 +54,8 @@ Amounts amounts_of(const Json* resources) {
       amounts.memory = parse_bytes(text).value_or(Bytes());
     else if (name == "pods")
       amounts.pods = parse_count(text).value_or(0);
+    else if (name == "ephemeral-storage")
+      amounts.tmp_disk = parse_bytes(text).value_or(Bytes());
     else if (name.find('/') != std::string::npos)
       amounts.devices[name] = parse_count(text).value_or(0);
   }

@@ -15,6 +15,7 @@ struct Amounts {
   std::int64_t cpu = 0;  // thousandths
   Bytes memory{};
   std::int64_t pods = 0;
+  Bytes tmp_disk{};                               // ephemeral-storage
   std::map<std::string, std::int64_t> devices{};  // of extended resources such as "nvidia.com/gpu"
   friend bool operator==(const Amounts&, const Amounts&) = default;
 };

@@ -44,6 +44,8 @@ json resources_of(const node::StepSpec& spec, const NodeObject& node) {
   if (spec.launch.share.cpus > 0) amounts["cpu"] = std::to_string(spec.launch.share.cpus);
   if (spec.launch.share.memory.value() > 0)
     amounts["memory"] = std::to_string(spec.launch.share.memory.value());
+  if (spec.launch.spec->tmp_disk.value() > 0)
+    amounts["ephemeral-storage"] = std::to_string(spec.launch.spec->tmp_disk.value());
   std::map<std::string, int> devices;
   for (const std::string& type : spec.launch.gpu_types) ++devices[resource_of(node, type)];
   for (const auto& [name, count] : devices) amounts[name] = std::to_string(count);

@@ -35,6 +35,17 @@ std::string explained(const std::string& what, const std::string& reason,
   return text;
 }
 
+// Whether the kubelet evicted the pod because it has used more storage than its limits allow, and not because the node has too little.
+bool is_over_own_limit(const PodObject& pod) {
+  constexpr std::string_view kMessages[] = {"exceeds the total limit of containers",
+                                            "exceeded its local ephemeral storage limit",
+                                            "Usage of EmptyDir volume"};
+  return pod.reason == "Evicted" &&
+         std::any_of(std::begin(kMessages), std::end(kMessages), [&](std::string_view text) {
+           return pod.message.find(text) != std::string::npos;
+         });
+}
+
 std::optional<Seconds> limit_of(const std::string& text) {
   std::int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -263,8 +274,12 @@ void PodAttempt::end_with(const PodObject& pod) {
     }
   }
   if (was_evicted && !kill_grace_) {
-    report.phase = AttemptPhase::lost;
     report.detail = explained("Kubernetes evicted the pod", "", pod.message);
+    const bool has_failed = report.exit.signal != 0 || report.exit.code != 0;
+    if (!is_over_own_limit(pod))
+      report.phase = AttemptPhase::lost;
+    else if (!has_failed)  // nothing told how its processes ended
+      report.exit.signal = SIGKILL;
   } else if (pod.is_deleted && !deleted_grace_ && !kill_grace_ && report.exit.signal != 0) {
     report.phase = AttemptPhase::lost;
     report.detail = "the pod was deleted in Kubernetes";
