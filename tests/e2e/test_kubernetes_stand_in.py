@@ -188,6 +188,28 @@ def test_what_the_kubelet_says_of_ends(cluster, site):
     assert "Kubernetes evicted the pod: The node was low on resource: memory." in cluster.show("job", jobs["NODE_FAIL"])
 
 
+def test_temporary_storage_is_ephemeral_storage(cluster, site):
+    """A node of the stand-in has 100Gi."""
+    first = site.submit({"waits": True}, "--tmp=60G")
+    site.runs(first)
+    [pod] = site.kube.pods(first)
+    resources = pod["spec"]["containers"][0]["resources"]
+    assert resources["requests"]["ephemeral-storage"] == resources["limits"]["ephemeral-storage"] == str(60 << 30)
+    second = site.submit({}, "--tmp=60G")
+    cluster.wait_reason(second, "Resources")
+    assert "too little free temporary storage (at most 40G)" in cluster.run("aqueue", "--why", second).stdout
+    site.kube.kubelet.finish(first)
+    site.ends(first, "COMPLETED")
+    site.ends(second, "COMPLETED")
+    assert "TmpDisk=102400 AllocTmpDisk=0" in cluster.show("node", "k-a")
+    refused = cluster.run("asub", "-w", "k-a", "--tmp=101G", "--wrap", "true", check=False)
+    assert refused.returncode == 1 and "temporary storage" in refused.stderr, refused.stderr
+    # Another run would end in the same way.
+    over = site.submit({"evicted": "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi."}, "--tmp=1G")
+    assert site.ends(over, "FAILED") == "FAILED|0:9"
+    assert "exceeds the total limit of containers 1Gi" in cluster.show("job", over)
+
+
 TEMPLATE = {
     "apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"team": "a"}, "annotations": {"note": "any text, also with spaces"}},
     "spec": {"volumes": [{"name": "scratch", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}], "dnsPolicy": "None", "enableServiceLinks": True,

@@ -3,7 +3,7 @@
     : stand-in {"code": 3, "prints": "hello\\n"}
 
 with any of: code, the exit code (0); prints, its output; waits, whether it runs until it is told to end; deaf, whether it ignores SIGTERM;
-oom, whether it exceeds its memory; evicted, whether the kubelet evicts the pod. The gate waits for its go and answers as ares-gate does.
+oom, whether it exceeds its memory; evicted, whether the kubelet evicts the pod, or its message. The gate waits for its go and answers as ares-gate does.
 """
 
 import base64
@@ -241,5 +241,6 @@ class Kubelet:
         main = {**pod["status"]["containerStatuses"][0], "ready": False, "started": False, "state": {"terminated": ended}}
         status = {"phase": "Failed" if code else "Succeeded", "containerStatuses": [main]}
         if was_evicted:
-            status.update(reason="Evicted", message="The node was low on resource: memory.")
+            told = container.plan["evicted"]
+            status.update(reason="Evicted", message=told if isinstance(told, str) else "The node was low on resource: memory.")
         self.set_status(pod, status)
