@@ -58,11 +58,11 @@ Result<std::size_t> print_all(rpc::Client& client, const Query& query,
 
 Result<int> follow_all(const Query& query, const std::vector<SelectedField>& chosen) {
   return follow(query, chosen, [&](rpc::Client& client, Printer& printer, const TakePage& listed) {
-    const Status read = each_page(client, query.filter, ask(client, query.filter),
-                                  [&](const api::AccountingRows& page) {
-                                    listed(page);
-                                    printer.page(page);
-                                  });
+    Status read = each_page(client, query.filter, ask(client, query.filter),
+                            [&](const api::AccountingRows& page) {
+                              listed(page);
+                              printer.page(page);
+                            });
     if (read) printer.finish();
     return read;
   });

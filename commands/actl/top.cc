@@ -73,7 +73,7 @@ Result<int> move_to_top(Context& context, const api::JobRef& ref) {
     for (const api::JobRef& other : change.jobs) *action.mutable_jobs()->add_jobs() = other;
     action.add_fields("nice");
     action.mutable_values()->set_nice(change.nice);
-    const auto done = context.change(request);
+    auto done = context.change(request);
     if (!done) return done;
   }
   return 0;
@@ -117,7 +117,7 @@ Result<int> top(Context& context, const Words& operands) {
     if (Status added = add_jobs(word, named); !added) return fail(added.error());
   if (!named.name().empty()) return invalid("name the jobs by their ids");
   for (int i = named.jobs_size(); i-- > 0;) {
-    const auto done = move_to_top(context, named.jobs(i));
+    auto done = move_to_top(context, named.jobs(i));
     if (!done) return done;
   }
   return 0;

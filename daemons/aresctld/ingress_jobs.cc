@@ -36,7 +36,7 @@ Result<const Job*> one_job(const View& view, const Policy& policy, const api::Jo
 // The same, while it can have steps.
 Result<const Job*> job_with_steps(const View& view, const Policy& policy, const api::JobRef& ref,
                                   Time now) {
-  const Result<const Job*> found = one_job(view, policy, ref, now);
+  Result<const Job*> found = one_job(view, policy, ref, now);
   if (!found) return found;
   const Job* job = *found;
   if (job->state == JobState::pending || is_terminal(job->state) || !job->allocation ||

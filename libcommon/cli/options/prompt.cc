@@ -82,7 +82,7 @@ class Terminal {
                                        .substr(0, static_cast<std::size_t>(rl_point)),
                                    static_cast<std::size_t>(start));
     const bool property = current_->found_.size() == 1 && current_->found_[0].ends_with('=');
-    rl_completion_append_character = property ? '\0' : ' ';
+    rl_completion_append_character = static_cast<unsigned char>(property ? '\0' : ' ');
     return rl_completion_matches(rl_line_buffer + start, next);
   }
   static char* next(const char*, int state) {
