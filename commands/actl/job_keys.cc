@@ -175,13 +175,25 @@ Status set_memory_of_gpu(api::JobSpec& spec, const std::string& value) {
   return is_none(value) ? Status{} : cli::set_memory_per_gpu(spec, gpus_of(value));
 }
 
+// Without a fraction the controller, which may know of none, takes the one away that a job had.
+void names_cpus(Action& action) {
+  changes(action, {"cpus_per_task"});
+  if (action.values().cpu_thousandths_per_task() > 0) changes(action, {"cpu_thousandths_per_task"});
+}
+
+Status set_cpus_per_task(Action& action, const std::string& value, Time) {
+  if (Status set = cli::set_cpus_per_task(*action.mutable_values(), value); !set) return set;
+  names_cpus(action);
+  return {};
+}
+
 // CPUs stay as they are unless they are named.
 Status set_tres_per_task(Action& action, const std::string& value, Time) {
   changes(action, {"gpus_per_task", "gpu_alternatives", "alternatives_per"});
   if (is_none(value)) return {};
   api::JobSpec& spec = *action.mutable_values();
   if (Status set = submission::set_tres_per_task(spec, value); !set) return set;
-  if (spec.cpus_per_task() > 0) action.add_fields("cpus_per_task");
+  if (spec.cpus_per_task() > 0) names_cpus(action);
   return {};
 }
 
@@ -311,8 +323,8 @@ Keys<Action> all_keys() {
           {"NumTasks", "COUNT", "Tasks.", count("tasks", &Spec::set_tasks), {"reqprocs"}},
           {"CPUsPerTask",
            "COUNT",
-           "CPUs for each task.",
-           count("cpus_per_task", &Spec::set_cpus_per_task),
+           "CPUs for each task, as asub --cpus-per-task takes them.",
+           set_cpus_per_task,
            {"cpus/task", "cpus-per-task"}},
           {"TasksPerNode",
            "COUNT",

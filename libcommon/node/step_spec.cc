@@ -151,6 +151,8 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("tasks", job.tasks)
       .put("cpus_per_task", job.cpus_per_task)
       .put("tasks_per_node", job.tasks_per_node);
+  if (job.cpu_thousandths_per_task > 0)
+    out.put("cpu_thousandths_per_task", job.cpu_thousandths_per_task);
   if (job.overcommit) out.put("overcommit", true);
   put_optional(out, "memory_per_node", job.memory_per_node);
   put_optional(out, "memory_per_cpu", job.memory_per_cpu);
@@ -209,6 +211,7 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->tasks = in.number<std::uint32_t>("tasks");
   job->cpus_per_task = in.number<std::uint32_t>("cpus_per_task");
   job->tasks_per_node = in.number<std::uint32_t>("tasks_per_node");
+  job->cpu_thousandths_per_task = in.number_or<std::uint32_t>("cpu_thousandths_per_task", 0);
   job->overcommit = in.flag("overcommit");
   if (auto n = in.optional_number<std::int64_t>("memory_per_node"))
     job->memory_per_node = Bytes(*n);
@@ -277,6 +280,7 @@ std::string encode(const StepSpec& spec) {
   put_numbers(out, "gpu", launch.share.gpus);
   put_texts(out, "gpu_type", launch.gpu_types);
   out.put("gpu_part", launch.share.gpu_part);
+  if (launch.share.cpu_thousandths > 0) out.put("cpu_thousandths", launch.share.cpu_thousandths);
   out.put("share_tasks", launch.share.tasks)
       .put("incarnation", launch.share.incarnation)
       .put("partition", launch.partition)
@@ -339,6 +343,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
     launch.share.gpus.push_back(GpuIndex(index));
   launch.gpu_types = in.all("gpu_type");
   launch.share.gpu_part = in.number_or<std::uint32_t>("gpu_part", 0);
+  launch.share.cpu_thousandths = in.number_or<std::uint32_t>("cpu_thousandths", 0);
   launch.share.tasks = in.number<std::uint32_t>("share_tasks");
   launch.share.incarnation = in.number<std::uint64_t>("incarnation");
   launch.partition = in.text_or_empty("partition");

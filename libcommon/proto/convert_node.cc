@@ -170,6 +170,7 @@ void put(const Inventory& inventory, api::Inventory* out) {
   out->set_cpu_layout(std::string(inventory.cpu_layout.text()));
   if (inventory.max_attempts) out->set_max_attempts(*inventory.max_attempts);
   if (inventory.tmp_disk) out->set_tmp_disk(inventory.tmp_disk->value());
+  out->set_cpu_thousandths(inventory.cpu_thousandths);
 }
 
 void get(Reader& read, const api::Inventory& in, Inventory& out) {
@@ -195,6 +196,7 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
   out.cpu_layout = SharedText(in.cpu_layout());
   if (in.has_max_attempts()) out.max_attempts = in.max_attempts();
   if (in.has_tmp_disk()) read.bytes("tmp_disk", in.tmp_disk(), out.tmp_disk.emplace());
+  out.cpu_thousandths = in.cpu_thousandths();
 }
 
 // --- bodies: one put and one get each ---

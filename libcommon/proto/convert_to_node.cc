@@ -59,6 +59,7 @@ void put_share(const LaunchSpec& launch, api::LaunchSpec* out) {
   out->set_tasks(launch.share.tasks);
   out->set_incarnation(launch.share.incarnation);
   out->set_gpu_part(launch.share.gpu_part);
+  out->set_cpu_thousandths(launch.share.cpu_thousandths);
 }
 
 void get_share(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
@@ -72,6 +73,7 @@ void get_share(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   out.share.tasks = in.tasks();
   out.share.incarnation = in.incarnation();
   out.share.gpu_part = in.gpu_part();
+  out.share.cpu_thousandths = in.cpu_thousandths();
 }
 
 void put_array(const LaunchSpec& launch, api::LaunchSpec* out) {

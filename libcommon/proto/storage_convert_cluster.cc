@@ -28,6 +28,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   to.set_restricted_cores_per_gpu(from.restricted_cores_per_gpu);
   if (from.max_attempts) to.set_max_attempts(*from.max_attempts);
   if (from.tmp_disk) to.set_tmp_disk(from.tmp_disk->value());
+  to.set_cpu_thousandths(from.cpu_thousandths);
 }
 
 Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
@@ -41,6 +42,7 @@ Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
   to.restricted_cores_per_gpu = from.restricted_cores_per_gpu();
   if (from.has_max_attempts()) to.max_attempts = from.max_attempts();
   if (from.has_tmp_disk()) to.tmp_disk = Bytes(from.tmp_disk());
+  to.cpu_thousandths = from.cpu_thousandths();
   return to;
 }
 
@@ -56,6 +58,7 @@ void put(const Charge& from, storage::Charge& to) {
   to.set_gpu_part(from.gpu_part);
   to.set_master_port(from.master_port);
   to.set_tmp_disk(from.tmp_disk.value());
+  to.set_cpu_thousandths(from.cpu_thousandths);
 }
 
 Charge get(const storage::Charge& from, DecodeErrors& errors) {
@@ -71,6 +74,7 @@ Charge get(const storage::Charge& from, DecodeErrors& errors) {
   to.gpu_part = from.gpu_part();
   to.master_port = static_cast<std::uint16_t>(from.master_port());
   to.tmp_disk = Bytes(from.tmp_disk());
+  to.cpu_thousandths = from.cpu_thousandths();
   return to;
 }
 

@@ -87,6 +87,7 @@ void put(const NodeShare& from, storage::NodeShare& to) {
   put(from.usage, *to.mutable_usage());
   to.set_leased(from.leased);
   to.set_gpu_part(from.gpu_part);
+  to.set_cpu_thousandths(from.cpu_thousandths);
 }
 
 NodeShare get(const storage::NodeShare& from, DecodeErrors& errors) {
@@ -103,6 +104,7 @@ NodeShare get(const storage::NodeShare& from, DecodeErrors& errors) {
   to.leased =
       from.leased();  // absent in records of releases that did not store it: then no lease is assumed
   to.gpu_part = from.gpu_part();
+  to.cpu_thousandths = from.cpu_thousandths();
   return to;
 }
 

@@ -13,6 +13,8 @@
 namespace ares::cli {
 
 Status set_nodes(api::JobSpec& spec, const std::string& text);  // 2, 2-4, 1-15:4
+// 2, 0.5, 500m. cpus_per_task is the amount rounded up.
+Status set_cpus_per_task(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_node(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text);

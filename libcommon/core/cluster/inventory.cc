@@ -16,7 +16,12 @@ const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
 
 Inventory in_force(const Inventory& configured, const Inventory& found) {
   Inventory out = found;
-  if (configured.cpus != 0) out.cpus = std::min(configured.cpus, found.cpus);
+  if (configured.cpus != 0) {
+    out.cpus = std::min(configured.cpus, found.cpus);
+    if (found.cpu_thousandths > 0)
+      out.cpu_thousandths = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(cpu_thousandths_of(configured), found.cpu_thousandths));
+  }
   if (configured.memory.value() != 0) out.memory = std::min(configured.memory, found.memory);
   if (configured.tmp_disk)
     out.tmp_disk = std::min(*configured.tmp_disk, found.tmp_disk.value_or(*configured.tmp_disk));
@@ -37,8 +42,9 @@ Inventory in_force(const Inventory& configured, const Inventory& found) {
 }
 
 std::optional<Inventory> if_cut(Inventory reported, const Inventory& in_force) {
-  if (reported.cpus == in_force.cpus && reported.memory == in_force.memory &&
-      reported.gpus == in_force.gpus && reported.tmp_disk == in_force.tmp_disk)
+  if (reported.cpus == in_force.cpus && reported.cpu_thousandths == in_force.cpu_thousandths &&
+      reported.memory == in_force.memory && reported.gpus == in_force.gpus &&
+      reported.tmp_disk == in_force.tmp_disk)
     return std::nullopt;
   reported.gpu_topology = {};
   reported.cpu_layout = {};

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/cluster/preemptible.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {
@@ -14,12 +15,16 @@ bool intersect(const std::vector<std::uint32_t>& a, const std::vector<std::uint3
   });
 }
 
+std::string decimals(std::uint64_t thousandths) {
+  return format_thousandths(static_cast<std::int64_t>(thousandths));
+}
+
 bool is_ending(const ClusterState& state, const Charge& charge) {
   const Job* job = state.jobs.find(charge.attempt.job);
   return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
 }
 
-// CPUs of other jobs on one node: now, and after those that are ending have released theirs.
+// Thousandths of CPUs of other jobs on one node: now, and after those that are ending have released theirs.
 struct Others {
   const NodeShare& own;
   std::uint64_t now = 0, later = 0;
@@ -29,14 +34,14 @@ struct Others {
   template <class Share>
   void count(const JobKey& key, const Share& share, bool stays) {
     if (share.cpus == 0) return;
-    now += share.cpus;
-    later += stays ? share.cpus : 0;
+    now += cpu_thousandths_of(share);
+    later += stays ? cpu_thousandths_of(share) : 0;
     clash = clash || intersect(own.cpu_ids, share.cpu_ids);
     by.insert(key);
   }
   // A claim accepts any CPU ids, so only their number counts.
-  void add_claim(const JobKey& key, std::uint32_t cpus) {
-    later += cpus;
+  void add_claim(const JobKey& key, std::uint64_t thousandths) {
+    later += thousandths;
     by.insert(key);
   }
 };
@@ -61,13 +66,14 @@ std::optional<ResumeConflict> resume_conflict(const ClusterState& state, const J
       const Job* claimant = state.jobs.find(key);
       if (!claimant || !is_binding(*claimant, now) || starting.contains(key)) return;
       for (const NodeShare& other : claimant->preemption_claim->nodes)
-        if (other.node == share.node) others.add_claim(key, other.cpus);
+        if (other.node == share.node) others.add_claim(key, cpu_thousandths_of(other));
     });
-    const std::uint64_t all = node->inventory.cpus;
+    const std::uint64_t all = cpu_thousandths_of(node->inventory);
     const std::uint64_t most = std::max(others.now, others.later);
-    if (!others.clash && most + share.cpus <= all) continue;
-    ResumeConflict conflict{share.node, share.cpus, 0, {others.by.begin(), others.by.end()}};
-    conflict.free = static_cast<std::uint32_t>(all - std::min(all, most));
+    if (!others.clash && most + cpu_thousandths_of(share) <= all) continue;
+    ResumeConflict conflict{
+        share.node, cpu_thousandths_of(share), 0, {others.by.begin(), others.by.end()}};
+    conflict.free = all - std::min(all, most);
     return conflict;
   }
   return std::nullopt;
@@ -79,9 +85,9 @@ std::string resume_conflict_text(const ClusterState& state, const ResumeConflict
   const std::string where = node ? " on node " + node->name : "";
   std::string text = conflict.free >= conflict.needed
                          ? "the very CPUs that it was given" + where + " are not free"
-                         : std::to_string(conflict.free) + " of the " +
-                               std::to_string(conflict.needed) + " CPUs that it needs" + where +
-                               (conflict.free == 1 ? " is free" : " are free");
+                         : decimals(conflict.free) + " of the " + decimals(conflict.needed) +
+                               " CPUs that it needs" + where +
+                               (conflict.free == kWholeCpu ? " is free" : " are free");
   for (std::size_t i = 0; i < conflict.by.size() && i < kNamed; ++i) {
     const JobKey& key = conflict.by[i];
     text += (i == 0 ? "; held by job " : ", ") + std::to_string(key.job.value()) +

@@ -2,6 +2,7 @@
 // scheduler and the check of its plans. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,8 +22,8 @@ struct PlannedShare {
 // Why the job cannot resume now, for the first of its nodes with a conflict.
 struct ResumeConflict {
   NodeId node;
-  std::uint32_t needed = 0, free = 0;
-  std::vector<JobKey> by;  // jobs that hold CPUs there, ascending
+  std::uint64_t needed = 0, free = 0;  // thousandths of CPUs
+  std::vector<JobKey> by;              // jobs that hold CPUs there, ascending
 };
 
 // None if it can resume: each of its nodes has as many CPUs as it needs, also its own CPU ids if it

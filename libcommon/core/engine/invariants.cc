@@ -46,14 +46,14 @@ class Check {
     expect(by_name && *by_name == id && node.id == id, subject,
            "the index of names does not lead to it");
     expect(id < state_.next_node_id, subject, "its id may be used again");
-    std::uint64_t cpus = 0;
+    std::uint64_t cpus = 0;  // thousandths
     Bytes memory{};
     DeviceUse devices;
     std::set<std::uint32_t> cpu_ids;
     std::set<std::uint16_t> ports;
     const AttemptKey* last = nullptr;
     for (const Charge& charge : node.charges) {
-      cpus += charge.cpus;
+      cpus += cpu_thousandths_of(charge);
       memory += charge.memory;
       expect(devices.add(charge), subject, "more of a GPU is charged than there is");
       for (GpuIndex gpu : charge.gpus) {
@@ -74,8 +74,9 @@ class Check {
       check_charge(id, subject, charge);
     }
     // A configuration with fewer resources does not end what runs on the node.
-    const bool cut = node.configured.cpus != 0 && node.configured.cpus < cpus;
-    expect(cut || cpus <= node.inventory.cpus, subject, "more CPUs are charged than it has");
+    const bool cut = node.configured.cpus != 0 && cpu_thousandths_of(node.configured) < cpus;
+    expect(cut || cpus <= cpu_thousandths_of(node.inventory), subject,
+           "more CPUs are charged than it has");
     const bool short_of = node.configured.memory != Bytes{} && node.configured.memory < memory;
     expect(short_of || memory <= node.inventory.memory, subject,
            "more memory is charged than it has");
@@ -91,8 +92,10 @@ class Check {
       if (share.node != node) continue;
       // A suspended attempt releases all its CPUs and nothing else.
       const bool released = job->allocation->cpus_released;
-      const bool cpus = released ? charge.cpus == 0 && charge.cpu_ids.empty()
-                                 : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
+      const bool cpus =
+          released ? charge.cpus == 0 && charge.cpu_thousandths == 0 && charge.cpu_ids.empty()
+                   : charge.cpus == share.cpus && charge.cpu_thousandths == share.cpu_thousandths &&
+                         charge.cpu_ids == share.cpu_ids;
       const bool same = cpus && share.memory == charge.memory && share.gpus == charge.gpus &&
                         share.gpu_part == charge.gpu_part && job->spec->tmp_disk == charge.tmp_disk;
       const bool first = node == job->allocation->nodes.front().node;

@@ -4,6 +4,7 @@
 
 #include "core/job/gpu_lists.h"
 #include "model/job/constraint.h"
+#include "model/job/requested.h"
 
 namespace ares::core {
 
@@ -12,6 +13,8 @@ void fill_in_defaults(JobSpec& spec) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 1'000'000'000));
   };
   spec.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  // A fraction that is none, or that a hook has overruled by cpus_per_task.
+  if (cpu_thousandths_per_task(spec) % kWholeCpu == 0) spec.cpu_thousandths_per_task = 0;
   if (spec.node_counts && !spec.node_counts->empty()) {
     spec.min_nodes = spec.node_counts->front();
     spec.max_nodes = spec.node_counts->back();

@@ -60,6 +60,12 @@ std::vector<TresAmount> tres_of(const Allocation& allocation) {
   return out;
 }
 
+std::uint64_t cpu_thousandths_held(const Allocation& allocation) {
+  std::uint64_t sum = 0;
+  for (const NodeShare& share : allocation.nodes) sum += cpu_thousandths_of(share);
+  return sum;
+}
+
 void add_tres(std::vector<TresAmount>& to, const std::vector<TresAmount>& more) {
   for (const TresAmount& one : more)
     if (one.amount > 0) entry(to, one.tres).amount += one.amount;

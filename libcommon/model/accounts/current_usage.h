@@ -34,6 +34,9 @@ UsageKey usage_key_of(const Job& job);
 CurrentUsage current_usage_of(const Job& job);
 // All resources of an allocation: cpu, mem, node, gres/gpu, gres/gpu:TYPE, license/NAME, billing.
 std::vector<TresAmount> tres_of(const Allocation& allocation);
+// Its CPUs exactly; `cpu` of tres_of() counts them rounded up on each node. Accounting keeps them under this name where they differ.
+std::uint64_t cpu_thousandths_held(const Allocation& allocation);
+inline constexpr std::string_view kCpuThousandths = "cpu_thousandths";
 
 // For lists ascending by name; zero entries are removed. Subtract only what was added before.
 void add_tres(std::vector<TresAmount>& to, const std::vector<TresAmount>& more);

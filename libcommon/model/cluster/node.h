@@ -48,6 +48,7 @@ struct Charge {
   std::uint32_t gpu_part = 0;
   std::uint16_t master_port = 0;  // on the attempt's first node: Allocation::master_port
   Bytes tmp_disk{};               // temporary storage, also where the node does not know its own
+  std::uint32_t cpu_thousandths = 0;  // as that of NodeShare
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 

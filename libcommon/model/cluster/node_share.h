@@ -50,6 +50,9 @@ struct NodeShare {
   bool leased = false;  // requeueable, and frozen by its supervisor when the node's lease ends
   // Thousandths of the one GPU that it shares with others; 0 = it has whole GPUs.
   std::uint32_t gpu_part = 0;
+  // Thousandths of CPUs, if they are no whole number, on a node that counts them so; `cpus` is then this
+  // amount rounded up. 0 = `cpus` whole CPUs.
+  std::uint32_t cpu_thousandths = 0;
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 

@@ -30,6 +30,8 @@ struct Gpu {
 using GpuTopology = SharedText;
 inline constexpr std::size_t kMaxGpuTopology = 65536;  // bytes
 
+inline constexpr std::uint32_t kWholeCpu = 1000;  // thousandths
+
 // Resources of a node, as detected or configured.
 struct Inventory {
   std::uint32_t cpus = 0;
@@ -44,8 +46,22 @@ struct Inventory {
   std::optional<std::uint32_t> max_attempts{};
   // Temporary storage that jobs can have, as configured or found; none: it is not known, and not counted.
   std::optional<Bytes> tmp_disk{};
+  // Thousandths of CPUs of a node that counts them so, as found, never configured; 0: it counts whole
+  // CPUs. `cpus` is then the amount rounded down, but at least 1.
+  std::uint32_t cpu_thousandths = 0;
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
+
+// CPUs in thousandths of an inventory, a share or a charge, also of one that counts whole CPUs.
+template <class Counted>
+constexpr std::uint64_t cpu_thousandths_of(const Counted& counted) {
+  return counted.cpu_thousandths > 0 ? std::uint64_t{counted.cpu_thousandths}
+                                     : std::uint64_t{counted.cpus} * kWholeCpu;
+}
+// The whole CPUs that hold so many thousandths.
+constexpr std::uint64_t whole_cpus(std::uint64_t thousandths) {
+  return thousandths / kWholeCpu + (thousandths % kWholeCpu > 0 ? 1 : 0);
+}
 
 // An interned TRES name. Storage refers to the id.
 struct Tres {

@@ -213,6 +213,9 @@ struct JobSpec {
   // Number of its nodes that the script is not told of: they replace nodes that fail. The counts of
   // nodes and tasks above include them.
   std::uint32_t spare_nodes = 0;
+  // Of --cpus-per-task with a fraction, of which cpus_per_task is the amount rounded up: nodes that count thousandths
+  // of CPUs give this. Otherwise 0. Read it by cpu_thousandths_per_task() of model/job/requested.h.
+  std::uint32_t cpu_thousandths_per_task = 0;
   GpusPer alternatives_per = GpusPer::node;  // the list that they replace
   bool exclusive = false;
   bool exclusive_user = false;  // its nodes are shared only with jobs of the same user

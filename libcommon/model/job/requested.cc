@@ -48,6 +48,13 @@ std::uint64_t requested_cpus(const JobSpec& spec) {
   return std::max({requested_nodes(spec), by_tasks, by_gpus});
 }
 
+std::uint64_t cpu_thousandths_per_task(const JobSpec& spec) {
+  const std::uint64_t whole = std::max<std::uint64_t>(spec.cpus_per_task, 1);
+  return whole_cpus(spec.cpu_thousandths_per_task) == whole
+             ? std::uint64_t{spec.cpu_thousandths_per_task}
+             : whole * kWholeCpu;
+}
+
 Bytes requested_memory(const JobSpec& spec) {
   if (spec.memory_per_node) return capped_product(*spec.memory_per_node, requested_nodes(spec));
   if (spec.memory_per_cpu) return capped_product(*spec.memory_per_cpu, requested_cpus(spec));

@@ -14,6 +14,9 @@ namespace ares {
 
 std::uint64_t requested_nodes(const JobSpec& spec);
 std::uint64_t requested_cpus(const JobSpec& spec);
+// The thousandths of CPUs of each task that a node gives which counts them: a fraction counts only if cpus_per_task is
+// that amount rounded up, since a client or a hook that knows of no fractions changes cpus_per_task alone.
+std::uint64_t cpu_thousandths_per_task(const JobSpec& spec);
 // 0: as its partition says.
 Bytes requested_memory(const JobSpec& spec);
 

@@ -83,12 +83,21 @@ TEST(UpdateKeys, ResourcesAreWrittenAsScontrolDoes) {
   EXPECT_TRUE(none.values().gpus_total().empty());
 }
 
+TEST(UpdateKeys, CpusOfATaskMayBeAFraction) {
+  const api::JobAction half = job_update({{"cpuspertask", "0.5"}});
+  EXPECT_EQ(half.values().cpus_per_task(), 1u);
+  EXPECT_EQ(half.values().cpu_thousandths_per_task(), 500u);
+  EXPECT_THAT(fields(half), ElementsAre("cpus_per_task", "cpu_thousandths_per_task"));
+  EXPECT_THAT(fields(job_update({{"cpuspertask", "2"}})), ElementsAre("cpus_per_task"))
+      << "the controller takes a fraction away";
+}
+
 // What a user could say at submission and may change can be changed by name.
 TEST(UpdateKeys, EachFieldThatMayChangeHasAKey) {
   std::set<std::string> named;
   for (const auto& key : job_keys().rows) {
     api::JobAction action;
-    for (const char* value : {"1", "cpu=1", "gres/gpu:1"})
+    for (const char* value : {"1", "0.5", "cpu=1", "gres/gpu:1"})
       if (const Status done = key.apply(action, value, kNow); !done) continue;
     for (const std::string& field : fields(action)) named.insert(field);
   }
@@ -308,6 +317,9 @@ TEST(Describe, GpusStandUnderWhatTheyCountFor) {
   job.mutable_spec()->clear_gpus_total();
   job.mutable_spec()->add_gpus_per_task()->set_count(4);
   EXPECT_THAT(describe(job, kNow, false), HasSubstr(" TresPerTask=gres/gpu:a100:4\n"));
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr(" CPUs/Task=1\n"));
+  job.mutable_spec()->set_cpu_thousandths_per_task(490);
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr(" CPUs/Task=0.49\n"));
   job.mutable_spec()->clear_gpus_per_task();
   job.mutable_spec()->add_gpus_per_node()->set_count(4);
   EXPECT_THAT(describe(job, kNow, false), HasSubstr(" TresPerNode=gres/gpu:a100:4\n"));

@@ -450,6 +450,32 @@ TEST(Plan, NodeGetsNoMoreAttemptsThanItTakes) {
   EXPECT_EQ(c.plan({c.group(d, {2})}).text, "1 of 1 groups taken");
 }
 
+TEST(Plan, NodeGivesNoMoreThousandthsOfCpusThanItHas) {
+  Cluster c;
+  Inventory inventory = Cluster::machine();
+  inventory.cpu_thousandths = 4900;
+  c.register_node(1, {}, inventory);
+  EXPECT_EQ(c.state().nodes.find(c.id_of(1))->inventory.cpu_thousandths, 4000u)
+      << "the configuration cuts it to whole CPUs";
+  const auto group = [&](int node, std::uint32_t thousandths, std::uint32_t cpus = 1) {
+    PlanGroup made = c.group(c.submit(), {node}, cpus);
+    made.starts[0].nodes.change(0, [&](NodeShare& share) { share.cpu_thousandths = thousandths; });
+    return made;
+  };
+  EXPECT_EQ(c.plan({group(2, 490)}).text, "0 of 1 groups taken") << "it counts whole CPUs";
+  EXPECT_EQ(c.plan({group(1, 1490)}).text, "0 of 1 groups taken") << "those are two CPUs";
+  std::vector<PlanGroup> groups;
+  for (int i = 0; i < 8; ++i) groups.push_back(group(1, 490));
+  EXPECT_EQ(c.plan(groups).text, "8 of 8 groups taken");
+  EXPECT_EQ(c.plan({group(1, 81)}).text, "0 of 1 groups taken");
+  EXPECT_EQ(c.plan({group(1, 0)}).text, "0 of 1 groups taken") << "it is a whole CPU";
+  EXPECT_EQ(c.plan({group(1, 80)}).text, "1 of 1 groups taken");
+  std::uint32_t sum = 0;
+  for (const Charge& charge : c.state().nodes.find(c.id_of(1))->charges)
+    sum += charge.cpu_thousandths;
+  EXPECT_EQ(sum, 4000u);
+}
+
 TEST(Heartbeat, RepeatsMessagesThatTheNodeHasNotConfirmed) {
   Cluster c;
   const JobKey key = c.submit();

@@ -72,6 +72,27 @@ TEST(UpdateSpec, UnchangedValueMakesNoEvent) {
   EXPECT_TRUE(c.user(kAlice, set(key, {}, [](JobSpec&) {})).failed) << "names no field";
 }
 
+TEST(UpdateSpec, CpusAloneTakeAFractionAway) {
+  Cluster c;
+  JobSpec spec = Cluster::spec();
+  spec.cpu_thousandths_per_task = 500;
+  const JobKey key = c.submit(spec);
+  ASSERT_EQ(c.job(key).spec->cpu_thousandths_per_task, 500u);
+  const auto to = [&](std::vector<std::string> fields, std::uint32_t cpus,
+                      std::uint32_t thousandths) {
+    const Reply reply = c.user(kAlice, set(key, std::move(fields), [&](JobSpec& v) {
+                                 v.cpus_per_task = cpus;
+                                 v.cpu_thousandths_per_task = thousandths;
+                               }));
+    EXPECT_FALSE(reply.failed) << reply.error.message;
+    return std::pair(c.job(key).spec->cpus_per_task, c.job(key).spec->cpu_thousandths_per_task);
+  };
+  EXPECT_EQ(to({"cpus_per_task", "cpu_thousandths_per_task"}, 2, 1250), std::pair(2u, 1250u));
+  EXPECT_EQ(to({"cpus_per_task", "cpu_thousandths_per_task"}, 3, 1250), std::pair(3u, 0u));
+  EXPECT_EQ(to({"cpus_per_task", "cpu_thousandths_per_task"}, 1, 500), std::pair(1u, 500u));
+  EXPECT_EQ(to({"cpus_per_task"}, 1, 0), std::pair(1u, 0u));
+}
+
 TEST(UpdateSpec, UnchangeableFieldIsNamed) {
   Cluster c;
   const JobKey key = c.submit();
@@ -100,8 +121,9 @@ TEST(SpecFields, NamesThatRequestsMayChange) {
   expect("comment extra mail_types mail_user", may_change(true));
   expect(
       "name account qos wckey partitions min_nodes max_nodes node_counts tasks tasks_per_node "
-      "cpus_per_task memory_per_node memory_per_cpu tmp_disk gpus_per_node gpus_total "
-      "gpus_per_task "
+      "cpus_per_task cpu_thousandths_per_task memory_per_node memory_per_cpu tmp_disk "
+      "gpus_per_node "
+      "gpus_total gpus_per_task "
       "gpu_alternatives alternatives_per memory_per_gpu cpus_per_gpu gpu_topology min_nvlink "
       "licenses any_license exclusive_user exclusive required_nodes excluded_nodes features prefer "
       "switches switches_wait segment reservations begin deadline time_min dependencies "

@@ -26,6 +26,21 @@ TEST(Requested, CpusAreThoseOfTasksAndAtLeastOneForEachNode) {
   EXPECT_EQ(requested_cpus(wide), 0xfffffffe00000001u);
 }
 
+TEST(Requested, AFractionOfACpuCountsBesideItsOwnNumberOfCpus) {
+  JobSpec job;
+  EXPECT_EQ(cpu_thousandths_per_task(job), 1000u);
+  job.cpu_thousandths_per_task = 490;
+  EXPECT_EQ(cpu_thousandths_per_task(job), 490u);
+  EXPECT_EQ(requested_cpus(job), 1u) << "rounded up";
+  job.cpus_per_task = 2;  // set alone
+  EXPECT_EQ(cpu_thousandths_per_task(job), 2000u);
+  job.cpu_thousandths_per_task = 1001;
+  EXPECT_EQ(cpu_thousandths_per_task(job), 1001u);
+  job.cpus_per_task = 0;
+  job.cpu_thousandths_per_task = 0;
+  EXPECT_EQ(cpu_thousandths_per_task(job), 1000u);
+}
+
 TEST(Requested, CpusOfGpusCountForEachOfThem) {
   JobSpec job;
   job.cpus_per_gpu = 2;

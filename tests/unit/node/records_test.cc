@@ -196,6 +196,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   spec.launch.share.gpus = {GpuIndex(0), GpuIndex(2)};
   spec.launch.share.cpu_ids = {4, 5};
   spec.launch.share.gpu_part = 250;
+  spec.launch.share.cpu_thousandths = 1500;
   spec.launch.gpu_types = {"a100", "a100"};
   spec.launch.time_limit = Seconds(3600);
   spec.launch.array_max = 9;
@@ -221,6 +222,7 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
   EXPECT_EQ(read->launch.spec->gpus_total, job->gpus_total);
   EXPECT_EQ(read->launch.share.gpus, spec.launch.share.gpus);
   EXPECT_EQ(read->launch.share.gpu_part, 250u);
+  EXPECT_EQ(read->launch.share.cpu_thousandths, 1500u);
   EXPECT_EQ(read->launch.attempt, kTask);
   EXPECT_EQ(read->user, spec.user);
   EXPECT_EQ(read->memory_limit, spec.memory_limit);

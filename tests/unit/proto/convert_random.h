@@ -105,6 +105,7 @@ class RandomWire {
     s.max_nodes = u32();
     s.tasks = u32();
     s.cpus_per_task = u32();
+    s.cpu_thousandths_per_task = u32();
     s.tasks_per_node = u32();
     s.memory_per_node = maybe([this] { return bytes(); });
     s.memory_per_cpu = maybe([this] { return bytes(); });
@@ -273,6 +274,7 @@ class RandomWire {
     if (flag()) i.cpu_layout = SharedText(word());
     if (flag()) i.max_attempts = u32();
     if (flag()) i.tmp_disk = bytes();
+    if (flag()) i.cpu_thousandths = u32();
     return i;
   }
   FromNode from_node(std::size_t kind) {
@@ -344,6 +346,7 @@ class RandomWire {
     l.share.tasks = u32();
     l.share.incarnation = random_();
     l.share.gpu_part = count();
+    l.share.cpu_thousandths = count();
     l.partition = word();
     l.time_limit = maybe([this] { return seconds(); });
     l.restarts = u32();

@@ -43,7 +43,7 @@ ARES_FIELDS(GangRequest, a, b, c, d)
 ARES_FIELDS(JobSpec, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2,
             c3, c4, c5, c6, c7, c8, c9, d1, d2, d3, d4, d5, d6, d7, d8, d9, e1, e2, e3, e4, e5, e6,
             e7, e8, e9, f1, f2, f3, f4, f5, f6, f7, f8, f9, g1, g2, g3, g4, g5, g6, g7, g8, g9, h1,
-            h2, h3, h4, h5, h6, h7, h8, h9, i1, i2, i3, i4, i5)
+            h2, h3, h4, h5, h6, h7, h8, h9, i1, i2, i3, i4, i5, i6)
 ARES_FIELDS(CheckpointRequest, a, b)
 ARES_FIELDS(ContainerMount, a, b, c)
 ARES_FIELDS(ContainerRequest, a, b, c, d, e, f, g, h)
@@ -52,7 +52,7 @@ ARES_FIELDS(Restored, a, b, c)
 ARES_FIELDS(JobBinding, a, b, c, d, e, f)
 ARES_FIELDS(ExitStatus, a, b, c, d)
 ARES_FIELDS(Usage, a, b, c, d, e)
-ARES_FIELDS(NodeShare, a, b, c, d, e, f, g, h, i, j, k)
+ARES_FIELDS(NodeShare, a, b, c, d, e, f, g, h, i, j, k, l)
 ARES_FIELDS(Suspension, a, b, c, d)
 ARES_FIELDS(TresAmount, a, b)
 ARES_FIELDS(ChargedTo, a, b, c, d, e, f, g, h)
@@ -66,8 +66,8 @@ ARES_FIELDS(Job, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7,
             c4, c5, c6, c7, c8, c9, d1, d2, d3, d4, d5, d6, d7, d8, d9, e1)
 ARES_FIELDS(Attempt, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9)
 ARES_FIELDS(Gpu, a, b, c, d)
-ARES_FIELDS(Inventory, a, b, c, d, e, f, g, h, i)
-ARES_FIELDS(Charge, a, b, c, d, e, f, g, h, i, j, k)
+ARES_FIELDS(Inventory, a, b, c, d, e, f, g, h, i, j)
+ARES_FIELDS(Charge, a, b, c, d, e, f, g, h, i, j, k, l)
 ARES_FIELDS(NodeGuard, a, b, c, d, e, f, g)
 ARES_FIELDS(NodeReboot, a, b, c, d, e, f, g)
 ARES_FIELDS(Node, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2,

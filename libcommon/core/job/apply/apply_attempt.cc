@@ -73,6 +73,7 @@ void charge_cpus(ClusterState& state, const AttemptKey& attempt, const Allocatio
     change_node(state, share.node, lsn, [&](Node& n) {
       Charge& charge = *std::find_if(n.charges.begin(), n.charges.end(), mine);
       charge.cpus = allocation.cpus_released ? 0 : share.cpus;
+      charge.cpu_thousandths = allocation.cpus_released ? 0 : share.cpu_thousandths;
       charge.cpu_ids = allocation.cpus_released ? std::vector<std::uint32_t>{} : share.cpu_ids;
     });
   }
@@ -113,6 +114,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     change_node(state, share.node, s.lsn, [&](Node& node) {
       Charge charge{attempt,       fence,    share.cpus,          share.memory,  share.gpus,
                     share.cpu_ids, spec.uid, spec.exclusive_user, share.gpu_part};
+      charge.cpu_thousandths = share.cpu_thousandths;
       if (&share == &e.nodes.front()) charge.master_port = e.master_port;
       charge.tmp_disk = spec.tmp_disk;
       const auto at =

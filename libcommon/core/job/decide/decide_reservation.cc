@@ -276,7 +276,7 @@ std::map<std::string_view, std::size_t> gpus_by_type(const Inventory& inventory)
 // Whether a node has the CPUs, memory and GPUs of another.
 bool has_amounts_of(const Node& node, const Node& gone) {
   const Inventory &has = node.inventory, &had = gone.inventory;
-  if (has.cpus < had.cpus || has.memory < had.memory) return false;
+  if (cpu_thousandths_of(has) < cpu_thousandths_of(had) || has.memory < had.memory) return false;
   const auto gpus = gpus_by_type(has), needed = gpus_by_type(had);
   return std::all_of(needed.begin(), needed.end(), [&](const auto& one) {
     const auto there = gpus.find(one.first);
@@ -300,8 +300,8 @@ auto rank_of_substitute(const Node& node, const Node& gone) {
         return std::find(features.begin(), features.end(), feature) == features.end();
       });
   const Inventory &a = node.inventory, &b = gone.inventory;
-  const bool other_size =
-      a.cpus != b.cpus || a.memory != b.memory || a.gpus.size() != b.gpus.size();
+  const bool other_size = cpu_thousandths_of(a) != cpu_thousandths_of(b) || a.memory != b.memory ||
+                          a.gpus.size() != b.gpus.size();
   return std::tuple(lacks_features, !node.charges.empty(), other_size);
 }
 

@@ -13,6 +13,7 @@
 #include "core/job/gang.h"
 #include "core/job/transitions.h"
 #include "core/state/indexes.h"
+#include "model/job/requested.h"
 #include "model/job/text_check.h"
 
 namespace ares::core {
@@ -111,6 +112,10 @@ class SpecChange {
   Verdict make(const Job& job, const NewLimit& limit) const {
     JobSpec changed = *job.spec;
     for (const SpecField* field : fields_) field->copy(*command_.values, changed);
+    // A client that knows of no fractions changes the CPUs alone.
+    if ((sets("cpus_per_task") && !sets("cpu_thousandths_per_task")) ||
+        cpu_thousandths_per_task(changed) % kWholeCpu == 0)
+      changed.cpu_thousandths_per_task = 0;
     follow_default_memory(*job.spec, changed);
     require_container_feature(changed);
     if (Status good = check(job, changed, limit); !good) return {good.error(), nullptr};

@@ -64,15 +64,16 @@ bool StartChecks::is_within_bounds(const Job& job, const Start& start) const {
 bool StartChecks::within_cpu_share(const Start& start, const NodeShare& share) {
   const auto most = q_.state.partitions.find(start.partition)->max_cpus_per_node;
   if (!most) return true;
-  std::uint64_t used = share.cpus;
+  std::uint64_t used = cpu_thousandths_of(share);
   for (const PlanClaims::Share& other : claims_.on(share.node))
-    if (other.partition && *other.partition == start.partition) used += other.share->cpus;
+    if (other.partition && *other.partition == start.partition)
+      used += cpu_thousandths_of(*other.share);
   for (const Charge& charge : q_.state.nodes.find(share.node)->charges) {
     const Job* job = q_.state.jobs.find(charge.attempt.job);
     if (job && job->allocation && job->allocation->partition == start.partition)
-      used += charge.cpus;
+      used += cpu_thousandths_of(charge);
   }
-  return used <= *most;
+  return used <= std::uint64_t{*most} * kWholeCpu;
 }
 
 bool StartChecks::within_attempts(const NodeShare& share) {
@@ -167,14 +168,18 @@ bool StartChecks::fits(const Job& job, const Start& start, const NodeShare& shar
   for (const PlanClaims::Share& other : others)
     if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
 
+  const Inventory& has = node->inventory;
+  if (share.cpu_thousandths > 0 &&
+      (has.cpu_thousandths == 0 || whole_cpus(share.cpu_thousandths) != share.cpus))
+    return false;
   if (!has_tmp_disk(*node, spec, others, stays)) return false;
 
-  std::uint64_t cpus = share.cpus;
+  std::uint64_t cpus = cpu_thousandths_of(share);
   Bytes memory = share.memory;
   DeviceUse devices;
   bool clash = !devices.add(share) || repeats(share.cpu_ids);
   const auto add = [&](const auto& other, bool cpus_released = false) {
-    if (!cpus_released) cpus += other.cpus;
+    if (!cpus_released) cpus += cpu_thousandths_of(other);
     memory += other.memory;
     clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
             (!cpus_released && intersect(share.cpu_ids, other.cpu_ids));
@@ -182,11 +187,11 @@ bool StartChecks::fits(const Job& job, const Start& start, const NodeShare& shar
   for (const Charge& charge : node->charges)
     if (stays(charge)) add(charge, gone && gone->contains(charge.attempt));
   for (const PlanClaims::Share& other : others) add(*other.share);
-  if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
-  if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
+  if (share.memory < Bytes{} || share.memory > has.memory) return false;
+  if (clash || cpus > cpu_thousandths_of(has) || memory > has.memory) return false;
   return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
-    const auto& has = node->inventory.gpus;
-    return std::any_of(has.begin(), has.end(), [&](const Gpu& gpu) { return gpu.index == index; });
+    return std::any_of(has.gpus.begin(), has.gpus.end(),
+                       [&](const Gpu& gpu) { return gpu.index == index; });
   });
 }
 
