@@ -31,9 +31,10 @@ struct RestrictedCpus {
 std::shared_ptr<const RestrictedCpus> restricted_cpus(const Inventory& inventory,
                                                       Machines& machines, CpuLayouts& layouts);
 
-// Whether nodes with that inventory may have restricted CPUs.
+// Whether nodes with that inventory may have restricted CPUs. Where CPUs are counted in thousandths they have no numbers.
 inline bool restricts_cpus(const Inventory& inventory) {
-  return inventory.restricted_cores_per_gpu > 0 && !inventory.gpus.empty();
+  return inventory.cpu_thousandths == 0 && inventory.restricted_cores_per_gpu > 0 &&
+         !inventory.gpus.empty();
 }
 
 // Whether the job may have them: it requests GPUs, or it gets whole nodes and thereby their GPUs.

@@ -151,6 +151,7 @@ void TestCluster::take(const Plan& plan, Time now) {
                                 running.spec->exclusive_user,
                                 share.gpu_part});
         node.charges.back().tmp_disk = running.spec->tmp_disk;
+        node.charges.back().cpu_thousandths = share.cpu_thousandths;
         put(std::move(node));
       }
       put(std::move(running));
@@ -199,6 +200,7 @@ void TestCluster::charge_cpus(const Job& job) {
     for (Charge& charge : node.charges) {
       if (charge.attempt.job != job.key) continue;
       charge.cpus = job.allocation->cpus_released ? 0 : share.cpus;
+      charge.cpu_thousandths = job.allocation->cpus_released ? 0 : share.cpu_thousandths;
       charge.cpu_ids = job.allocation->cpus_released ? std::vector<std::uint32_t>{} : share.cpu_ids;
     }
     put(std::move(node));
@@ -256,14 +258,14 @@ std::vector<std::string> node_names(const ClusterState& state, const Start& star
 
 std::string over_commitment(const ClusterState& state, const Plan& plan) {
   struct Used {
-    std::int64_t cpus = 0;
+    std::uint64_t cpus = 0;  // thousandths
     Bytes memory{};
     std::map<GpuIndex, std::uint32_t> gpus;  // thousandths
     std::set<std::uint32_t> cpu_ids;
   };
   std::map<NodeId, Used> used;
   std::string wrong;
-  const auto charge = [&](NodeId id, std::uint32_t cpus, Bytes memory,
+  const auto charge = [&](NodeId id, std::uint64_t cpus, Bytes memory,
                           const std::vector<GpuIndex>& gpus, std::uint32_t part,
                           const std::vector<std::uint32_t>& ids) {
     Used& node = used[id];
@@ -279,7 +281,7 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
   };
   state.nodes.for_each([&](NodeId id, const Node& node) {
     for (const Charge& c : node.charges)
-      charge(id, c.cpus, c.memory, c.gpus, c.gpu_part, c.cpu_ids);
+      charge(id, cpu_thousandths_of(c), c.memory, c.gpus, c.gpu_part, c.cpu_ids);
   });
   std::map<NodeId, std::set<std::uint32_t>> users, keepers;
   const auto visit = [&](NodeId id, const std::optional<UserId>& user, bool keeps) {
@@ -292,7 +294,7 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
   for (const PlanGroup& group : plan.groups)
     if (group.resume)
       for (const NodeShare& share : state.jobs.find(group.resume->job)->allocation->nodes)
-        charge(share.node, share.cpus, Bytes{}, {}, 0, share.cpu_ids);
+        charge(share.node, cpu_thousandths_of(share), Bytes{}, {}, 0, share.cpu_ids);
   std::set<JobKey> started;
   for (const PlanGroup& group : plan.groups)
     for (const Start& start : group.starts) {
@@ -303,7 +305,11 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
           wrong = "start on unusable " + node.name;
         if (share.incarnation != node.incarnation) wrong = "wrong incarnation";
         if (share.tasks == 0) wrong = "share without a task";
-        charge(share.node, share.cpus, share.memory, share.gpus, share.gpu_part, share.cpu_ids);
+        if (share.cpu_thousandths > 0 && (node.inventory.cpu_thousandths == 0 ||
+                                          whole_cpus(share.cpu_thousandths) != share.cpus))
+          wrong = "a fraction of a CPU given on " + node.name;
+        charge(share.node, cpu_thousandths_of(share), share.memory, share.gpus, share.gpu_part,
+               share.cpu_ids);
         const JobSpec& spec = *state.jobs.find(record_of(group, start))->spec;
         visit(share.node, spec.uid, spec.exclusive_user);
       }
@@ -312,7 +318,7 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
     if (users[id].size() > 1) wrong = state.nodes.find(id)->name + " is kept and shared";
   for (const auto& [id, node] : used) {
     const Inventory& has = state.nodes.find(id)->inventory;
-    if (node.cpus > has.cpus || node.memory > has.memory)
+    if (node.cpus > cpu_thousandths_of(has) || node.memory > has.memory)
       wrong = state.nodes.find(id)->name + " over-committed";
     for (const auto& [gpu, part] : node.gpus)
       if (std::none_of(has.gpus.begin(), has.gpus.end(),

@@ -13,8 +13,9 @@ namespace ares::core::sched {
 // Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster, up to
 // ClusterIndex::gpu_end(). Behind those one for each partition that limits the CPUs of its jobs on a
 // node: those CPUs that they may still have there. Then, if a node limits its attempts, how many more it
-// takes, and if a node knows its temporary storage, whole MiB of it. At last, if a node keeps CPUs for
-// jobs with GPUs, those CPUs that other jobs may have.
+// takes, and if a node knows its temporary storage, whole MiB of it. Then, if a node keeps CPUs for jobs with GPUs, those CPUs that other
+// jobs may have. At last, if a node counts thousandths of CPUs, 1 for each node that does so and 0 for others. All CPUs are in the unit
+// ClusterIndex::cpu_unit().
 using Amounts = std::vector<std::int64_t>;
 inline constexpr std::size_t kCpus = 0;
 inline constexpr std::size_t kMemory = 1;

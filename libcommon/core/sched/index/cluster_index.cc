@@ -44,9 +44,16 @@ bool any_counts_tmp_disk(const ClusterState& state) {
   return any;
 }
 
-std::int64_t unrestricted_total(const IndexedNode& node) {
+bool any_counts_thousandths(const ClusterState& state) {
+  bool any = false;
+  state.nodes.for_each(
+      [&](NodeId, const Node& node) { any = any || inventory_of(node).cpu_thousandths > 0; });
+  return any;
+}
+
+std::int64_t unrestricted_total(const IndexedNode& node, std::int64_t cpu_unit) {
   const std::size_t kept = node.restricted ? node.restricted->all.count() : 0;
-  return std::max<std::int64_t>(node.total[kCpus] - static_cast<std::int64_t>(kept), 0);
+  return std::max<std::int64_t>(node.total[kCpus] - static_cast<std::int64_t>(kept) * cpu_unit, 0);
 }
 
 const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
@@ -79,6 +86,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   restricts_cpus_ = any_restricts_cpus(state);
   limits_attempts_ = any_limits_attempts(state);
   counts_tmp_disk_ = any_counts_tmp_disk(state);
+  if (any_counts_thousandths(state)) cpu_unit_ = kWholeCpu;
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     if (partition.max_cpus_per_node)
       cpu_shares_.push_back(
@@ -132,12 +140,14 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   if (entry.restricted && !restricts_cpus_) return false;
   if (inventory.max_attempts && !limits_attempts_) return false;
   if (inventory.tmp_disk && !counts_tmp_disk_) return false;
+  entry.counts_thousandths = inventory.cpu_thousandths > 0;
+  if (entry.counts_thousandths && cpu_unit_ == 1) return false;
   entry.node = &node;
   const bool takes = takes_jobs(node);
   entry.usable = takes && !kept_for;
   entry.kept_for = takes && kept_for ? std::optional(*kept_for) : std::nullopt;
   entry.total.assign(stride(), 0);
-  entry.total[kCpus] = inventory.cpus;
+  entry.total[kCpus] = cpus_of(inventory);
   entry.total[kMemory] = inventory.memory.value();
   for (const Gpu& gpu : inventory.gpus) {
     const auto column = gpu_column(gpu.type);
@@ -146,13 +156,15 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   }
   for (std::size_t i = 0; i < cpu_shares_.size(); ++i)
     if (cpu_shares_[i].nodes.contains(node.name))
-      entry.total[gpu_end() + i] = std::min(cpu_shares_[i].most, inventory.cpus);
+      entry.total[gpu_end() + i] = std::min(cpu_unit_ * cpu_shares_[i].most, entry.total[kCpus]);
   if (const auto column = attempts_column())
     entry.total[*column] =
         inventory.max_attempts ? std::int64_t{*inventory.max_attempts} : kAnyNumber;
   if (const auto column = tmp_disk_column())
     entry.total[*column] = inventory.tmp_disk ? inventory.tmp_disk->value() >> 20 : kAnyMebibytes;
-  if (const auto column = unrestricted_column()) entry.total[*column] = unrestricted_total(entry);
+  if (const auto column = unrestricted_column())
+    entry.total[*column] = unrestricted_total(entry, cpu_unit_);
+  if (const auto column = exact_column()) entry.total[*column] = entry.counts_thousandths ? 1 : 0;
   entry.free = entry.total;
   entry.gpus_used.clear();
   entry.shared.clear();
@@ -161,8 +173,9 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
   if (entry.numbers && entry.numbers->count() < inventory.cpus) entry.numbers = nullptr;
   entry.cpus_used = Bitset(entry.numbers ? entry.numbers->size() : inventory.cpus);
   for (const Charge& charge : node.charges) {
-    entry.free[kCpus] -= charge.cpus;
-    if (const auto share = cpu_share_column(state, charge)) entry.free[*share] -= charge.cpus;
+    const std::int64_t cpus = cpus_of(charge);
+    entry.free[kCpus] -= cpus;
+    if (const auto share = cpu_share_column(state, charge)) entry.free[*share] -= cpus;
     if (const auto column = attempts_column()) --entry.free[*column];
     if (const auto column = tmp_disk_column())
       entry.free[*column] -= whole_mebibytes(charge.tmp_disk);
@@ -188,7 +201,7 @@ bool ClusterIndex::read(const ClusterState& state, const Node& node, IndexedNode
 void ClusterIndex::count_unrestricted(IndexedNode& node) const {
   if (const auto column = unrestricted_column())
     node.free[*column] = unrestricted_free(node, node.total[*column], node.cpus_used,
-                                           node.total[kCpus] - node.free[kCpus]);
+                                           node.total[kCpus] - node.free[kCpus], cpu_unit_);
 }
 
 void ClusterIndex::refresh_node(NodeIndex at) {
@@ -214,7 +227,7 @@ void ClusterIndex::refresh_node(NodeIndex at) {
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> allocated) {
   bool possible = true, other_totals = false, other_restrictions = false, other_limits = false,
-       other_places = false, other_storage = false;
+       other_places = false, other_storage = false, other_units = false;
   gains_.trim(kMaxGains);
   changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
@@ -242,6 +255,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
       other_limits = true;
     if (inventory_of(*entry.node).tmp_disk.has_value() != inventory_of(node).tmp_disk.has_value())
       other_storage = true;
+    if (entry.counts_thousandths != (inventory_of(node).cpu_thousandths > 0)) other_units = true;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
     possible = possible && read(after, node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
@@ -279,6 +293,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
   if (other_restrictions && any_restricts_cpus(after) != restricts_cpus_) return false;
   if (other_limits && any_limits_attempts(after) != limits_attempts_) return false;
   if (other_storage && any_counts_tmp_disk(after) != counts_tmp_disk_) return false;
+  if (other_units && any_counts_thousandths(after) != (cpu_unit_ > 1)) return false;
   // A type that no node has any more must not have a column.
   if (other_totals)
     if (const auto types = types_of(after);

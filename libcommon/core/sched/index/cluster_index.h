@@ -49,7 +49,8 @@ class ClusterIndex {
   // are read again whether or not the allocation was committed. Returns false if a new index is
   // needed: the set of nodes or GPU types changed, a node has another place in a network by
   // features, or the first node appeared that is exclusive, keeps CPUs for jobs with GPUs, limits its
-  // attempts or knows its temporary storage, or the last one disappeared. Precondition: the partitions and reservations are the same.
+  // attempts, knows its temporary storage or counts thousandths of CPUs, or the last one disappeared.
+  // Precondition: the partitions and reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> allocated);
 
@@ -84,7 +85,29 @@ class ClusterIndex {
   const NodeChangeLog& changes() const { return changes_; }
 
   // Number of columns in Amounts.
-  std::size_t stride() const { return shares_end() + (restricts_cpus_ ? 1 : 0); }
+  std::size_t stride() const { return unrestricted_end() + (cpu_unit_ > 1 ? 1 : 0); }
+  // So many CPUs of Amounts are one CPU: 1, or kWholeCpu if some node counts thousandths of CPUs.
+  std::int64_t cpu_unit() const { return cpu_unit_; }
+  // The CPUs of an inventory, a share or a charge in that unit. If no node counts thousandths any more, those of
+  // attempts that began before are rounded up.
+  template <class Counted>
+  std::int64_t cpus_of(const Counted& counted) const {
+    return cpu_unit_ == 1 ? std::int64_t{counted.cpus}
+                          : static_cast<std::int64_t>(cpu_thousandths_of(counted));
+  }
+  // The whole CPUs that hold such an amount.
+  std::uint32_t whole_cpus_of(std::int64_t amount) const {
+    return static_cast<std::uint32_t>((amount + cpu_unit_ - 1) / cpu_unit_);
+  }
+  // Sets the CPUs of a share to such an amount.
+  void give_cpus(std::int64_t amount, NodeShare& share) const {
+    share.cpus = whole_cpus_of(amount);
+    share.cpu_thousandths = amount % cpu_unit_ == 0 ? 0 : static_cast<std::uint32_t>(amount);
+  }
+  // Column that is 1 for nodes that count thousandths of CPUs and 0 for others; none: all count whole CPUs.
+  std::optional<std::size_t> exact_column() const {
+    return cpu_unit_ > 1 ? std::optional(unrestricted_end()) : std::nullopt;
+  }
   // The column behind those of the GPUs.
   std::size_t gpu_end() const { return kFirstGpu + gpu_types_.size(); }
   // Column of the CPUs that jobs of the partition may have on each node; none: all of them.
@@ -113,7 +136,9 @@ class ClusterIndex {
   std::optional<std::size_t> unrestricted_column() const {
     return restricts_cpus_ ? std::optional(shares_end()) : std::nullopt;
   }
-  // Sets that column of the node's free amounts, after its CPUs were marked.
+  // The column behind it.
+  std::size_t unrestricted_end() const { return shares_end() + (restricts_cpus_ ? 1 : 0); }
+  // Sets the former column of the node's free amounts, after its CPUs were marked.
   void count_unrestricted(IndexedNode& node) const;
 
   // Column of the GPU type in Amounts; none for a type that no node has.
@@ -173,6 +198,7 @@ class ClusterIndex {
   bool restricts_cpus_ = false;       // a node keeps CPUs for jobs with GPUs
   bool limits_attempts_ = false;      // a node takes only so many attempts at a time
   bool counts_tmp_disk_ = false;      // a node knows its temporary storage
+  std::int64_t cpu_unit_ = 1;
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   ReservationIndex reservations_;

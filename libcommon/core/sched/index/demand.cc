@@ -8,6 +8,7 @@
 #include "model/job/binding_options.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_part.h"
+#include "model/job/requested.h"
 
 namespace ares::core::sched {
 namespace {
@@ -23,7 +24,7 @@ auto class_fields(const JobSpec& s) {
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
                   s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
                   s.alternatives_per, s.binding->hint, s.binding->threads_per_core, s.overcommit,
-                  s.tmp_disk);
+                  s.tmp_disk, s.cpu_thousandths_per_task);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -67,17 +68,32 @@ std::uint32_t gpu_count(const std::vector<GpuRequest>& requests) {
   return count;
 }
 
+void fill_cpus(Demand& demand, const JobSpec& spec, const ClusterIndex& index) {
+  demand.cpu_unit = index.cpu_unit();
+  demand.cpus_per_task =
+      capped_product(std::max(spec.cpus_per_task, 1u), static_cast<std::uint32_t>(demand.cpu_unit));
+  demand.exact_cpus_per_task = demand.cpus_per_task;
+  if (!index.exact_column()) return;
+  const std::uint64_t exact = cpu_thousandths_per_task(spec);
+  if (exact < demand.cpus_per_task) demand.exact_cpus_per_task = static_cast<std::uint32_t>(exact);
+}
+
 // Fills in CPUs and memory per GPU. They apply to GPUs requested in total only if these are on one
 // node (checked at submission).
 void fill_per_gpu(Demand& demand, const JobSpec& spec) {
   const std::uint32_t per_task = gpu_count(spec.gpus_per_task);
   const std::uint32_t per_node =
       gpu_count(spec.gpus_per_node.empty() ? spec.gpus_total : spec.gpus_per_node);
-  if (spec.cpus_per_gpu > 0 && per_task > 0)
-    demand.cpus_per_task =
-        std::max(demand.cpus_per_task, capped_product(per_task, spec.cpus_per_gpu));
-  else if (spec.cpus_per_gpu > 0)
-    demand.min_cpus_per_node = capped_product(per_node, spec.cpus_per_gpu);
+  const auto unit = static_cast<std::uint32_t>(demand.cpu_unit);
+  const auto cpus_of = [&](std::uint32_t gpus) {
+    return capped_product(capped_product(gpus, spec.cpus_per_gpu), unit);
+  };
+  if (spec.cpus_per_gpu > 0 && per_task > 0) {
+    demand.cpus_per_task = std::max(demand.cpus_per_task, cpus_of(per_task));
+    demand.exact_cpus_per_task = std::max(demand.exact_cpus_per_task, cpus_of(per_task));
+  } else if (spec.cpus_per_gpu > 0) {
+    demand.min_cpus_per_node = cpus_of(per_node);
+  }
   if (!spec.memory_per_gpu) return;
   demand.memory_rule = per_task > 0 ? MemoryRule::per_task : MemoryRule::per_node;
   demand.memory = capped_product(*spec.memory_per_gpu, per_task > 0 ? per_task : per_node);
@@ -91,6 +107,7 @@ void count_whole_cores(Demand& demand, const JobSpec& spec, std::uint32_t thread
   if (!used || *used >= threads_per_core) return;
   const std::uint32_t factor = ceil_div(threads_per_core, *used);
   demand.cpus_per_task = capped_product(demand.cpus_per_task, factor);
+  demand.exact_cpus_per_task = capped_product(demand.exact_cpus_per_task, factor);
   demand.min_cpus_per_node = capped_product(demand.min_cpus_per_node, factor);
   if (demand.memory_rule == MemoryRule::per_cpu)
     demand.memory = Bytes((demand.memory.value() + factor - 1) / factor);
@@ -152,7 +169,7 @@ std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_
 
 Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index) {
   Demand demand;
-  demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  fill_cpus(demand, spec, index);
   demand.gpu_end = index.gpu_end();
   demand.cpu_share = index.cpu_share_column(partition.name);
   demand.attempts = index.attempts_column();
@@ -189,6 +206,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
   count_whole_cores(demand, spec, index.threads_per_core(partition));
+  if (demand.exact_cpus_per_task != demand.cpus_per_task) demand.exact = index.exact_column();
   // Such a request is refused at submission, but an older release may have stored it.
   if (demand.memory_rule != MemoryRule::whole && demand.memory <= Bytes{}) {
     demand.memory_rule = MemoryRule::none;
@@ -244,6 +262,12 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
   return demand;
 }
 
+std::int64_t memory_of_cpus(const Demand& demand, std::int64_t cpus) {
+  const std::int64_t memory = capped_product(demand.memory.value(), cpus);
+  if (demand.cpu_unit == 1) return memory;
+  return memory / demand.cpu_unit + (memory % demand.cpu_unit > 0 ? 1 : 0);
+}
+
 std::optional<Time> relaxed_from(const Job& job) {
   if (job.spec->switches == 0 || !job.spec->switches_wait) return std::nullopt;
   return job.eligible + *job.spec->switches_wait;
@@ -264,6 +288,7 @@ std::size_t job_class_hash(const Job& job, bool by_user) {
   mix(seed, s.max_nodes);
   mix(seed, s.tasks);
   mix(seed, s.cpus_per_task);
+  if (s.cpu_thousandths_per_task > 0) mix(seed, s.cpu_thousandths_per_task);
   mix(seed, s.tasks_per_node);
   mix(seed, s.memory_per_node ? static_cast<std::size_t>(s.memory_per_node->value()) + 1 : 0);
   mix(seed, s.memory_per_cpu ? static_cast<std::size_t>(s.memory_per_cpu->value()) + 1 : 0);

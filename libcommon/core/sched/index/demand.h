@@ -33,7 +33,14 @@ struct Demand {
   std::uint32_t min_nodes = 1;
   std::uint32_t max_nodes = 1;
   std::uint32_t tasks = 1;  // at least min_nodes
+  // CPUs are in the unit of the index: ClusterIndex::cpu_unit() of them are one CPU.
+  std::int64_t cpu_unit = 1;
   std::uint32_t cpus_per_task = 1;
+  // Instead of cpus_per_task on nodes that count thousandths, if the job requests a fraction of a CPU.
+  std::uint32_t exact_cpus_per_task = 1;
+  // Column that is above 0 in the totals of these nodes. None: the job requests whole CPUs, or no node counts
+  // thousandths.
+  std::optional<std::size_t> exact;
   std::uint32_t tasks_per_node = 0;  // 0: as many as fit
   std::uint32_t min_cpus_per_node = 0;
   // A node whose CPUs are all free takes any number of tasks, which share them.
@@ -121,9 +128,20 @@ struct Demand {
   }
 };
 
-// CPUs that so many tasks get on a node with `total` CPUs.
-inline std::int64_t cpus_of_tasks(const Demand& demand, std::int64_t tasks, std::int64_t total) {
-  const std::int64_t cpus = tasks * std::int64_t{demand.cpus_per_task};
+// CPUs of each task on a node with these amounts in all.
+inline std::int64_t cpus_per_task_on(const Demand& demand, std::span<const std::int64_t> total) {
+  return demand.exact && total[*demand.exact] > 0 ? demand.exact_cpus_per_task
+                                                  : demand.cpus_per_task;
+}
+// The fewest that a task gets on any node.
+inline std::int64_t fewest_cpus_per_task(const Demand& demand) {
+  return demand.exact ? demand.exact_cpus_per_task : demand.cpus_per_task;
+}
+
+// CPUs that so many tasks of `each` CPUs get on a node with `total` CPUs.
+inline std::int64_t cpus_of_tasks(const Demand& demand, std::int64_t tasks, std::int64_t each,
+                                  std::int64_t total) {
+  const std::int64_t cpus = tasks * each;
   return demand.overcommit ? std::clamp<std::int64_t>(total, 1, std::max<std::int64_t>(cpus, 1))
                            : cpus;
 }
@@ -147,6 +165,15 @@ inline std::int64_t cpus_for(const Demand& demand, std::span<const std::int64_t>
   if (demand.only_unrestricted) cpus = std::min(cpus, free[*demand.unrestricted]);
   return cpus;
 }
+
+// CPUs that so many tasks get on a node with these amounts in all.
+inline std::int64_t cpus_of_tasks(const Demand& demand, std::int64_t tasks,
+                                  std::span<const std::int64_t> total) {
+  return cpus_of_tasks(demand, tasks, cpus_per_task_on(demand, total), cpus_for(demand, total));
+}
+
+// Memory that so many CPUs get where it is requested for each CPU.
+std::int64_t memory_of_cpus(const Demand& demand, std::int64_t cpus);
 
 // The time at which the limit on the job's switches stops to apply; none: it has no such limit, or
 // the limit applies without end.

@@ -15,21 +15,22 @@ auto place_of(std::vector<SharedGpu>& shared, GpuIndex gpu) {
 }  // namespace
 
 std::int64_t unrestricted_free(const IndexedNode& node, std::int64_t total, const Bitset& used,
-                               std::int64_t charged) {
+                               std::int64_t charged, std::int64_t cpu_unit) {
   const std::int64_t free = std::max<std::int64_t>(node.total[kCpus] - charged, 0);
   if (!node.restricted) return free;
-  if (charged != static_cast<std::int64_t>(used.count())) return 0;
+  if (charged != static_cast<std::int64_t>(used.count()) * cpu_unit) return 0;
   Bitset others = node.restricted->others;
   others.andnot(used);
-  return std::min({static_cast<std::int64_t>(others.count()), total, free});
+  return std::min({static_cast<std::int64_t>(others.count()) * cpu_unit, total, free});
 }
 
-std::int64_t unrestricted_of(const IndexedNode& node, std::uint32_t cpus,
-                             std::span<const std::uint32_t> ids) {
+std::int64_t unrestricted_of(const IndexedNode& node, std::int64_t cpus,
+                             std::span<const std::uint32_t> ids, std::int64_t cpu_unit) {
   if (!node.restricted) return cpus;
   const Bitset& others = node.restricted->others;
-  return std::count_if(ids.begin(), ids.end(),
-                       [&](std::uint32_t cpu) { return cpu < others.size() && others.test(cpu); });
+  return cpu_unit * std::count_if(ids.begin(), ids.end(), [&](std::uint32_t cpu) {
+           return cpu < others.size() && others.test(cpu);
+         });
 }
 
 bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part) {

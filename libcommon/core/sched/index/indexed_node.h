@@ -53,6 +53,8 @@ struct IndexedNode {
   const Bitset* numbers = nullptr;
   // The CPUs that it keeps for jobs with GPUs. Null: none.
   std::shared_ptr<const topology::RestrictedCpus> restricted{};
+  // It counts thousandths of CPUs, which have no numbers.
+  bool counts_thousandths = false;
   // Changes whenever free amounts may have changed; never 0 in an index.
   std::uint32_t stamp = 0;
 };
@@ -66,12 +68,13 @@ inline bool is_kept_for(const IndexedNode& node, const Job& job) {
 // The CPUs of the node that a job without GPUs could get while others use the CPUs `used` and have
 // `charged` CPUs in all. None if some of these have no numbers: it is then not known which are free.
 // `total`: such CPUs of the empty node.
+// Amounts are in the unit `cpu_unit` of the index.
 std::int64_t unrestricted_free(const IndexedNode& node, std::int64_t total, const Bitset& used,
-                               std::int64_t charged);
-// How many of a job's CPUs on the node are not kept for jobs with GPUs. CPUs without numbers are not
-// counted on a node that keeps some.
-std::int64_t unrestricted_of(const IndexedNode& node, std::uint32_t cpus,
-                             std::span<const std::uint32_t> ids);
+                               std::int64_t charged, std::int64_t cpu_unit);
+// How many of a job's CPUs on the node, in the unit of the index, are not kept for jobs with GPUs. CPUs without numbers
+// are not counted on a node that keeps some.
+std::int64_t unrestricted_of(const IndexedNode& node, std::int64_t cpus,
+                             std::span<const std::uint32_t> ids, std::int64_t cpu_unit);
 
 // Adds one sharer of the device. Returns whether it is the first one.
 bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part);

@@ -18,6 +18,7 @@ std::string text_of(const NodeShare& share) {
   for (const std::uint32_t cpu : share.cpu_ids) text += "c" + std::to_string(cpu);
   for (const GpuIndex gpu : share.gpus) text += "g" + std::to_string(gpu.value());
   if (share.gpu_part > 0) text += "p" + std::to_string(share.gpu_part);
+  if (share.cpu_thousandths > 0) text += "m" + std::to_string(share.cpu_thousandths);
   return text;
 }
 

@@ -370,13 +370,14 @@ Amounts cpus_only(Amounts amounts, const ClusterIndex& index) {
 Amounts amounts_held(const ClusterIndex& index, const IndexedNode& node, const Charge& charge,
                      std::optional<std::size_t> cpu_share) {
   Amounts amounts(index.stride(), 0);
-  amounts[kCpus] = charge.cpus;
-  if (cpu_share) amounts[*cpu_share] = charge.cpus;
+  const std::int64_t cpus = index.cpus_of(charge);
+  amounts[kCpus] = cpus;
+  if (cpu_share) amounts[*cpu_share] = cpus;
   if (const auto column = index.attempts_column()) amounts[*column] = 1;
   if (const auto column = index.tmp_disk_column())
     amounts[*column] = whole_mebibytes(charge.tmp_disk);
   if (const auto column = index.unrestricted_column())
-    amounts[*column] = unrestricted_of(node, charge.cpus, charge.cpu_ids);
+    amounts[*column] = unrestricted_of(node, cpus, charge.cpu_ids, index.cpu_unit());
   amounts[kMemory] = charge.memory.value();
   for (const Gpu& gpu : node.node->inventory.gpus)
     if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())

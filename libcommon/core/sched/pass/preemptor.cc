@@ -36,6 +36,7 @@ Placement placement_of(const ClusterIndex& index, const Job& job, const Partitio
         return {};
     Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
     as_charge.tmp_disk = job.spec->tmp_disk;
+    as_charge.cpu_thousandths = share.cpu_thousandths;
     PlacedShare& placed = placement.emplace_back(
         PlacedShare{*at, share.tasks, amounts_held(index, node, as_charge, cpu_share)});
     if (share.gpu_part == 0) {

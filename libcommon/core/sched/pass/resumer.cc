@@ -65,8 +65,9 @@ std::optional<Resumer::Resumed> Resumer::next() {
     const auto at = holds_node(share) ? pass_.index.find(share.node) : std::nullopt;
     if (!at) continue;
     IndexedNode& node = pass_.index.nodes()[*at];
-    node.free[kCpus] -= share.cpus;
-    if (cpu_share) node.free[*cpu_share] -= share.cpus;
+    const std::int64_t cpus = pass_.index.cpus_of(share);
+    node.free[kCpus] -= cpus;
+    if (cpu_share) node.free[*cpu_share] -= cpus;
     for (const std::uint32_t cpu : share.cpu_ids)
       if (cpu < node.cpus_used.size()) node.cpus_used.set(cpu);
     pass_.index.count_unrestricted(node);
@@ -87,10 +88,12 @@ std::optional<Placement> Resumer::cpus_of(const Job& job) const {
     const auto at = pass_.index.find(share.node);
     if (!at) return std::nullopt;
     Amounts amounts(pass_.index.stride(), 0);
-    amounts[kCpus] = share.cpus;
-    if (cpu_share) amounts[*cpu_share] = share.cpus;
+    const std::int64_t cpus = pass_.index.cpus_of(share);
+    amounts[kCpus] = cpus;
+    if (cpu_share) amounts[*cpu_share] = cpus;
     if (const auto column = pass_.index.unrestricted_column())
-      amounts[*column] = unrestricted_of(pass_.index.nodes()[*at], share.cpus, share.cpu_ids);
+      amounts[*column] =
+          unrestricted_of(pass_.index.nodes()[*at], cpus, share.cpu_ids, pass_.index.cpu_unit());
     placement.push_back({*at, share.tasks, std::move(amounts)});
   }
   if (placement.empty()) return std::nullopt;

@@ -108,17 +108,20 @@ std::vector<std::uint32_t> best_of_restricted(const IndexedNode& node,
   return ids;
 }
 
-std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
-                                     std::int64_t unrestricted, const std::vector<GpuIndex>& gpus) {
-  const std::int64_t unnamed =
-      (node.total[kCpus] - node.free[kCpus]) - static_cast<std::int64_t>(node.cpus_used.count());
-  node.free[kCpus] -= count;
-  if (unnamed != 0) return {};
+// `amount` and `unrestricted` are in the unit of the index.
+std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t amount,
+                                     std::int64_t unrestricted, std::int64_t cpu_unit,
+                                     const std::vector<GpuIndex>& gpus) {
+  const std::int64_t unnamed = (node.total[kCpus] - node.free[kCpus]) -
+                               static_cast<std::int64_t>(node.cpus_used.count()) * cpu_unit;
+  node.free[kCpus] -= amount;
+  if (unnamed != 0 || node.counts_thousandths) return {};
+  const std::int64_t count = amount / cpu_unit;
   std::vector<std::uint32_t> ids;
   if (node.restricted) {
     ids = best_of_restricted(
         node, gpus, static_cast<std::size_t>(count),
-        static_cast<std::size_t>(std::clamp<std::int64_t>(unrestricted, 0, count)));
+        static_cast<std::size_t>(std::clamp<std::int64_t>(unrestricted / cpu_unit, 0, count)));
   } else {
     Bitset free = node.numbers ? *node.numbers : Bitset(node.cpus_used.size(), true);
     free.andnot(node.cpus_used);
@@ -185,7 +188,7 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
   chosen.node = node.node->id;
   chosen.incarnation = node.node->incarnation;
   chosen.tasks = share.tasks;
-  chosen.cpus = static_cast<std::uint32_t>(share.amounts[kCpus]);
+  index.give_cpus(share.amounts[kCpus], chosen);
   chosen.memory = Bytes(share.amounts[kMemory]);
   node.free[kMemory] -= share.amounts[kMemory];
   if (share.part) {
@@ -199,8 +202,8 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
       take_gpus(node, column, share.amounts[column], constraint, index, chosen.gpus);
   std::sort(chosen.gpus.begin(), chosen.gpus.end());
   const auto column = index.unrestricted_column();
-  chosen.cpu_ids =
-      take_cpus(node, share.amounts[kCpus], column ? share.amounts[*column] : 0, chosen.gpus);
+  chosen.cpu_ids = take_cpus(node, share.amounts[kCpus], column ? share.amounts[*column] : 0,
+                             index.cpu_unit(), chosen.gpus);
   index.count_unrestricted(node);
   // It takes one job at a time.
   if (node.node->guard.on_trial) std::fill(node.free.begin(), node.free.end(), 0);

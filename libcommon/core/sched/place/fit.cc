@@ -154,7 +154,7 @@ SingleNodeFit::SingleNodeFit(const Demand& demand, std::size_t stride)
   by_free_amounts_ = demand.strategy == PlacementStrategy::binpack && demand.gpu_part == 0 &&
                      !demand.preferred && !demand.plugin_class && !demand.overcommit &&
                      !demand.exclusive && !demand.cpu_share && !demand.attempts &&
-                     !demand.tmp_disk && !demand.only_unrestricted &&
+                     !demand.tmp_disk && !demand.exact && !demand.only_unrestricted &&
                      rule_of(demand) != MemoryRule::whole;
   if (!types_.empty())
     for (const std::int64_t gpus : types_.front().per_node) asked_gpus_ += gpus;

@@ -31,7 +31,7 @@ std::int64_t memory_of(const Demand& demand, const NodeOffer& offer, std::int64_
   switch (rule_of(demand)) {
     case MemoryRule::none: return 0;
     case MemoryRule::per_node: return asked;
-    case MemoryRule::per_cpu: return std::min(capped_product(asked, cpus), offer.total[kMemory]);
+    case MemoryRule::per_cpu: return std::min(memory_of_cpus(demand, cpus), offer.total[kMemory]);
     case MemoryRule::per_task: return capped_product(asked, tasks);
     case MemoryRule::whole: return offer.total[kMemory];
   }
@@ -50,10 +50,9 @@ void charge(const TypedDemand& typed, const NodeOffer& offer, std::int64_t tasks
             std::span<std::int64_t> out) {
   std::copy(typed.per_node.begin(), typed.per_node.end(), out.begin());
   std::int64_t& cpus = out[kCpus];
-  cpus = typed.demand.exclusive
-             ? offer.total[kCpus]
-             : std::max(cpus_of_tasks(typed.demand, tasks, cpus_for(typed.demand, offer.total)),
-                        std::int64_t{typed.demand.min_cpus_per_node});
+  cpus = typed.demand.exclusive ? offer.total[kCpus]
+                                : std::max(cpus_of_tasks(typed.demand, tasks, offer.total),
+                                           std::int64_t{typed.demand.min_cpus_per_node});
   if (typed.demand.cpu_share) out[*typed.demand.cpu_share] = cpus;
   if (typed.demand.attempts) out[*typed.demand.attempts] = 1;
   if (typed.demand.tmp_disk) out[*typed.demand.tmp_disk] = typed.demand.tmp_mebibytes;

@@ -17,7 +17,7 @@ std::int64_t tasks_of_first(const Demand& demand) {
 bool has_capacity(const Demand& demand, const IndexedNode& node,
                   std::span<const std::int64_t> free) {
   const std::int64_t tasks = tasks_of_first(demand);
-  const std::int64_t cpus = cpus_of_tasks(demand, tasks, cpus_for(demand, node.total));
+  const std::int64_t cpus = cpus_of_tasks(demand, tasks, node.total);
   if (cpus_for(demand, free) < cpus || free[kMemory] < least_memory(demand, tasks, cpus))
     return false;
   for (const auto& [column, count] : demand.gpus_per_node)
@@ -45,8 +45,7 @@ void retain_for_overcommit(const Demand& demand, const ClusterIndex& index, Bits
   Bitset with(nodes.size());
   nodes.for_each([&](std::size_t at) {
     const auto free = buckets.free(static_cast<NodeIndex>(at));
-    const std::int64_t cpus =
-        cpus_of_tasks(demand, tasks, cpus_for(demand, index.nodes()[at].total));
+    const std::int64_t cpus = cpus_of_tasks(demand, tasks, index.nodes()[at].total);
     if (cpus_for(demand, free) >= std::max(cpus, std::int64_t{demand.min_cpus_per_node}) &&
         free[kMemory] >= least_memory(demand, tasks, cpus))
       with.set(at);
@@ -66,7 +65,7 @@ Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const Clus
   const CapacityBuckets& buckets = index.capacity_buckets();
   const std::int64_t tasks = tasks_of_first(demand);
   // Of an overcommitted job the fewest that it can get, on the smallest node.
-  const std::int64_t of_tasks = cpus_of_tasks(demand, tasks, 1);
+  const std::int64_t of_tasks = cpus_of_tasks(demand, tasks, fewest_cpus_per_task(demand), 1);
   const std::int64_t cpus = std::max(of_tasks, std::int64_t{demand.min_cpus_per_node});
   buckets.retain_at_least(kCpus, cpus, nodes);
   if (demand.cpu_share) buckets.retain_at_least(*demand.cpu_share, cpus, nodes);

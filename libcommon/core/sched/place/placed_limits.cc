@@ -15,7 +15,7 @@ TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseR
   TresByNode allocated_tres;
   for (const PlacedShare& share : placement) {
     auto& amounts = allocated_tres.emplace_back();
-    amounts["cpu"] = static_cast<std::uint64_t>(share.amounts[kCpus]);
+    amounts["cpu"] = index.whole_cpus_of(share.amounts[kCpus]);
     amounts["mem"] = static_cast<std::uint64_t>(share.amounts[kMemory]) >> 20;
     amounts["node"] = 1;
     const auto type_of = [&](std::size_t column) {

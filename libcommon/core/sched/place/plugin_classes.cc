@@ -29,9 +29,12 @@ const std::string* leaf_of(const std::vector<std::string>& leaves, NodeIndex nod
   return node < leaves.size() && !leaves[node].empty() ? &leaves[node] : nullptr;
 }
 
-PluginNode view_of(const IndexedNode& node, GpusOf state, const std::string* leaf) {
+// Of CPUs that a node counts in thousandths plugins get the whole ones.
+PluginNode view_of(const IndexedNode& node, GpusOf state, const std::string* leaf,
+                   std::int64_t cpu_unit) {
   const Amounts& free = state == GpusOf::node ? node.total : node.free;
-  PluginNode out{node.node, &inventory_of(*node.node), free[kCpus], free[kMemory], {}, leaf};
+  PluginNode out{node.node, &inventory_of(*node.node), free[kCpus] / cpu_unit, free[kMemory], {},
+                 leaf};
   if (state == GpusOf::free_now) out.gpus_used = node.gpus_used;
   return out;
 }
@@ -58,7 +61,7 @@ PluginClass::PluginClass(std::shared_ptr<const SchedPlugins> plugins, Job exampl
 // stay valid as long as the class.
 PluginNode PluginClass::node_view(NodeIndex node, GpusOf state, const ClusterIndex& index) const {
   return view_of(index.nodes()[node], depends_on_free_ ? state : GpusOf::node,
-                 leaf_of(leaves_, node));
+                 leaf_of(leaves_, node), index.cpu_unit());
 }
 
 void PluginClass::ask_plugins(std::span<const NodeIndex> nodes, GpusOf state,
@@ -240,7 +243,8 @@ std::vector<Offered> propose(std::span<const ProposedStart> group, ClusterIndex&
     for (const PlacedShare& share : *proposed.placement) {
       IndexedNode& node = index.nodes()[share.node];
       before.emplace_back(share.node, node);
-      out[i].nodes.push_back(view_of(node, GpusOf::free_now, leaf_of(*leaves[i], share.node)));
+      out[i].nodes.push_back(
+          view_of(node, GpusOf::free_now, leaf_of(*leaves[i], share.node), index.cpu_unit()));
       out[i].gpus_used.push_back(node.gpus_used);
       out[i].shares.push_back(
           choose_devices(node, share, proposed.job->spec->gpu_constraint, index));

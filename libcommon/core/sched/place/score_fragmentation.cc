@@ -191,7 +191,7 @@ WorkloadHistogram::Class workload_class_of(const Demand& demand) {
     case MemoryRule::none:
     case MemoryRule::whole: break;  // the amount depends on the node
     case MemoryRule::per_node: share[kMemory] = memory; break;
-    case MemoryRule::per_cpu: share[kMemory] = capped_product(memory, share[kCpus]); break;
+    case MemoryRule::per_cpu: share[kMemory] = memory_of_cpus(demand, share[kCpus]); break;
     case MemoryRule::per_task: share[kMemory] = capped_product(memory, tasks); break;
   }
   for (const auto& [column, count] : demand.gpus_per_node) share[column] += count;

@@ -14,7 +14,7 @@ namespace {
 std::int64_t fewest_cpus(const Demand& demand) {
   const std::int64_t of_tasks = demand.overcommit
                                     ? std::int64_t{demand.min_nodes}
-                                    : std::int64_t{demand.tasks} * demand.cpus_per_task;
+                                    : std::int64_t{demand.tasks} * fewest_cpus_per_task(demand);
   return std::max(of_tasks, std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
 }
 

@@ -20,11 +20,21 @@ std::int64_t least_memory(const Demand& demand, std::int64_t tasks, std::int64_t
     case MemoryRule::none:
     case MemoryRule::whole: return 0;
     case MemoryRule::per_node: return memory;
-    case MemoryRule::per_cpu: return capped_product(memory, cpus);
+    case MemoryRule::per_cpu: return memory_of_cpus(demand, cpus);
     case MemoryRule::per_task: return capped_product(memory, tasks);
   }
   return 0;
 }
+
+namespace {
+
+// The most tasks of so many CPUs each for which the memory is enough, at so much memory for each CPU.
+std::int64_t tasks_by_memory(const Demand& demand, std::int64_t each, std::int64_t free) {
+  if (demand.cpu_unit == 1) return free / demand.memory.value() / each;
+  return capped_product(free, demand.cpu_unit) / capped_product(demand.memory.value(), each);
+}
+
+}  // namespace
 
 TypedDemand::TypedDemand(const Demand& of, std::optional<std::size_t> any_column) : demand(of) {
   const std::size_t stride = of.gpu_end;
@@ -50,7 +60,8 @@ std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> 
     if (offer.free[column] < gpus[column]) return 0;
 
   const std::int64_t memory = demand.memory.value();
-  std::int64_t tasks = cpus / demand.cpus_per_task;
+  const std::int64_t each = cpus_per_task_on(demand, offer.total);
+  std::int64_t tasks = cpus / each;
   // All of the node's CPUs are free: the tasks may share them.
   const bool shares = demand.overcommit && cpus > 0 && cpus == cpus_for(demand, offer.total);
   if (shares) tasks = std::max<std::int64_t>(tasks, demand.tasks);
@@ -63,8 +74,8 @@ std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> 
       if (offer.free[kMemory] < memory) return 0;
       break;
     case MemoryRule::per_cpu:
-      if (!shares || offer.free[kMemory] / memory < cpus)
-        tasks = std::min(tasks, offer.free[kMemory] / memory / demand.cpus_per_task);
+      if (!shares || offer.free[kMemory] < memory_of_cpus(demand, cpus))
+        tasks = std::min(tasks, tasks_by_memory(demand, each, offer.free[kMemory]));
       break;
     case MemoryRule::per_task: tasks = std::min(tasks, offer.free[kMemory] / memory); break;
     case MemoryRule::whole:

@@ -26,7 +26,9 @@ void count_unrestricted(const Demand& demand, std::span<const std::int64_t> free
     const std::int64_t gpus = gpus_in(total, demand.gpu_end) * kWholeGpu;
     const std::int64_t own = share.part ? std::int64_t{share.part->thousandths}
                                         : gpus_in(share.amounts, demand.gpu_end) * kWholeGpu;
-    const std::int64_t of_own = gpus > 0 ? (has * own + gpus - 1) / gpus : 0;
+    // Only whole CPUs are kept.
+    const std::int64_t each = gpus * demand.cpu_unit;
+    const std::int64_t of_own = gpus > 0 ? (has * own + each - 1) / each * demand.cpu_unit : 0;
     const std::int64_t free_kept = std::max<std::int64_t>(free[kCpus] - free[column], 0);
     kept = std::min(std::max(std::min(of_own, free_kept), cpus - free[column]), cpus);
   }

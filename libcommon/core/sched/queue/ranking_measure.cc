@@ -38,7 +38,7 @@ Amount billed(const TresSeconds& usage, const TresWeights& weights) {
   return sum;
 }
 
-// Amounts of one attempt: CPUs, MiB and thousandths of GPUs by type, as columns of the index, and
+// Amounts of one attempt: CPUs in the unit of the index, MiB and thousandths of GPUs by type, as columns of the index, and
 // the number of nodes.
 struct Held {
   std::vector<std::uint64_t> columns;
@@ -51,7 +51,7 @@ Held held_by(const Job& job, const ClusterState& state, const ClusterIndex& inde
   held.columns.resize(index.gpu_end());
   held.nodes = job.allocation->nodes.size();
   for (const NodeShare& share : job.allocation->nodes) {
-    held.columns[kCpus] += share.cpus;
+    held.columns[kCpus] += static_cast<std::uint64_t>(index.cpus_of(share));
     held.columns[kMemory] +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(share.memory.value(), 0)) >> 20;
     const Node* node = share.gpus.empty() ? nullptr : state.nodes.find(share.node);
@@ -74,7 +74,8 @@ Time without_cpus_until(const Job& job, Time moment) {
 std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const TresWeights& weights,
                           BillingMode mode) {
   // All amounts are in thousandths, as GPUs are.
-  TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeGpu},
+  const auto unit = static_cast<std::uint64_t>(index.cpu_unit());
+  TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeCpu / unit},
                       {"mem", held.columns[kMemory] * kWholeGpu},
                       {"node", held.nodes * kWholeGpu}};
   std::uint64_t gpus = 0;
@@ -122,10 +123,17 @@ std::optional<std::size_t> column_of(std::string_view tres, const ClusterIndex& 
   return std::nullopt;
 }
 
+// How many of the units of a column one CPU, MiB or GPU has.
+std::uint64_t units_in(std::size_t column, const ClusterIndex& index) {
+  if (column == kCpus) return static_cast<std::uint64_t>(index.cpu_unit());
+  return column < kFirstGpu ? 1 : kWholeGpu;
+}
+
 // In the units of requested().
 double total_of(std::string_view tres, std::span<const std::int64_t> amounts, std::size_t nodes,
                 const ClusterIndex& index) {
-  if (tres == "cpu") return static_cast<double>(amounts[kCpus]);
+  if (tres == "cpu")
+    return static_cast<double>(amounts[kCpus]) / static_cast<double>(index.cpu_unit());
   if (tres == "mem") return static_cast<double>(amounts[kMemory] >> 20);
   if (tres == "node") return static_cast<double>(nodes);
   if (tres.starts_with(kGpuOf)) {
@@ -186,6 +194,7 @@ void Ranking::measure_scale(const ClusterState& state, ClusterIndex& index) {
   scale_.nodes = index.nodes().size();
   for (const IndexedNode& node : index.nodes())
     scale_.cpus += static_cast<std::uint64_t>(node.total[kCpus]);
+  scale_.cpus /= static_cast<std::uint64_t>(index.cpu_unit());
   for (const auto& [name, priority] : rules_->qos)
     scale_.max_qos = std::max(scale_.max_qos, priority);
   state.partitions.for_each([&](const std::string&, const Partition& partition) {
@@ -268,7 +277,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     for (const auto& [name, used] : row.usage) {
       const auto column = column_of(name, index);
       if (!column) continue;
-      const std::uint64_t units = *column < kFirstGpu ? 1 : kWholeGpu;
+      const std::uint64_t units = units_in(*column, index);
       amounts[*column] = amounts[*column] + decayed(amount_of(capped_product(used, units)), factor);
     }
   }
@@ -281,7 +290,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     for (const UsageRow& row : used->rows)
       if (const auto column = column_of(row.tres, index)) {
         Amount sum = usage_at(*used, row.tres, moment_, rules_->half_life, since);
-        sum.units *= *column < kFirstGpu ? 1 : kWholeGpu;
+        sum.units *= units_in(*column, index);
         amounts[*column] = amounts[*column] + sum;
       }
   }

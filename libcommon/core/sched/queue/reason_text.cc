@@ -12,6 +12,7 @@
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/typed_demand.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {
@@ -110,8 +111,8 @@ std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
 
 // What keeps one task from the node, apart from GPUs.
 Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
-  const std::int64_t cpus = std::max(cpus_of_tasks(demand, 1, cpus_for(demand, node.total)),
-                                     std::int64_t{demand.min_cpus_per_node});
+  const std::int64_t cpus =
+      std::max(cpus_of_tasks(demand, 1, node.total), std::int64_t{demand.min_cpus_per_node});
   if (cpus_for(demand, node.free) < cpus)
     return demand.only_unrestricted && node.restricted && node.free[kCpus] >= cpus
                ? Obstacle::restricted
@@ -122,7 +123,7 @@ Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
       if (node.free[kMemory] < demand.memory.value()) return Obstacle::memory;
       break;
     case MemoryRule::per_cpu:
-      if (Bytes(node.free[kMemory]) < capped_product(demand.memory, demand.cpus_per_task))
+      if (node.free[kMemory] < memory_of_cpus(demand, cpus_per_task_on(demand, node.total)))
         return Obstacle::memory;
       break;
     case MemoryRule::per_task:
@@ -163,6 +164,11 @@ std::string plural(std::uint64_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
+// CPUs in the unit of the index, as decimals.
+std::string cpu_count(std::int64_t cpus, std::int64_t cpu_unit) {
+  return cpu_unit == 1 ? std::to_string(cpus) : format_thousandths(cpus);
+}
+
 std::string gpu_text(const std::vector<GpuRequest>& requests) {
   std::string text;
   for (const GpuRequest& request : requests)
@@ -175,7 +181,9 @@ std::string gpu_text(const std::vector<GpuRequest>& requests) {
 std::string need_text(const JobClass& job_class) {
   const Demand& demand = job_class.demand;
   const JobSpec& spec = *job_class.example.spec;
-  std::string text = plural(std::uint64_t{demand.tasks} * demand.cpus_per_task, "CPU");
+  const std::int64_t cpus = std::int64_t{demand.tasks} * fewest_cpus_per_task(demand);
+  std::string text =
+      cpu_count(cpus, demand.cpu_unit) + (cpus == demand.cpu_unit ? " CPU" : " CPUs");
   switch (demand.memory_rule) {
     case MemoryRule::none: break;
     case MemoryRule::per_node: text += ", " + format_memory(demand.memory) + " a node"; break;
@@ -338,9 +346,10 @@ struct Free {
   std::int64_t in_all = 0, most = 0;
 };
 
-std::string free_text(const Free& free, const std::string& what) {
-  return std::to_string(free.in_all) + " " + what +
-         (free.in_all > free.most ? ", at most " + std::to_string(free.most) + " on one node" : "");
+std::string free_text(const Free& free, const std::string& what, std::int64_t cpu_unit = 1) {
+  return cpu_count(free.in_all, cpu_unit) + " " + what +
+         (free.in_all > free.most ? ", at most " + cpu_count(free.most, cpu_unit) + " on one node"
+                                  : "");
 }
 
 }  // namespace
@@ -368,7 +377,7 @@ std::string explain_totals(const JobClass& job_class, ClusterIndex& index) {
       columns[i].most = std::max(columns[i].most, free);
     }
   const Demand& demand = job_class.demand;
-  std::string text = "free in all: " + free_text(columns[kCpus], "CPUs");
+  std::string text = "free in all: " + free_text(columns[kCpus], "CPUs", demand.cpu_unit);
   if (demand.only_unrestricted) text += ", without those kept for jobs with GPUs";
   const auto name = [&](std::size_t column) { return index.gpu_types()[column - kFirstGpu]; };
   std::vector<bool> told(columns.size(), !demand.wants_gpus() || demand.wants_any_gpu());

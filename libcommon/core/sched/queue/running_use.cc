@@ -24,7 +24,7 @@ void RunningUse::count(const Node& node, const ClusterIndex& index, int sign) {
     if (!charge.user) continue;
     Amounts& amounts = by_user_[*charge.user];
     amounts.resize(index.gpu_end());
-    amounts[kCpus] += sign * std::int64_t{charge.cpus};
+    amounts[kCpus] += sign * index.cpus_of(charge);
     amounts[kMemory] += sign * charge.memory.value();
     for (const GpuIndex gpu : charge.gpus) {
       const auto& gpus = node.inventory.gpus;

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxChanges = 16'384;
 // the device becomes free only with its last sharer.
 void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
                  std::span<std::int64_t> row) {
-  row[kCpus] += charge.cpus;
+  row[kCpus] += index.cpus_of(charge);
   row[kMemory] += charge.memory.value();
   if (charge.gpus.empty() || charge.gpu_part > 0) return;
   for (const Gpu& gpu : node.inventory.gpus)
@@ -68,7 +68,7 @@ void add_shares(const std::vector<std::pair<Time, const Charge*>>& charges,
     const auto held = [&](const Charge& charge) -> std::int64_t {
       if (column == index.attempts_column()) return 1;
       if (column == index.tmp_disk_column()) return whole_mebibytes(charge.tmp_disk);
-      return index.cpu_share_column(state, charge) == column ? charge.cpus : 0;
+      return index.cpu_share_column(state, charge) == column ? index.cpus_of(charge) : 0;
     };
     std::int64_t used = 0;
     for (const auto& [end, charge] : charges) used += held(*charge);
@@ -94,11 +94,11 @@ void add_unrestricted(const std::vector<std::pair<Time, const Charge*>>& charges
   std::int64_t charged = 0, after = node.total[*column];
   for (std::size_t i = charges.size(); i-- > 0;) {
     const Charge& charge = *charges[i].second;
-    charged += charge.cpus;
+    charged += index.cpus_of(charge);
     for (const std::uint32_t cpu : charge.cpu_ids)
       if (cpu < used.size()) used.set(cpu);
-    const std::int64_t before =
-        std::min(unrestricted_free(node, node.total[*column], used, charged), after);
+    const std::int64_t before = std::min(
+        unrestricted_free(node, node.total[*column], used, charged, index.cpu_unit()), after);
     out.amounts[i * index.stride() + *column] = after - before;
     after = before;
   }

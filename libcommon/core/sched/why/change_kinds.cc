@@ -111,6 +111,7 @@ void add_cpus(const ChangeContext& context, ChangeKinds& out) {
     out.push_back({cpus - 1,
                    [cpus](std::uint64_t step, JobSpec& spec, Job&) {
                      spec.cpus_per_task = cpus - static_cast<std::uint32_t>(step);
+                     spec.cpu_thousandths_per_task = 0;
                    },
                    [](const Job& job) {
                      return "--cpus-per-task=" + std::to_string(job.spec->cpus_per_task);

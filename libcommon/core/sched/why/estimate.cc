@@ -79,7 +79,7 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
     out.cpus = 0;
     for (const PlacedShare& share : found->placement) {
       if (found->at >= not_before) out.nodes.push_back(index.nodes()[share.node].node->name);
-      out.cpus += static_cast<std::uint32_t>(share.amounts[kCpus]);
+      out.cpus += index.whole_cpus_of(share.amounts[kCpus]);
     }
   }
 }
