@@ -5,6 +5,7 @@
 
 #include "base/saturating.h"
 #include "core/accounts/usage/usage_recount.h"
+#include "model/accounts/current_usage.h"
 #include "model/job/gpu_part.h"
 #include "proto/request_digest.h"
 #include "store/accounting/usage_records.h"
@@ -28,7 +29,9 @@ Time horizon(const ClusterState& state, const Fairness& rules, Time now) {
 core::PastAttempt past(const store::ChargedAttempt& from) {
   core::PastAttempt to{from.allocated, from.released, from.suspended, {}, from.charged_to};
   for (const TresAmount& one : from.held)
-    if (one.tres != "billing")
+    if (one.tres == kCpuThousandths)
+      to.held["cpu"] = one.amount;  // behind the same amount rounded up
+    else if (one.tres != "billing")
       to.held[one.tres] = one.tres.starts_with("gres/gpu")
                               ? one.amount
                               : capped_product<std::uint64_t>(one.amount, kWholeGpu);

@@ -177,6 +177,8 @@ const Column kColumns[] = {
        std::string text;
        for (const TresAmount& one : tres_of(r.attempt.allocation))
          text += (text.empty() ? "" : ",") + one.tres + "=" + std::to_string(one.amount);
+       const std::uint64_t exact = cpu_thousandths_held(r.attempt.allocation);
+       if (exact != r.cpus * kWholeCpu) text += "," + std::string(kCpuThousandths) + "=" + std::to_string(exact);
        add_if_any(o, text);
      }},
     {"partition", kText, false,

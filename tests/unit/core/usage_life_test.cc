@@ -119,6 +119,23 @@ TEST_F(UsageLife, IsCountedByWckeyAndDefaultWckey) {
   EXPECT_NEAR(used(normal()), sun + moon, 1e-3);
 }
 
+TEST_F(UsageLife, AFractionOfACpuCountsAsThat) {
+  Inventory inventory = Cluster::machine();
+  inventory.cpu_thousandths = 4000;
+  c.register_node(1, {}, inventory);
+  JobSpec spec = Cluster::spec(kAlice);
+  spec.account = "physics";
+  const JobKey key = c.submit(spec);
+  PlanGroup group = c.group(key, {1});
+  group.starts[0].nodes.change(0, [](NodeShare& share) { share.cpu_thousandths = 250; });
+  c.plan({group});
+  c.progress(1, key, AttemptPhase::ready);
+  c.progress(1, key, AttemptPhase::running);
+  EXPECT_EQ(c.job(key).allocation->charged_to.billing, 250u) << "thousandths";
+  const double seconds = finish(key, hours(1));
+  EXPECT_NEAR(used(alice().id), seconds / 4, 1e-3);
+}
+
 TEST_F(UsageLife, UnknownWckeyIsAllowedUnlessRequired) {
   const JobKey key = begin("anything");
   EXPECT_EQ(c.job(key).spec->wckey, "anything");

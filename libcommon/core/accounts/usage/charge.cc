@@ -131,6 +131,7 @@ TresSeconds held_thousandths(const ClusterState& state, const Allocation& alloca
       held[one.tres] = one.tres.starts_with("gres/gpu")
                            ? one.amount
                            : capped_product<std::uint64_t>(one.amount, kWholeGpu);
+  if (const std::uint64_t cpus = cpu_thousandths_held(allocation); cpus > 0) held["cpu"] = cpus;
   if (!allocation.tres.empty() || !held.contains("gres/gpu")) return held;
   // Started by a release that did not record the GPU types.
   for (const NodeShare& share : allocation.nodes) {

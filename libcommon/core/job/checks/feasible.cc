@@ -9,6 +9,7 @@
 #include "core/cluster/container_nodes.h"
 #include "core/job/checks/gpu_cover.h"
 #include "core/job/checks/gpu_types_text.h"
+#include "core/job/checks/node_need.h"
 #include "core/job/checks/sorted_names.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/decision_context.h"
@@ -50,20 +51,8 @@ class Search {
         gpus_per_task_ > 0
             ? gpus_per_task_
             : gpu_count(spec.gpus_per_node.empty() ? spec.gpus_total : spec.gpus_per_node);
-    cpus_per_task_ = std::max<std::uint64_t>(1, spec.cpus_per_task);
-    if (gpus_per_task_ > 0)
-      cpus_per_task_ = std::max(cpus_per_task_,
-                                capped_product(gpus_per_task_, std::uint64_t{spec.cpus_per_gpu}));
-    const std::uint64_t cpus_of_tasks =
-        spec.overcommit
-            ? 1
-            : capped_product(cpus_per_task_, std::max<std::uint64_t>(1, spec.tasks_per_node));
-    cpus_each_ =
-        std::max(cpus_of_tasks, capped_product(gpus_each, std::uint64_t{spec.cpus_per_gpu}));
-    memory_each_ = spec.memory_per_node.value_or(Bytes{});
-    if (spec.memory_per_gpu) memory_each_ = capped_product(*spec.memory_per_gpu, gpus_each);
-    if (spec.memory_per_cpu)
-      memory_each_ = std::max(memory_each_, capped_product(*spec.memory_per_cpu, cpus_each_));
+    whole_need_ = node_need(spec, false, gpus_per_task_, gpus_each);
+    exact_need_ = node_need(spec, true, gpus_per_task_, gpus_each);
   }
 
   bool satisfied() const {
@@ -87,15 +76,21 @@ class Search {
       unknown_ = true;
       return;
     }
+    const bool is_exact = has.cpu_thousandths > 0;
+    const NodeNeed& need = is_exact ? exact_need_ : whole_need_;
+    any_exact_ = any_exact_ || is_exact;
     const std::uint64_t cpus = usable_cpus(has);
     most_cpus_ = std::max<std::uint64_t>(most_cpus_, cpus);
     most_memory_ = std::max(most_memory_, has.memory);
+    enough_cpus_ = enough_cpus_ || cpus >= need.cpus;
+    enough_memory_ = enough_memory_ || has.memory >= need.memory;
     const Bytes tmp_disk = has.tmp_disk.value_or(spec_.tmp_disk);  // not known: not counted
     most_tmp_disk_ = std::max(most_tmp_disk_, tmp_disk);
-    const bool over_limit = whole_nodes_ && cpu_limit_ && has.cpus > *cpu_limit_;
+    const bool over_limit =
+        whole_nodes_ && cpu_limit_ && cpu_thousandths_of(has) > in_thousandths(*cpu_limit_);
     over_limit_ = over_limit_ || over_limit;
-    bool fits = cpus >= cpus_each_ && has.memory >= memory_each_ && tmp_disk >= spec_.tmp_disk &&
-                !over_limit;
+    bool fits =
+        cpus >= need.cpus && has.memory >= need.memory && tmp_disk >= spec_.tmp_disk && !over_limit;
     if (!largest_ || largest_->inventory.gpus.size() < has.gpus.size()) largest_ = &node;
     for (const GpuRequest& want : spec_.gpus_per_node) {
       const std::uint32_t there = gpus_of(has, want.type);
@@ -117,18 +112,18 @@ class Search {
       counted_[i] += constraint_.counts[i].test.holds(has.features) ? 1 : 0;
     // The tasks of an overcommitted job share the CPUs of a node.
     const std::uint64_t by_cpus = spec_.overcommit
-                                      ? std::max<std::uint64_t>(cpus / cpus_per_task_, spec_.tasks)
-                                      : cpus / cpus_per_task_;
+                                      ? std::max<std::uint64_t>(cpus / need.per_task, spec_.tasks)
+                                      : cpus / need.per_task;
     std::uint64_t tasks = std::min(by_cpus, by_gpus);
     const auto is_enough_for = [&](Bytes per_cpu) {
-      return spec_.overcommit &&
-             capped_product(per_cpu, static_cast<std::int64_t>(cpus)) <= has.memory;
+      return spec_.overcommit && memory_of_cpus(per_cpu, cpus) <= has.memory;
     };
     if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0 &&
         !is_enough_for(*spec_.memory_per_cpu)) {
-      const std::int64_t by_memory = has.memory.value() / spec_.memory_per_cpu->value() /
-                                     static_cast<std::int64_t>(cpus_per_task_);
-      tasks = std::min(tasks, static_cast<std::uint64_t>(by_memory));
+      const auto memory = static_cast<std::uint64_t>(has.memory.value());
+      const auto per_cpu = static_cast<std::uint64_t>(spec_.memory_per_cpu->value());
+      tasks = std::min(tasks, capped_product<std::uint64_t>(memory, kWholeCpu) /
+                                  capped_product(per_cpu, need.per_task));
     }
     if (spec_.tasks_per_node > 0) tasks = std::min<std::uint64_t>(tasks, spec_.tasks_per_node);
     add(task_counts_, tasks_, tasks);
@@ -174,12 +169,13 @@ class Search {
     if (with_features_ == 0)
       return "no node" + where +
              " has the features asked for (invalid feature specification): " + features_text();
-    if (cpus_each_ > most_cpus_)
-      return too_big(std::to_string(cpus_each_) + " CPUs on one node" + threads_text(),
-                     std::to_string(most_cpus_), where) +
+    const NodeNeed& need = any_exact_ ? exact_need_ : whole_need_;
+    if (!enough_cpus_)
+      return too_big(cpus_text(need.cpus) + " CPUs on one node" + threads_text(),
+                     cpus_text(most_cpus_), where) +
              limit_text();
-    if (memory_each_ > most_memory_)
-      return too_big(format_memory(memory_each_) + " of memory on one node",
+    if (!enough_memory_)
+      return too_big(format_memory(need.memory) + " of memory on one node",
                      format_memory(most_memory_), where);
     if (spec_.tmp_disk > most_tmp_disk_)
       return too_big(format_memory(spec_.tmp_disk) + " of temporary storage on one node (--tmp)",
@@ -217,24 +213,24 @@ class Search {
       return "needs " + gpus_text(spec_.gpus_total) + "; the fewest nodes" + where +
              " that have them together are " + std::to_string(nodes_for_gpus().value_or(0)) +
              ", and the job has at most " + std::to_string(bound()) + " (-N)";
-    return "needs " + std::to_string(spec_.tasks) + " tasks of " + std::to_string(cpus_per_task_) +
+    return "needs " + std::to_string(spec_.tasks) + " tasks of " + cpus_text(need.per_task) +
            " CPUs; " + std::to_string(spread()) + " nodes" + where + " have room for " +
            std::to_string(tasks_) + (restricted_ ? limit_text() : "");
   }
 
  private:
-  // Of a core only some hardware threads may count.
+  // In thousandths. Of a core only some hardware threads may count.
   std::uint64_t usable_cpus(const Inventory& inventory) {
-    std::uint64_t cpus = inventory.cpus;
+    std::uint64_t cpus = cpu_thousandths_of(inventory);
     const auto kept =
         all_cpus_ ? nullptr : topology::restricted_cpus(inventory, machines_, layouts_);
-    if (kept) cpus -= std::min<std::uint64_t>(cpus, kept->all.count());
+    if (kept) cpus -= std::min<std::uint64_t>(cpus, kept->all.count() * kWholeCpu);
     restricted_ = restricted_ || kept;
-    if (cpu_limit_) cpus = std::min<std::uint64_t>(cpus, *cpu_limit_);
+    if (cpu_limit_) cpus = std::min(cpus, in_thousandths(*cpu_limit_));
     const CpuLayout* layout = threads_ ? layouts_.of(inventory.cpu_layout) : nullptr;
     if (!layout || layout->threads_per_core() <= *threads_) return cpus;
     const std::uint64_t each = (layout->threads_per_core() + *threads_ - 1) / *threads_;
-    return cpus / each;
+    return cpus / kWholeCpu / each * kWholeCpu;
   }
   // What limits the CPUs of a node besides its size.
   std::string limit_text() const {
@@ -358,8 +354,9 @@ class Search {
   topology::CpuLayouts layouts_;
   const SortedNames excluded_;
   std::vector<std::uint32_t> counted_;  // nodes that fit, by index of constraint_.counts
-  std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
-  Bytes memory_each_;
+  std::uint64_t gpus_per_task_;
+  NodeNeed whole_need_, exact_need_;  // of nodes that count whole CPUs, and thousandths
+  bool any_exact_ = false, enough_cpus_ = false, enough_memory_ = false;
   std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
   std::uint32_t fit_ = 0;
   Bytes most_memory_{};
