@@ -70,6 +70,12 @@ std::string used_tres(const api::Node& node) {
   return tres_text(node.cpus_allocated(), node.memory_allocated(), 0, gpus);
 }
 
+// With decimals if the node counts thousandths.
+std::string exact_cpus(const api::Node& node, std::uint64_t thousandths, std::uint32_t whole) {
+  return node.cpu_thousandths() > 0 ? format_thousandths(static_cast<std::int64_t>(thousandths))
+                                    : std::to_string(whole);
+}
+
 // As scontrol says it: what the node does, and that it is drained. "DRAINED*" is "IDLE*+DRAIN".
 std::string state_text(const api::Node& node) {
   const bool silent = node.state().ends_with('*');
@@ -113,9 +119,10 @@ std::string tres_text(std::uint64_t cpus, std::int64_t memory, std::uint64_t nod
 std::string describe(const api::Node& node, bool one_line) {
   Lines lines;
   lines.add("NodeName", node.name()).add("State", state_text(node)).end_line();
-  lines.count("CPUAlloc", node.cpus_allocated())
-      .count("CPUEfctv", node.cpus())
-      .count("CPUTot", node.cpus())
+  const std::string all = exact_cpus(node, node.cpu_thousandths(), node.cpus());
+  lines.add("CPUAlloc", exact_cpus(node, node.cpu_thousandths_allocated(), node.cpus_allocated()))
+      .add("CPUEfctv", all)
+      .add("CPUTot", all)
       .add("CPULoad", node.has_cpu_load() ? cli::hundredths_text(node.cpu_load()) : "N/A")
       .end_line();
   const std::string features = or_null(joined(node.features()));

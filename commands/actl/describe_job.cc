@@ -204,6 +204,12 @@ std::string nodes_text(const api::Job& job) {
   return text;
 }
 
+std::string cpus_per_task_text(const api::JobSpec& spec) {
+  const std::uint32_t thousandths = spec.cpu_thousandths_per_task();
+  return thousandths > 0 ? format_thousandths(thousandths)
+                         : std::to_string(std::max(spec.cpus_per_task(), 1u));
+}
+
 // A job keeps one of its lists of GPUs.
 const char* gpus_key(const api::JobSpec& spec) {
   if (!spec.gpus_per_task().empty()) return "TresPerTask";
@@ -215,7 +221,7 @@ void add_resources(Lines& lines, const api::Job& job) {
   lines.add("NumNodes", nodes_text(job))
       .count("NumCPUs", job.cpus())
       .count("NumTasks", std::max(spec.tasks(), 1u))
-      .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
+      .add("CPUs/Task", cpus_per_task_text(spec))
       .end_line();
   add_lines<SpecLine::Place::counts>(lines, spec);
   lines.add("ReqTRES", job.requested_tres()).end_line();
@@ -262,7 +268,8 @@ void add_resources(Lines& lines, const api::Job& job) {
 void add_shares(Lines& lines, const api::Job& job) {
   for (const api::NodeShare& share : job.shares()) {
     lines.add("Node", share.node())
-        .count("CPUs", share.cpus())
+        .add("CPUs", share.cpu_thousandths() > 0 ? format_thousandths(share.cpu_thousandths())
+                                                 : std::to_string(share.cpus()))
         .add("Mem", format_memory(Bytes(share.memory())))
         .add("GPUs", index_text(share.gpus()));
     if (share.gpu_part() > 0) lines.add("GPUFraction", format_thousandths(share.gpu_part()));

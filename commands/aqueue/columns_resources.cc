@@ -1,6 +1,18 @@
 #include "aqueue/column_groups.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::aqueue {
+namespace {
+
+void put_cpus_per_task(R row, Out out) {
+  const S& spec = row.job.spec();
+  if (spec.cpu_thousandths_per_task() > 0)
+    out += format_thousandths(spec.cpu_thousandths_per_task());
+  else
+    put_number(spec.cpus_per_task(), out);
+}
+
+}  // namespace
 
 ColumnGroup time_columns() {
   return {
@@ -118,14 +130,14 @@ ColumnGroup resource_columns() {
        "CPUsPerTask",
        "CPUS_PER_TASK",
        "CPUs for each task",
-       [](R r, Out o) { put_number(r.job.spec().cpus_per_task(), o); },
-       {of_spec(S::kCpusPerTaskFieldNumber)}},
+       put_cpus_per_task,
+       {of_spec(S::kCpusPerTaskFieldNumber), of_spec(S::kCpuThousandthsPerTaskFieldNumber)}},
       {0,
        "cpus-per-task",
        "CPUS_PER_TASK",
        "likewise",
-       [](R r, Out o) { put_number(r.job.spec().cpus_per_task(), o); },
-       {of_spec(S::kCpusPerTaskFieldNumber)}},
+       put_cpus_per_task,
+       {of_spec(S::kCpusPerTaskFieldNumber), of_spec(S::kCpuThousandthsPerTaskFieldNumber)}},
       {'c',
        "MinCPUs",
        "MIN_CPUS",

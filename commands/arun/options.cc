@@ -29,6 +29,15 @@ std::function<Status(const std::string&)> set_count(std::function<void(std::uint
   };
 }
 
+Status set_cpus(steps::TaskSettings& task, const std::string& text) {
+  if (text.find('.') != std::string::npos || text.ends_with('m'))
+    return fail(ErrorCode::invalid_argument,
+                quote(text) +
+                    ": the tasks of a step get whole CPUs; asub and aalloc give a job a fraction "
+                    "of a CPU for each task");
+  return set_count([&task](std::uint32_t n) { task.cpus_per_task = n; })(text);
+}
+
 // "2", or "2-4", of which a step gets the least.
 std::function<Status(const std::string&)> set_nodes(std::optional<std::uint32_t>& nodes) {
   return [&nodes](const std::string& text) -> Status {
@@ -115,7 +124,7 @@ cli::OptionTable options(Wanted& w, Time now) {
        set_count([&w](std::uint32_t n) { w.tasks = n; })},
       {'N', "nodes", "N", "Run on N nodes of the job.", set_nodes(w.nodes)},
       {'c', "cpus-per-task", "N", "CPUs of each task. Default: as the job's.",
-       set_count([&task](std::uint32_t n) { task.cpus_per_task = n; })},
+       [&task](const std::string& text) { return set_cpus(task, text); }},
       {'J', "job-name", "NAME",
        "Name of the step in listings and accounting, and of the job where arun asks for one. "
        "Default: the program's.",

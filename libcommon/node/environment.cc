@@ -195,11 +195,17 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.launch.cluster_name); }},
     {{"ARES_CPU_BIND", "as --cpu-bind says", kIfGiven},
      [](const Facts& f) { return text(f.job.binding->cpu_bind); }},
-    {{"ARES_CPUS_ON_NODE", "CPUs of the job on this node", ""},
+    {{"ARES_CPU_LIMIT", "the job's CPUs on this node, as 0.5, where they are no whole number",
+      "with a fraction of a CPU, on nodes that count thousandths"},
+     [](const Facts& f) {
+       const std::uint32_t thousandths = f.launch.share.cpu_thousandths;
+       return thousandths == 0 ? Value() : format_thousandths(thousandths);
+     }},
+    {{"ARES_CPUS_ON_NODE", "CPUs of the job on this node; a fraction is rounded up", ""},
      [](const Facts& f) { return number(f.launch.share.cpus); }},
     {{"ARES_CPUS_PER_GPU", "CPUs asked for with --cpus-per-gpu", "if asked for"},
      [](const Facts& f) { return f.job.cpus_per_gpu == 0 ? Value() : number(f.job.cpus_per_gpu); }},
-    {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task", ""},
+    {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task; a fraction is rounded up", ""},
      [](const Facts& f) { return number(f.job.cpus_per_task); }},
     {{"ARES_DISTRIBUTION", "as --distribution says", kIfGiven},
      [](const Facts& f) { return text(f.job.binding->distribution); }},
@@ -360,11 +366,10 @@ constexpr Row kRows[] = {
 
 // Those that Slurm does not know; the others are also set with its prefix, so that scripts and programs
 // written for it find their job.
-constexpr std::string_view kOursAlone[] = {"ARES_CHECKPOINT_PATH",   "ARES_CHECKPOINT_RESTORE",
-                                           "ARES_CHECKPOINT_SIGNAL", "ARES_ATTEMPT_DIR",
-                                           "ARES_DEADLINE_FILE",     "ARES_GANG_NAME",
-                                           "ARES_GANG_SIZE",         "ARES_GPU_FRACTION",
-                                           "ARES_HOSTFILE",          "ARES_JOB_GPU_TYPES"};
+constexpr std::string_view kOursAlone[] = {
+    "ARES_CHECKPOINT_PATH", "ARES_CHECKPOINT_RESTORE", "ARES_CHECKPOINT_SIGNAL", "ARES_ATTEMPT_DIR",
+    "ARES_CPU_LIMIT",       "ARES_DEADLINE_FILE",      "ARES_GANG_NAME",         "ARES_GANG_SIZE",
+    "ARES_GPU_FRACTION",    "ARES_HOSTFILE",           "ARES_JOB_GPU_TYPES"};
 
 constexpr auto kVariables = [] {
   std::array<Variable, std::size(kRows)> variables{};

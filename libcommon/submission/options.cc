@@ -123,8 +123,12 @@ class Rows {
         count(&api::JobSpec::set_spare_nodes));
     add('n', "ntasks", "COUNT", "Tasks that the job will start: with -c, how many CPUs it gets.",
         count(&api::JobSpec::set_tasks));
-    add('c', "cpus-per-task", "COUNT", "CPUs for each task.",
-        count(&api::JobSpec::set_cpus_per_task));
+    add('c', "cpus-per-task", "COUNT",
+        "CPUs for each task. A fraction such as 0.5 or 1.25, with three decimals at most, or 500m: "
+        "nodes that count thousandths of CPUs, as those of Kubernetes do, give exactly this; all "
+        "others give the next whole number of CPUs to each task. Limits, accounting and listings "
+        "count the CPUs of a job on each node rounded up.",
+        spec(set_cpus_per_task));
     add(0, "ntasks-per-node", "COUNT", "Tasks on each node.",
         count(&api::JobSpec::set_tasks_per_node))
         .aliases = {"tasks-per-node"};

@@ -58,9 +58,7 @@ bool are_parts(const google::protobuf::RepeatedPtrField<api::GpuRequest>& gpus) 
 Status set_tres_per_task(api::JobSpec& spec, const std::string& text) {
   for (const std::string& item : cli::split(text, ',')) {
     if (item.starts_with("cpu:") || item.starts_with("cpu=")) {
-      const auto cpus = cli::parse_integer(item.substr(4), 1, 1'000'000'000);
-      if (!cpus) return fail(cpus.error());
-      spec.set_cpus_per_task(static_cast<std::uint32_t>(*cpus));
+      if (Status set = cli::set_cpus_per_task(spec, item.substr(4)); !set) return set;
     } else if (auto gpus = after_gpu(item)) {
       std::replace(gpus->begin(), gpus->end(), '=', ':');  // gres/gpu:a100=2
       if (Status set = cli::set_gpus_per_task(spec, gpus->empty() ? "1" : *gpus); !set) return set;

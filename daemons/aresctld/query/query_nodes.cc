@@ -31,7 +31,8 @@ struct ShownLayout {
 };
 
 struct Charged {
-  std::uint32_t cpus = 0;
+  std::uint32_t cpus = 0;             // whole ones
+  std::uint64_t cpu_thousandths = 0;  // exactly
   std::int64_t memory = 0, tmp_disk = 0;
 };
 
@@ -39,9 +40,15 @@ Charged charged(const Node& node) {
   Charged sum;
   for (const Charge& charge : node.charges) {
     sum.cpus += charge.cpus;
+    sum.cpu_thousandths += cpu_thousandths_of(charge);
     sum.memory += charge.memory.value();
     sum.tmp_disk += charge.tmp_disk.value();
   }
+  if (node.inventory.cpu_thousandths == 0) return sum;
+  // Jobs that share a CPU are not counted as one each, and what it has besides whole CPUs is in use as they are.
+  sum.cpus = static_cast<std::uint32_t>(whole_cpus(sum.cpu_thousandths));
+  if (sum.cpu_thousandths <= node.inventory.cpu_thousandths)
+    sum.cpus = std::min(sum.cpus, node.inventory.cpus);
   return sum;
 }
 
@@ -80,7 +87,10 @@ std::string_view state_of(const ClusterState& state, const Node& node, const Cha
   if (node.reboot && node.reboot->issued_at) return "REBOOT_ISSUED";
   if (node.charges.empty()) return reserved_state(state, node, now);
   if (is_completing(state, node)) return "COMPLETING";
-  return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
+  const bool all = node.inventory.cpu_thousandths > 0
+                       ? used.cpu_thousandths >= node.inventory.cpu_thousandths
+                       : used.cpus >= node.inventory.cpus;
+  return all ? "ALLOCATED" : "MIXED";
 }
 
 // Builds the rows of a node listing; keeps look-ups that all rows share.
@@ -202,6 +212,10 @@ class NodeQuery {
       out.set_gpu_topology(topology_of(has.gpu_topology));
     if (!has.cpu_layout.empty()) describe_layout(has.cpu_layout, out);
     out.set_restricted_cores_per_gpu(has.restricted_cores_per_gpu);
+    if (has.cpu_thousandths > 0) {
+      out.set_cpu_thousandths(has.cpu_thousandths);
+      out.set_cpu_thousandths_allocated(used.cpu_thousandths);
+    }
     if (has.max_attempts) out.set_max_attempts(*has.max_attempts);
     if (has.tmp_disk) out.set_tmp_disk(has.tmp_disk->value());
     out.set_tmp_disk_allocated(used.tmp_disk);

@@ -85,6 +85,7 @@ void add_share(const NodeShare& share, const Node* node, api::Job& out) {
   row->set_memory(share.memory.value());
   for (const GpuIndex index : share.gpus) row->add_gpus(index.value());
   row->set_gpu_part(share.gpu_part);
+  row->set_cpu_thousandths(share.cpu_thousandths);
   put(row->mutable_phase(), phase_name(share.phase));
 }
 

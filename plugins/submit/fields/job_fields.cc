@@ -85,6 +85,11 @@ FieldValue get_text(const Spec& spec) {
   return text_or_nothing((spec.*get)());
 }
 
+Status set_whole_cpus(Spec& spec, const FieldValue& value) {
+  spec.clear_cpu_thousandths_per_task();
+  return set_count<&Spec::set_cpus_per_task>(spec, value);
+}
+
 }  // namespace
 
 const std::vector<JobField>& job_fields() {
@@ -116,10 +121,10 @@ const std::vector<JobField>& job_fields() {
        set_cpus_of_gpus,
        {"cpus_per_gpu"}},
       {"cpus_per_task",
-       "",
+       "A fraction is read rounded up; to set it takes the fraction away.",
        [](const Spec& s) { return count_or(s.cpus_per_task(), kNoVal16); },
-       set_count<&Spec::set_cpus_per_task>,
-       {"cpus_per_task"}},
+       set_whole_cpus,
+       {"cpus_per_task", "cpu_thousandths_per_task"}},
       {"deadline",
        "Seconds since 1970; 0: none.",
        [](const Spec& s) { return seconds_of(s.has_deadline(), s.deadline()); },

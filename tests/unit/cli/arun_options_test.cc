@@ -38,6 +38,20 @@ TEST(ArunOptions, ThoseOfSrunAreRefusedByNameWithAReason) {
   EXPECT_EQ(refusal("-X"), "accepted") << "the same as --quit-on-interrupt";
 }
 
+TEST(ArunOptions, StepsGetWholeCpus) {
+  for (const char* word : {"-c0.5", "-c500m"}) {
+    Wanted wanted;
+    const cli::OptionTable table = options(wanted, Time());
+    const std::vector<std::string> words{word, "true"};
+    const auto parsed = cli::parse_options(table, words);
+    ASSERT_TRUE(parsed);
+    const Status applied = cli::apply_options(parsed->given);
+    ASSERT_FALSE(applied) << word;
+    EXPECT_THAT(applied.error().message, HasSubstr("--cpus-per-task"));
+    EXPECT_THAT(applied.error().message, HasSubstr("the tasks of a step get whole CPUs"));
+  }
+}
+
 TEST(ArunOptions, NoOptionIsRefusedWithoutAReason) {
   Wanted wanted;
   for (const cli::Unsupported& row : options(wanted, Time()).unsupported)

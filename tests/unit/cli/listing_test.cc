@@ -96,6 +96,17 @@ TEST(Reference, EveryConfigurationKeyIsDescribedWithItsDefault) {
   EXPECT_THAT(page, HasSubstr(".SH PARTITIONS\n"));
 }
 
+TEST(ShowNode, CpusHaveDecimalsWhereTheyAreCountedSo) {
+  api::Node node;
+  node.set_name("n1");
+  node.set_cpus(3);
+  node.set_cpus_allocated(2);
+  EXPECT_THAT(actl::describe(node, true), HasSubstr("CPUAlloc=2 CPUEfctv=3 CPUTot=3 "));
+  node.set_cpu_thousandths(3920);
+  node.set_cpu_thousandths_allocated(1470);
+  EXPECT_THAT(actl::describe(node, true), HasSubstr("CPUAlloc=1.47 CPUEfctv=3.92 CPUTot=3.92 "));
+}
+
 TEST(ShowNode, GpuMemoryIsThatOfEachTypeAndSize) {
   api::Node node;
   node.set_name("n1");

@@ -1,4 +1,4 @@
-// Tests: submission/options, submission/complete, spec_checkpoint, spec_dependencies, spec_gang, spec_mail, binding_values
+// Tests: submission/options, submission/complete, spec_checkpoint, spec_dependencies, spec_gang, spec_mail, binding_values, spec_cpus
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -200,6 +200,35 @@ TEST(Submission, InvalidAlternativesAreRefused) {
         "--gres=gpu:a@0|gpu:b", "--gres=gpu:a@1.0001|gpu:b", "--gres=gpu:a@1001|gpu:b",
         "--gres=gpu:a@1@2|gpu:b", "--gres=gpu:a|none", "--gpus=a:1|b", "--gres=gpu:a|fpga:1"})
     EXPECT_NE(refusal({option}), "accepted") << option;
+}
+
+TEST(Submission, CpusOfATaskMayBeAFraction) {
+  struct {
+    const char* word;
+    std::uint32_t cpus, thousandths;
+  } const rows[] = {{"-c3", 3, 0},
+                    {"-c0.5", 1, 500},
+                    {"-c.25", 1, 250},
+                    {"-c1.5", 2, 1500},
+                    {"-c0.001", 1, 1},
+                    {"-c500m", 1, 500},
+                    {"-c2.0", 2, 0},
+                    {"-c2000m", 2, 0},
+                    {"-c3.125", 4, 3125},
+                    {"-c0.49", 1, 490},
+                    {"-c1000000.0", 1'000'000, 0}};
+  for (const auto& row : rows) {
+    const api::JobSpec job = spec({row.word});
+    EXPECT_EQ(job.cpus_per_task(), row.cpus) << row.word;
+    EXPECT_EQ(job.cpu_thousandths_per_task(), row.thousandths) << row.word;
+  }
+  EXPECT_EQ(spec({"-c2"}, "#ARES -c0.5\n").cpu_thousandths_per_task(), 0u) << "the last counts";
+  EXPECT_EQ(spec({"--tres-per-task=cpu=0.5"}).cpu_thousandths_per_task(), 500u);
+  for (const char* word : {"-c0.0", "-c0m", "-c0.0005", "-c1.", "-c.", "-c-0.5", "-c1.5m", "-c1e3",
+                           "-c1,5", "-cm", "-c1000000.001", "-c99999999999.5", "-c0.5 "})
+    EXPECT_THAT(refusal({word}), HasSubstr("--cpus-per-task")) << word;
+  EXPECT_THAT(refusal({"-c0.0005"}), HasSubstr("with three decimals at most"));
+  EXPECT_THAT(refusal({"-c0"}), HasSubstr("from 1 to 1000000000"));
 }
 
 TEST(Submission, PartsOfGpus) {

@@ -116,6 +116,22 @@ TEST(JobEnvironment, DescribesTheJob) {
   EXPECT_EQ(value(array_task(), "ARES_JOB_ID"), "15");
 }
 
+TEST(JobEnvironment, AFractionOfACpuIsRoundedUpExceptInTheLimit) {
+  StepSpec spec = example();
+  EXPECT_EQ(value(spec, "ARES_CPU_LIMIT"), std::nullopt);
+  JobSpec job = *spec.launch.spec;
+  job.cpus_per_task = 2;
+  job.cpu_thousandths_per_task = 1250;
+  spec.launch.spec = std::make_shared<const JobSpec>(job);
+  spec.launch.share.cpus = 3;
+  spec.launch.share.cpu_thousandths = 2500;
+  EXPECT_EQ(value(spec, "ARES_CPU_LIMIT"), "2.5");
+  EXPECT_EQ(value(spec, "SLURM_CPU_LIMIT"), std::nullopt);
+  EXPECT_EQ(value(spec, "ARES_CPUS_PER_TASK"), "2");
+  EXPECT_EQ(value(spec, "SLURM_CPUS_PER_TASK"), "2");
+  EXPECT_EQ(value(spec, "ARES_CPUS_ON_NODE"), "3");
+}
+
 TEST(JobEnvironment, SaysThatStepsMayHaveMoreTasksThanCpus) {
   StepSpec spec = example();
   EXPECT_EQ(value(spec, "ARES_OVERCOMMIT", "ARES_OVERCOMMIT=1"s), std::nullopt);

@@ -35,6 +35,16 @@ TEST(JobFields, NothingThatIsNotSetHasAValue) {
   EXPECT_EQ(values.at("begin_time"), FieldValue(0.0));
 }
 
+TEST(JobFields, AFractionOfACpuIsReadRoundedUpAndEndsWhenCpusAreSet) {
+  api::JobSpec spec;
+  spec.set_cpus_per_task(2);
+  spec.set_cpu_thousandths_per_task(1500);
+  EXPECT_EQ(values_of(spec).at("cpus_per_task"), FieldValue(2.0));
+  ASSERT_TRUE(apply(spec, {{"cpus_per_task", 2.0}}));
+  EXPECT_EQ(spec.cpus_per_task(), 2u);
+  EXPECT_EQ(spec.cpu_thousandths_per_task(), 0u);
+}
+
 // What is set can be read, and set to what was read changes nothing.
 TEST(JobFields, ValuesSurvive) {
   const FieldValues given = {
