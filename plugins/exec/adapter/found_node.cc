@@ -9,6 +9,7 @@ namespace ares::exec {
 std::string encode_inventory(const Inventory& inventory) {
   node::FieldWriter out;
   out.put("cpus", inventory.cpus).put("memory", inventory.memory);
+  if (inventory.cpu_thousandths > 0) out.put("cpu_thousandths", inventory.cpu_thousandths);
   for (const std::string& feature : inventory.features) out.put("feature", feature);
   for (const Gpu& gpu : inventory.gpus) out.put("gpu", gpu.type);
   if (std::any_of(inventory.gpus.begin(), inventory.gpus.end(),
@@ -25,6 +26,7 @@ Result<Inventory> decode_inventory(std::string_view text) {
   Inventory inventory;
   inventory.cpus = in.number<std::uint32_t>("cpus");
   inventory.memory = Bytes(in.number<std::int64_t>("memory"));
+  inventory.cpu_thousandths = in.number_or<std::uint32_t>("cpu_thousandths", 0);
   inventory.features = in.all("feature");
   for (std::string& type : in.all("gpu"))
     inventory.gpus.push_back(
@@ -41,6 +43,11 @@ Result<Inventory> decode_inventory(std::string_view text) {
   if (Status read = in.status(); !read) return fail(read.error());
   if (inventory.cpus == 0 || inventory.memory.value() <= 0)
     return fail(ErrorCode::invalid_argument, "a node needs CPUs and memory");
+  const std::uint32_t counted = inventory.cpu_thousandths;
+  if (counted > 0 && inventory.cpus != std::max(counted / kWholeCpu, 1u))
+    return fail(ErrorCode::invalid_argument,
+                "cpus: give " + std::to_string(std::max(counted / kWholeCpu, 1u)) +
+                    ", the whole CPUs in cpu_thousandths, but at least 1");
   for (const Gpu& gpu : inventory.gpus)
     if (gpu.type.empty())
       return fail(ErrorCode::invalid_argument,

@@ -36,7 +36,8 @@ class NodeEvents {
 };
 
 // `key value` lines: `cpus N`; `memory BYTES`; `feature NAME` for each; `gpu TYPE` for each, in the order of their
-// indices; `gpu_topology TEXT`: the matrix of nvidia-smi.
+// indices; `gpu_topology TEXT`: the matrix of nvidia-smi; `cpu_thousandths N` of a node that counts its CPUs so, whose
+// `cpus` are that amount rounded down, but at least 1.
 std::string encode_inventory(const Inventory& inventory);
 
 // Returns invalid_argument for a node without CPUs or memory, or a name that is not one.

@@ -338,11 +338,16 @@ TEST(FoundNodes, AnInventoryPassesTheInterface) {
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   inventory.tmp_disk = Bytes::gib(100);
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
+  inventory.cpu_thousandths = 3920;
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   inventory.gpus[1].memory = Bytes::gib(80);
   EXPECT_EQ(decode_inventory(encode_inventory(inventory)).value(), inventory);
   EXPECT_FALSE(decode_inventory("cpus 1\nmemory 1\ngpu a100\ngpu a100\ngpu_memory 1\n"));
   EXPECT_FALSE(decode_inventory("cpus 0\nmemory 1\n"));
   EXPECT_FALSE(decode_inventory("cpus 1\nmemory -1\n"));
+  EXPECT_TRUE(decode_inventory("cpus 1\nmemory 1\ncpu_thousandths 500\n"));
+  EXPECT_FALSE(decode_inventory("cpus 2\nmemory 1\ncpu_thousandths 500\n"));
+  EXPECT_FALSE(decode_inventory("cpus 4\nmemory 1\ncpu_thousandths 3920\n"));
   EXPECT_FALSE(decode_inventory("cpus 1\nmemory 1\ngpu \n"));
   EXPECT_FALSE(decode_inventory("memory 1\n"));
 }

@@ -116,6 +116,14 @@ TEST_F(ManifestTest, TemporaryStorageIsEphemeralStorage) {
   EXPECT_EQ(resources["limits"]["ephemeral-storage"], "2147483648");
 }
 
+TEST_F(ManifestTest, AFractionOfACpuIsInThousandths) {
+  launch.spec.launch.share.cpus = 1;
+  launch.spec.launch.share.cpu_thousandths = 490;
+  const Json resources = pod()["spec"]["containers"][0]["resources"];
+  EXPECT_EQ(resources["requests"]["cpu"], "490m");
+  EXPECT_EQ(resources["limits"]["cpu"], "490m");
+}
+
 TEST_F(ManifestTest, ThePodTellsALaterAgentWhatItIs) {
   Json object = pod();
   object["metadata"]["uid"] = "pod-uid";

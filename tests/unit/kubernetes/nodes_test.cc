@@ -88,6 +88,7 @@ TEST(NodeObjectTest, InventoryIsWhatOtherPodsLeave) {
   const Inventory inventory = inventory_of(node, taken, {"zone", "absent"}, is_full);
   EXPECT_FALSE(is_full);
   EXPECT_EQ(inventory.cpus, 3U);
+  EXPECT_EQ(inventory.cpu_thousandths, 3020U);
   EXPECT_EQ(inventory.memory, Bytes::gib(7));
   EXPECT_EQ(inventory.max_attempts, 98U);
   EXPECT_THAT(inventory.features, ElementsAre("container", "zone=a"));
@@ -109,6 +110,16 @@ TEST(NodeObjectTest, TemporaryStorageIsTheEphemeralStorageThatOtherPodsLeave) {
   EXPECT_FALSE(inventory_of(read_node(node_json()), taken, {}, is_full).tmp_disk) << "not known";
 }
 
+TEST(NodeObjectTest, LessThanACpuCounts) {
+  Amounts taken;
+  taken.cpu = 3420;
+  bool is_full = true;
+  const Inventory inventory = inventory_of(read_node(node_json()), taken, {}, is_full);
+  EXPECT_FALSE(is_full);
+  EXPECT_EQ(inventory.cpus, 1U);
+  EXPECT_EQ(inventory.cpu_thousandths, 500U);
+}
+
 TEST(NodeObjectTest, AFullNodeStillHasAnInventory) {
   Amounts taken;
   taken.cpu = 5000;
@@ -117,6 +128,7 @@ TEST(NodeObjectTest, AFullNodeStillHasAnInventory) {
   const Inventory inventory = inventory_of(read_node(node_json()), taken, {}, is_full);
   EXPECT_TRUE(is_full);
   EXPECT_EQ(inventory.cpus, 1U);
+  EXPECT_EQ(inventory.cpu_thousandths, 1U);
   EXPECT_EQ(inventory.gpus.size(), 1U);
 }
 
@@ -205,6 +217,7 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
     incarnations.push_back(node.incarnation);
     max_attempts = node.inventory.max_attempts;
     tmp_disk = node.inventory.tmp_disk;
+    cpu_thousandths = node.inventory.cpu_thousandths;
   }
   void node_removed(const std::string& name, const std::string&) override {
     told.push_back("-" + name);
@@ -222,8 +235,9 @@ class NodeTableTest : public testing::Test, private exec::NodeEvents {
       [this](const std::string&, const std::string& uid) { return held.contains(uid); }};
   std::vector<std::string> told;
   std::vector<std::uint64_t> incarnations;
-  std::optional<std::uint32_t> max_attempts;  // of the node that was told of last
-  std::optional<Bytes> tmp_disk;              // likewise
+  std::optional<std::uint32_t> max_attempts;  // of the node that was told of last, as:
+  std::optional<Bytes> tmp_disk;
+  std::uint32_t cpu_thousandths = 0;
 };
 
 constexpr const char* kOther = R"({"metadata": {"uid": "u2"}})";
@@ -255,6 +269,9 @@ TEST_F(NodeTableTest, PodsMayBeKnownBeforeTheirNode) {
 TEST_F(NodeTableTest, AFullNodeTakesNoJobs) {
   table.set_pod("p", "n1", {.cpu = 3500});
   set();
+  EXPECT_THAT(look(), ElementsAre("k-n1 id/u1 1"));
+  EXPECT_EQ(cpu_thousandths, 420U);
+  table.set_pod("q", "n1", {.cpu = 420});
   EXPECT_THAT(look(), ElementsAre(HasSubstr("other pods")));
 }
 

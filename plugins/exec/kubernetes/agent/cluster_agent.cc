@@ -221,6 +221,7 @@ void ClusterAgent::adopt_found() {
     const std::string node = spec->launch.node_name;
     Inventory used;
     used.cpus = std::max(spec->launch.share.cpus, 1u);
+    used.cpu_thousandths = spec->launch.share.cpu_thousandths;
     used.memory = std::max(spec->launch.share.memory, Bytes::mib(1));
     PodAttempt attempt(pod, std::move(*spec));
     if (const NodeObject* now = table_->find(node); now && now->uid != attempt.node_uid())

@@ -18,6 +18,7 @@ constexpr std::string_view kAmd = "amd.com/gpu";
 constexpr std::string_view kMig = "nvidia.com/mig-";
 constexpr std::size_t kMostInDomain = 64;  // that a topology of Ares has
 constexpr std::int64_t kMostGpuMebibytes = 1 << 30;
+constexpr std::int64_t kMostThousandths = std::int64_t{1 << 20} * kWholeCpu;
 
 std::string label_of(const NodeObject& node, const std::string& name) {
   const auto found = node.labels.find(name);
@@ -155,9 +156,10 @@ Inventory inventory_of(const NodeObject& node, const Amounts& taken,
   Inventory inventory;
   // Kubelets that say nothing of pods take any number.
   const bool limits_pods = node.allocatable.pods > 0;
-  is_full = left.cpu < 1000 || left.memory.value() <= 0 || (limits_pods && left.pods <= 0);
-  inventory.cpus =
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.cpu / 1000, 1, 1 << 20));
+  is_full = left.cpu <= 0 || left.memory.value() <= 0 || (limits_pods && left.pods <= 0);
+  inventory.cpu_thousandths =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.cpu, 1, kMostThousandths));
+  inventory.cpus = std::max(inventory.cpu_thousandths / kWholeCpu, 1u);
   inventory.memory = std::max(left.memory, Bytes::mib(1));
   if (limits_pods)
     inventory.max_attempts =

@@ -72,8 +72,10 @@ void NodeTable::keep_earlier(const std::string& name, const std::string& uid,
     entry.told_uid = uid;
     entry.is_gone = entry.exists;  // another node has the name
   }
-  entry.told.inventory.cpus += used.cpus;
-  entry.told.inventory.memory += used.memory;
+  Inventory& inventory = entry.told.inventory;
+  inventory.cpu_thousandths += static_cast<std::uint32_t>(cpu_thousandths_of(used));
+  inventory.cpus = std::max(inventory.cpu_thousandths / kWholeCpu, 1u);
+  inventory.memory += used.memory;
   entry.node.incarnation = std::max(entry.node.incarnation, incarnation + (entry.exists ? 1 : 0));
   changed_.insert(name);
 }

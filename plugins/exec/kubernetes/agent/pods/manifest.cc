@@ -41,7 +41,11 @@ std::string resource_of(const NodeObject& node, const std::string& type) {
 
 json resources_of(const node::StepSpec& spec, const NodeObject& node) {
   json amounts = json::object();
-  if (spec.launch.share.cpus > 0) amounts["cpu"] = std::to_string(spec.launch.share.cpus);
+  const NodeShare& share = spec.launch.share;
+  if (share.cpu_thousandths > 0)
+    amounts["cpu"] = std::to_string(share.cpu_thousandths) + "m";
+  else if (share.cpus > 0)
+    amounts["cpu"] = std::to_string(share.cpus);
   if (spec.launch.share.memory.value() > 0)
     amounts["memory"] = std::to_string(spec.launch.share.memory.value());
   if (spec.launch.spec->tmp_disk.value() > 0)
