@@ -125,9 +125,11 @@ class Rows {
         count(&api::JobSpec::set_tasks));
     add('c', "cpus-per-task", "COUNT",
         "CPUs for each task. A fraction such as 0.5 or 1.25, with three decimals at most, or 500m: "
-        "nodes that count thousandths of CPUs, as those of Kubernetes do, give exactly this; all "
-        "others give the next whole number of CPUs to each task. Limits, accounting and listings "
-        "count the CPUs of a job on each node rounded up.",
+        "nodes that count thousandths of CPUs, as those of Kubernetes do, give exactly this, and "
+        "the job finds what it has on its node in ARES_CPU_LIMIT; all others give the next whole "
+        "number of CPUs to each task, as all do to the tasks of steps. Limits, accounting and "
+        "listings count the CPUs of a job on each node rounded up; usage for fair share and "
+        "billing counts them exactly.",
         spec(set_cpus_per_task));
     add(0, "ntasks-per-node", "COUNT", "Tasks on each node.",
         count(&api::JobSpec::set_tasks_per_node))

@@ -39,6 +39,7 @@ class Line {
     for (const std::uint32_t cpu : share.cpu_ids) devices += "c" + std::to_string(cpu);
     for (const GpuIndex gpu : share.gpus) devices += "g" + std::to_string(gpu.value());
     if (share.gpu_part > 0) devices += "p" + std::to_string(share.gpu_part);
+    if (share.cpu_thousandths > 0) devices += "m" + std::to_string(share.cpu_thousandths);
     return add(devices);
   }
   // What a job gets, now or later.

@@ -1,4 +1,4 @@
-// Tests: decide_submit, core/job/checks/default_memory, feasible, gpu_types_text, node_need, resource_checks, submit_checks, text_check, decide/decision
+// Tests: decide_submit, core/job/checks/default_memory, feasible, gpu_types_text, resource_checks, submit_checks, text_check, decide/decision
 // Refusals at submission, with the messages that users and wrappers of sbatch know.
 #include "unit/core/engine_fixture.h"
 
@@ -122,39 +122,6 @@ TEST(Submit, TasksOfAnOvercommittedJobMayBeMoreThanTheCpusOfANode) {
   EXPECT_FALSE(c.try_submit(spec).failed) << "the memory of a node, for its CPUs";
   spec.memory_per_cpu = Bytes::mib(1001);
   EXPECT_TRUE(c.try_submit(spec).failed);
-}
-
-TEST(Submit, AFractionOfACpuFitsWhereThousandthsAreCounted) {
-  Cluster c;
-  const auto refusal = [&](std::uint32_t tasks, std::uint32_t thousandths,
-                           std::optional<Bytes> per_cpu = {}) {
-    JobSpec s = Cluster::spec();
-    s.tasks = tasks;
-    s.min_nodes = s.max_nodes = 1;
-    s.cpus_per_task = static_cast<std::uint32_t>(whole_cpus(thousandths));
-    s.cpu_thousandths_per_task = thousandths;
-    s.memory_per_cpu = per_cpu;
-    const Reply reply = c.try_submit(s);
-    return reply.failed ? reply.error.message : std::string();
-  };
-  EXPECT_NE(refusal(5, 500).find("needs 5 tasks of 1 CPUs; 1 nodes of partition main have room "
-                                 "for 4"),
-            std::string::npos);
-  EXPECT_EQ(refusal(4, 500), "");
-  Inventory inventory = Cluster::machine();
-  inventory.cpu_thousandths = 4000;
-  c.register_node(1, {}, inventory);
-  EXPECT_EQ(refusal(8, 500), "");
-  EXPECT_NE(refusal(9, 500).find("needs 9 tasks of 0.5 CPUs; 1 nodes of partition main have room "
-                                 "for 8"),
-            std::string::npos)
-      << refusal(9, 500);
-  EXPECT_NE(refusal(1, 4001).find("needs 4.001 CPUs on one node; the most a node of partition main "
-                                  "has is 4"),
-            std::string::npos)
-      << refusal(1, 4001);
-  EXPECT_EQ(refusal(8, 500, Bytes::mib(1000)), "") << "memory is in proportion";
-  EXPECT_NE(refusal(8, 500, Bytes::mib(1001)), "");
 }
 
 TEST(Submit, ImpossibleRequestsAreRefused) {

@@ -56,27 +56,6 @@ TEST(UpdateSpec, UnchangedValueMakesNoEvent) {
   EXPECT_TRUE(c.user(kAlice, set(key, {}, [](JobSpec&) {})).failed) << "names no field";
 }
 
-TEST(UpdateSpec, CpusAloneTakeAFractionAway) {
-  Cluster c;
-  JobSpec spec = Cluster::spec();
-  spec.cpu_thousandths_per_task = 500;
-  const JobKey key = c.submit(spec);
-  ASSERT_EQ(c.job(key).spec->cpu_thousandths_per_task, 500u);
-  const auto to = [&](std::vector<std::string> fields, std::uint32_t cpus,
-                      std::uint32_t thousandths) {
-    const Reply reply = c.user(kAlice, set(key, std::move(fields), [&](JobSpec& v) {
-                                 v.cpus_per_task = cpus;
-                                 v.cpu_thousandths_per_task = thousandths;
-                               }));
-    EXPECT_FALSE(reply.failed) << reply.error.message;
-    return std::pair(c.job(key).spec->cpus_per_task, c.job(key).spec->cpu_thousandths_per_task);
-  };
-  EXPECT_EQ(to({"cpus_per_task", "cpu_thousandths_per_task"}, 2, 1250), std::pair(2u, 1250u));
-  EXPECT_EQ(to({"cpus_per_task", "cpu_thousandths_per_task"}, 3, 1250), std::pair(3u, 0u));
-  EXPECT_EQ(to({"cpus_per_task", "cpu_thousandths_per_task"}, 1, 500), std::pair(1u, 500u));
-  EXPECT_EQ(to({"cpus_per_task"}, 1, 0), std::pair(1u, 0u));
-}
-
 TEST(UpdateSpec, UnchangeableFieldIsNamed) {
   Cluster c;
   const JobKey key = c.submit();
