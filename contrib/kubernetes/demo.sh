@@ -4,8 +4,8 @@
 #
 #   contrib/kubernetes/demo.sh DIR
 #
-# DIR is that of testbed/get.sh. Without a test bed that runs there, one with two kubelets is started, and ended afterwards. The programs
-# are those of build/release, which are built, or those of ARES_BIN_DIR.
+# DIR is that of testbed/get.sh. Without a test bed that runs there, one with two kubelets in networks of their own is started, and ended
+# afterwards. The programs are those of build/release, which are built, or those of ARES_BIN_DIR.
 set -euo pipefail
 
 [ $# -eq 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -30,7 +30,7 @@ trap finish EXIT
 
 if [ ! -e "$dir/run/env" ]; then
   own_bed=1
-  "$here/testbed/up.sh" "$dir" --kubelet
+  "$here/testbed/up.sh" "$dir" --kubelet --networks
   "$here/testbed/add_node.sh" "$dir" node2
 fi
 "$here/testbed/gate_image.sh" "$dir" "$bin/ares-gate"

@@ -47,6 +47,7 @@ stop_node() {
   stop_pods
   stop containerd
   stop mounts
+  [ ! -e "$run/link" ] || ip link delete "$(cat "$run/link")" 2>/dev/null
   for hierarchy in /sys/fs/cgroup/*/; do
     [ ! -d "$hierarchy$group" ] || find "$hierarchy$group" -depth -type d -exec rmdir {} \; 2>/dev/null
   done
@@ -61,6 +62,7 @@ for node in "$run"/nodes/*/; do # by add_node.sh, so before the first one
 done
 stop_node
 for name in kube-controller-manager kube-apiserver etcd; do stop $name; done
+[ ! -e "$run/bridge" ] || ip link delete "$(cat "$run/bridge")"
 mount | awk -v run="$run/" 'index($3, run) == 1 {print $3}' | sort -r | while read -r place; do umount -l "$place"; done
 rm -rf "$run.last"
 if [ -n "${KUBE_KEEP:-}" ]; then mv "$run" "$run.last"; else rm -rf "$run"; fi

@@ -1,7 +1,7 @@
 # containerd and a kubelet for the test bed. Read by up.sh and add_node.sh, with their variables set.
 #
-# Both run in a mount namespace of their own, in which each folder that they have fixed in them is one of ours. Pods are in a
-# control group of version 1 that only this test bed uses.
+# Both run in a mount namespace of their own, in which each folder that they have fixed in them is one of ours; with `network` in a network
+# namespace as well. Pods are in a control group of version 1 that only this test bed uses.
 # shellcheck shell=bash disable=SC2154
 
 state=$run/containerd
@@ -9,6 +9,10 @@ containerd=${KUBE_CONTAINERD_ROOT:-$dir/root}/usr/bin
 runc=$dir/root/usr/sbin
 group=/$(basename "$dir")-$port
 certificate=${certificate:-kubelet}
+bed=${bed:-$run}
+pods=10.250.$((port % 250)).0/24
+namespaces=(-m)
+[ -z "$network" ] || namespaces+=(-n)
 
 make_groups() {
   local hierarchy
@@ -74,7 +78,7 @@ END
   cat >"$run/cni/10-lo.conflist" <<END
 {"cniVersion": "0.4.0", "name": "ptp", "plugins": [
   {"type": "ptp", "ipMasq": false,
-   "ipam": {"type": "host-local", "subnet": "10.250.$((port % 250)).0/24", "routes": [{"dst": "10.250.0.0/16"}], "dataDir": "$run/cni-data"}},
+   "ipam": {"type": "host-local", "subnet": "$pods", "routes": [{"dst": "10.250.0.0/16"}], "dataDir": "$run/cni-data"}},
   {"type": "loopback"}]}
 END
 }
@@ -82,9 +86,10 @@ END
 # A mount namespace that outlives containerd and kubelet: after the restart of one of them they still see each other's mounts.
 start_mounts() {
   # shellcheck disable=SC2016  # the inner shell expands
-  start mounts unshare -m sh -c \
+  start mounts unshare "${namespaces[@]}" sh -c \
     'while read -r folder; do mount --bind "$0/own$folder" "$folder" || exit 1; done <"$0/binds"; : >"$0/mounts.made"; exec sleep infinity' "$run"
   wait_for mounts 10 test -e "$run/mounts.made"
+  [ -z "$network" ] || join_network
 }
 
 start_containerd() {
@@ -94,7 +99,7 @@ start_containerd() {
   make_folders
   write_containerd_configuration
   start_mounts
-  start containerd env PATH="$containerd:$runc:$PATH" nsenter -m -t "$(cat "$run/mounts.pid")" \
+  start containerd env PATH="$containerd:$runc:$PATH" nsenter "${namespaces[@]}" -t "$(cat "$run/mounts.pid")" \
     "$containerd/containerd" -c "$state/config.toml"
   wait_for containerd 30 "$containerd/ctr" -a "$state/containerd.sock" version
   . "$here/images.sh"
@@ -106,7 +111,7 @@ write_kubelet_configuration() {
   cat >"$run/kubelet.yaml" <<END
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-address: 127.0.0.1
+address: $address
 port: $kubelet_port
 readOnlyPort: 0
 healthzPort: $kubelet_health_port
@@ -137,10 +142,11 @@ start_kubelet() {
   write_kubelet_configuration
   local arguments=(--config "$run/kubelet.yaml" --kubeconfig "$run/node.kubeconfig" --hostname-override "$node"
     --root-dir "$run/kubelet" --cert-dir "$run/kubelet/pki" --oom-score-adj 0)
+  [ -z "$network" ] || arguments+=(--node-ip "$address")
   [ "$minor" -ge 27 ] || arguments+=(--container-runtime=remote --container-runtime-endpoint "unix://$state/containerd.sock")
   # Without AWS_EC2_METADATA_DISABLED it asks a cloud's metadata service for credentials.
   # shellcheck disable=SC2086  # several words
-  start kubelet env AWS_EC2_METADATA_DISABLED=true PATH="$containerd:$runc:$PATH" nsenter -m -t "$(cat "$run/mounts.pid")" \
+  start kubelet env AWS_EC2_METADATA_DISABLED=true PATH="$containerd:$runc:$PATH" nsenter "${namespaces[@]}" -t "$(cat "$run/mounts.pid")" \
     "$bin/kubelet" "${arguments[@]}" ${KUBE_KUBELET_ARGS:-}
   wait_for kubelet 60 ask "/api/v1/nodes/$node"
 }

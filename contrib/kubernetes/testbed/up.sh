@@ -1,28 +1,31 @@
 #!/bin/bash
 # Starts the Kubernetes that get.sh put into DIR, on 127.0.0.1, and waits until it answers. down.sh DIR ends it.
 #
-#   up.sh DIR [--no-kcm] [--scheduler] [--kubelet]
+#   up.sh DIR [--no-kcm] [--scheduler] [--kubelet [--networks]]
 #
 # etcd and kube-apiserver always; kube-controller-manager unless --no-kcm; kube-scheduler, and containerd with a kubelet, on
-# request. DIR/run has the certificates (pki), admin.kubeconfig, a log of each process and `env`, which a shell reads.
+# request; with --networks each kubelet is in a network namespace of its own (networks.sh), and the API server answers at an address that only
+# these and this machine have. DIR/run has the certificates (pki), admin.kubeconfig, a log of each process and `env`, which a shell reads.
 #
 #   KUBE_PORT                  the first of seven TCP ports (26443)
 #   KUBE_NODE                  name of the kubelet's node (node1)
+#   KUBE_NETWORK               first three numbers of addresses of kubelets in networks of their own (10.249.N; N follows the port)
 #   KUBE_NODE_GRACE            how long a node may be silent (40s)
 #   KUBE_BIN, KUBE_ETCD        kube-* programs of another version; another etcd
 #   KUBE_CONTAINERD_ROOT       folder with another containerd in usr/bin
 #   KUBE_RUNTIME_CONFIG, KUBE_APISERVER_ARGS, KUBE_KCM_ARGS, KUBE_SCHEDULER_ARGS, KUBE_KUBELET_ARGS    more options
 set -euo pipefail
 
-[ $# -ge 1 ] || { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 dir=$(cd "$1" && pwd)
 shift
-kcm=1 scheduler="" kubelet=""
+kcm=1 scheduler="" kubelet="" network=""
 while [ $# -gt 0 ]; do
   case $1 in
     --no-kcm) kcm="" ;;
     --scheduler) scheduler=1 ;;
     --kubelet) kubelet=1 ;;
+    --networks) network=1 ;;
     *) echo "up.sh: unknown option $1" >&2; exit 2 ;;
   esac
   shift
@@ -33,7 +36,13 @@ run=$dir/run
 pki=$run/pki
 node=${KUBE_NODE:-node1}
 port=${KUBE_PORT:-26443}
-api=https://127.0.0.1:$port
+host=127.0.0.1 address=127.0.0.1
+if [ -n "$network" ]; then
+  [ -n "$kubelet" ] || { echo "up.sh: --networks needs --kubelet" >&2; exit 2; }
+  network=${KUBE_NETWORK:-10.249.$((port % 250))}
+  host=$network.1 address=$network.2
+fi
+api=https://$host:$port
 etcd=http://127.0.0.1:$((port + 1))
 etcd_peer=http://127.0.0.1:$((port + 2))
 kcm_port=$((port + 3))
@@ -46,13 +55,15 @@ chmod 700 "$pki"
 minor=$("$bin/kube-apiserver" --version | sed -E 's/.* v1\.([0-9]+).*/\1/')
 
 . "$here/processes.sh"
+. "$here/networks.sh"
+[ -z "$network" ] || make_bridge "kb$port"
 
 # --- certificates
 
 . "$here/certificates.sh"
 make_ca
-server='extendedKeyUsage=serverAuth
-subjectAltName=IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc'
+server="extendedKeyUsage=serverAuth
+subjectAltName=IP:127.0.0.1,IP:$host,IP:10.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
 client=extendedKeyUsage=clientAuth
 make_certificate apiserver /CN=kube-apiserver "$server"
 make_certificate admin /O=system:masters/CN=admin "$client"
@@ -79,10 +90,10 @@ options=()
 # Without the controller manager a namespace gets no service account, and no pod would be admitted.
 [ -n "$kcm" ] || options+=(--disable-admission-plugins=ServiceAccount)
 [ "$minor" -lt 21 ] || [ -z "${KUBE_RUNTIME_CONFIG:-}" ] || options+=(--runtime-config "$KUBE_RUNTIME_CONFIG")
-printf '127.0.0.1 localhost\n127.0.0.1 %s\n' "$node" >"$run/hosts"
+printf '127.0.0.1 localhost\n%s %s\n' "$address" "$node" >"$run/hosts"
 # shellcheck disable=SC2016,SC2086  # the inner shell expands; more options are several words
 start kube-apiserver unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$run/hosts" \
-  "$bin/kube-apiserver" --etcd-servers "$etcd" --bind-address 127.0.0.1 --secure-port "$port" --advertise-address 127.0.0.1 \
+  "$bin/kube-apiserver" --etcd-servers "$etcd" --bind-address "$host" --secure-port "$port" --advertise-address "$host" \
   --endpoint-reconciler-type none --service-cluster-ip-range 10.0.0.0/24 \
   --tls-cert-file "$pki/apiserver.crt" --tls-private-key-file "$pki/apiserver.key" --client-ca-file "$pki/ca.crt" \
   --kubelet-client-certificate "$pki/kubelet-client.crt" --kubelet-client-key "$pki/kubelet-client.key" \
@@ -122,7 +133,7 @@ fi
 
 cat >"$run/env" <<END
 export KUBECONFIG=$run/admin.kubeconfig KUBE_API=$api KUBE_CA=$pki/ca.crt KUBE_CERT=$pki/admin.crt KUBE_KEY=$pki/admin.key
-export KUBE_ETCD_URL=$etcd KUBE_MINOR=$minor KUBE_RUN=$run KUBE_KCM=$kcm KUBE_NODE=$node
+export KUBE_ETCD_URL=$etcd KUBE_MINOR=$minor KUBE_RUN=$run KUBE_KCM=$kcm KUBE_NODE=$node KUBE_NETWORK=$network
 END
 
 if [ -n "$kubelet" ]; then
