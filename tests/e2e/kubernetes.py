@@ -14,6 +14,7 @@ import urllib.request
 from cluster import BIN, ROOT, until
 
 FOLDER = os.environ.get("ARES_KUBERNETES_TESTBED")
+TESTBED = ROOT / "contrib/kubernetes/testbed"
 MISSING = "no Kubernetes to test against: see contrib/kubernetes/testbed"
 
 
@@ -49,6 +50,10 @@ class Api:
 
     def of_ares(self, kind, space):
         return [one["metadata"]["name"] for one in self.objects(kind, space) if one["metadata"]["name"].startswith("ares-")]
+
+    def is_ready(self, node):
+        found = self.call("GET", f"/api/v1/nodes/{node}")
+        return bool(found) and any(one["type"] == "Ready" and one["status"] == "True" for one in found["status"]["conditions"])
 
     def log(self, space, pod):
         request = urllib.request.Request(f"{self.server}/api/v1/namespaces/{space}/pods/{pod}/log?container=main")
@@ -120,5 +125,20 @@ def second_node():
     return nodes[0] if nodes else None
 
 
+def has_links():
+    """Whether each kubelet is in a network namespace of its own, whose link can be cut (up.sh --networks)."""
+    return (pathlib.Path(FOLDER) / "run/link").exists()
+
+
+@contextlib.contextmanager
+def link_cut(node):
+    """Its kubelet and its pods run on, and reach nothing outside of the node."""
+    subprocess.run([str(TESTBED / "link.sh"), FOLDER, node, "cut"], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([str(TESTBED / "link.sh"), FOLDER, node, "mend"], check=True)
+
+
 def give_gate_image():
-    subprocess.run([str(ROOT / "contrib/kubernetes/testbed/gate_image.sh"), FOLDER, str(BIN / "ares-gate")], check=True)
+    subprocess.run([str(TESTBED / "gate_image.sh"), FOLDER, str(BIN / "ares-gate")], check=True)

@@ -292,9 +292,8 @@ def machine_gone(api):
         yield
     finally:
         os.kill(kubelet, signal.SIGCONT)
-        subprocess.run([str(kubernetes.ROOT / "contrib/kubernetes/testbed/restart.sh"), kubernetes.FOLDER, "kubelet"], check=True)
-        until(lambda: (node := api.call("GET", f"/api/v1/nodes/{api.node}")) and
-              any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"]["conditions"]), 120)
+        subprocess.run([str(kubernetes.TESTBED / "restart.sh"), kubernetes.FOLDER, "kubelet"], check=True)
+        until(lambda: api.is_ready(api.node), 120)
 
 
 def test_a_node_that_is_removed_ends_its_jobs_by_an_operators_word(cluster, api, space, agent):
@@ -312,6 +311,22 @@ def test_a_node_that_is_removed_ends_its_jobs_by_an_operators_word(cluster, api,
         ends(cluster, job, "NODE_FAIL")
         nothing_is_left(api, space)
         until(lambda: cluster.run("actl", "delete", "node", api.node, check=False).returncode == 0)
+
+
+def test_a_node_whose_link_is_cut_keeps_its_jobs(cluster, api, space, agent):
+    if not kubernetes.has_links():
+        pytest.skip("the kubelets have no links of their own: see up.sh --networks")
+    job = submit(cluster, api, "echo start >> starts; until [ -e release ]; do sleep 0.1; done; exit 5", "--requeue")
+    until(lambda: (cluster.work / "starts").exists())
+    with kubernetes.link_cut(api.node):
+        until(lambda: not api.is_ready(api.node), 120)  # Kubernetes waits for so long before it says so
+        until(lambda: "not ready in Kubernetes" in cluster.run("actl", "show", "node", api.node).stdout)
+        assert state_of(cluster, job) == "RUNNING|0:0"
+        (cluster.work / "release").touch()  # it ends, and nobody can tell
+    assert ends(cluster, job, "FAILED", 60) == "FAILED|5:0"
+    assert (cluster.work / "starts").read_text() == "start\n"
+    until(lambda: is_idle(cluster, api.node))
+    nothing_is_left(api, space)
 
 
 def test_what_cannot_run_in_pods_runs_beside_them(cluster, api, space, agent):

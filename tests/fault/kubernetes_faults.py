@@ -3,7 +3,7 @@
 
   ARES_KUBERNETES_TESTBED=DIR tests/fault/kubernetes_faults.py --faults 100 [--seed N] [--kinds A,B] [--name NAME] [--keep DIR]
 
-DIR is the test bed of contrib/kubernetes/testbed, up with one kubelet or two. Campaigns with different names may run there at the same
+DIR is the test bed of contrib/kubernetes/testbed, up with one kubelet or two; links are cut if it is up with --networks. Campaigns with different names may run there at the same
 time, if their kinds harm only agents and controllers. Jobs write into a mounted directory when they start and
 when they end, and while they run. In the end every job that was acknowledged has ended; none has run twice in one attempt, and no
 two attempts of one at the same time, and one that may not be requeued has started once; a job that may be requeued is COMPLETED; what
@@ -75,7 +75,6 @@ class Campaign:
         self.random = random.Random(seed)
         self.faults = faults
         self.jobs = jobs
-        self.kinds = kinds or list(KINDS)
         self.counts = collections.Counter()
         self.problems = []
         self.submitted = {}  # job: whether it may be requeued
@@ -84,6 +83,8 @@ class Campaign:
         kubernetes.give_gate_image()
         self.api = kubernetes.Api()
         self.nodes = list(filter(None, [self.api.node, kubernetes.second_node()]))
+        self.machines = [Machine(self.api, node) for node in self.nodes]
+        self.kinds = kinds or [kind for kind in KINDS if kind not in OF_LINKS or kubernetes.has_links()]
         self.cluster = Cluster(config=CONFIG.format(name=name, nodes=",".join(self.nodes)))
         self.proxy = ApiProxy(kubernetes.FOLDER, self.cluster.top / "kubeconfig")  # only of the agents
         self.agents = 0
@@ -133,8 +134,8 @@ class Campaign:
         time.sleep(seconds)
         os.kill(pid, signal.SIGCONT)
 
-    def pid_of(self, name):
-        return int((pathlib.Path(kubernetes.FOLDER) / "run" / f"{name}.pid").read_text())
+    def any_machine(self):
+        return self.random.choice(self.machines)
 
     def own_pods(self):
         return self.api.of_ares("pods", self.space)
@@ -248,16 +249,33 @@ class Campaign:
         self.restart("kube-apiserver")  # its cache would hide the compaction
 
     def kill_kubelet(self):
-        self.restart("kubelet", "KILL")
+        self.restart(self.any_machine().part("kubelet"), "KILL")
 
     def stop_kubelet(self):
-        self.stop(self.pid_of("kubelet"), self.random.uniform(1, 6))
+        self.stop(self.any_machine().pid_of("kubelet"), self.random.uniform(1, 6))
 
     def restart_containerd(self):
-        self.restart("containerd", self.random.choice(["TERM", "KILL"]))
+        self.restart(self.any_machine().part("containerd"), self.random.choice(["TERM", "KILL"]))
 
     def stop_containerd(self):
-        self.stop(self.pid_of("containerd"), self.random.uniform(1, 6))
+        self.stop(self.any_machine().pid_of("containerd"), self.random.uniform(1, 6))
+
+    def cut_link(self):
+        with kubernetes.link_cut(self.any_machine().node):
+            time.sleep(self.random.uniform(1, 15))
+
+    def cut_link_until_not_ready(self):
+        """For so long that its Node is no longer Ready. Its pods may run, so its jobs neither end nor start again."""
+        machine = self.any_machine()
+        until(lambda: machine.jobs(self.space), 120)
+        with kubernetes.link_cut(machine.node):
+            until(lambda: not machine.is_ready(), 120, every=0.2)
+            jobs = machine.jobs(self.space)
+            if not stays(lambda: jobs <= self.on(machine.node), self.random.uniform(1, 10)):
+                self.problems.append(f"of jobs {jobs} on a machine without a link, some were given up")
+            self.counts["jobs on a machine whose Node was not Ready"] += len(jobs)
+        until(machine.is_ready, 120, every=0.2)
+        until(lambda: self.is_up(machine.node), 60)
 
     def delete_pod(self):
         pods = self.own_pods()
@@ -271,7 +289,7 @@ class Campaign:
 
     def remove_machine(self, ending):
         """It is cut off and its Node removed. Its jobs do not start again until it is known to be gone: by `ending`."""
-        machine = Machine(self.api, self.random.choice(self.nodes))
+        machine = self.any_machine()
         until(lambda: machine.jobs(self.space), 120)
         machine.cut_off()
         try:
@@ -304,7 +322,7 @@ class Campaign:
 
     def delete_node_object(self):
         """By mistake: its kubelet goes on, and registers it again when it is restarted."""
-        machine = Machine(self.api, self.random.choice(self.nodes))
+        machine = self.any_machine()
         until(lambda: machine.jobs(self.space), 120)
         machine.remove()
         time.sleep(self.random.uniform(0, 6))
@@ -423,6 +441,8 @@ KINDS = {
     "kubelet stopped": Campaign.stop_kubelet,
     "containerd restarted": Campaign.restart_containerd,
     "containerd stopped": Campaign.stop_containerd,
+    "link of a kubelet cut": Campaign.cut_link,
+    "link of a kubelet cut until its Node is not Ready": Campaign.cut_link_until_not_ready,
     "requests refused with 429": lambda campaign: campaign.refuse_requests(429),
     "requests refused with 500": lambda campaign: campaign.refuse_requests(500),
     "answers lost": Campaign.lose_answers,
@@ -434,6 +454,7 @@ KINDS = {
     "Node removed with its machine until dead_node_timeout": lambda campaign: campaign.remove_machine(campaign.time_out),
     "Node object deleted while its pod runs": Campaign.delete_node_object,
 }
+OF_LINKS = {"link of a kubelet cut", "link of a kubelet cut until its Node is not Ready"}  # need up.sh --networks
 
 
 def main():

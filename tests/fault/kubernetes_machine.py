@@ -1,4 +1,4 @@
-"""A machine of a test bed with a kubelet: it is cut off, loses its power, and comes back as another Node of its name."""
+"""A machine of a test bed with a kubelet: its link is cut, it is cut off, loses its power, and comes back as another Node of its name."""
 import contextlib
 import os
 import pathlib
@@ -15,8 +15,14 @@ RESTART = ROOT / "contrib/kubernetes/testbed/restart.sh"
 class Machine:
     def __init__(self, api, node):
         self.api, self.node = api, node
-        self.part = "kubelet" if node == api.node else f"nodes/{node}/kubelet"
-        self.folder = (pathlib.Path(kubernetes.FOLDER) / "run" / self.part).parent
+        self.folder = pathlib.Path(kubernetes.FOLDER) / "run" / self.part("")
+
+    def part(self, name):
+        """Its kubelet or containerd, as restart.sh calls it."""
+        return name if self.node == self.api.node else f"nodes/{self.node}/{name}"
+
+    def pid_of(self, name):
+        return int((self.folder / f"{name}.pid").read_text())
 
     def jobs(self, space):
         """Those of Ares whose pods here run and have their go."""
@@ -26,7 +32,7 @@ class Machine:
 
     def cut_off(self):
         """The kubelet tells nothing more, and pods run on."""
-        os.kill(int((self.folder / "kubelet.pid").read_text()), signal.SIGSTOP)
+        os.kill(self.pid_of("kubelet"), signal.SIGSTOP)
 
     def remove(self):
         self.api.call("DELETE", f"/api/v1/nodes/{self.node}")
@@ -46,12 +52,11 @@ class Machine:
 
     def come_back(self):
         """Its kubelet starts and registers it."""
-        subprocess.run([str(RESTART), kubernetes.FOLDER, self.part, "KILL"], check=True, timeout=120)
+        subprocess.run([str(RESTART), kubernetes.FOLDER, self.part("kubelet"), "KILL"], check=True, timeout=120)
         until(self.is_ready, 120, every=0.2)
 
     def is_ready(self):
-        node = self.api.call("GET", f"/api/v1/nodes/{self.node}")
-        return node and any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"]["conditions"])
+        return self.api.is_ready(self.node)
 
 
 def stays(what, seconds):
