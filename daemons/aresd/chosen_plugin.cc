@@ -56,6 +56,7 @@ kubernetes::Settings kubernetes_settings(const config::KubernetesConfig& from,
   settings.space = from.space;
   settings.image = from.image;
   settings.gate_image = from.gate_image;
+  settings.gate_folder = from.gate_folder;
   settings.node_prefix = from.node_prefix;
   settings.node_selector = from.node_selector;
   settings.mounts = from.mounts;

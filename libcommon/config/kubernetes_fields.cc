@@ -58,6 +58,10 @@ std::vector<Field<KubernetesConfig>> kubernetes_fields() {
                "The container image of jobs that name none, as their partition does not either."),
       field<K>("gate_image", &K::gate_image, text_type(),
                "An image with the program /ares-gate, which each pod starts with."),
+      field<K>("gate_folder", &K::gate_folder, file_type(),
+               "A folder that `ares-gate install FOLDER` has made on each node. Pods take the gate "
+               "from there and start sooner than with a container of gate_image, which only jobs "
+               "with --container-mounts then have. Empty: all have it."),
       field<K>("node_prefix", &K::node_prefix, text_type(),
                "Stands before the names that nodes have in Kubernetes."),
       field<K>("node_selector", &K::node_selector, text_type(),

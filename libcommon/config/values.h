@@ -171,6 +171,7 @@ struct KubernetesConfig {
   bool allow_root = false;
   std::vector<KubernetesGrant> grants{};
   std::string gpu_domain_label{};  // of nodes whose GPUs are all connected; empty = none says so
+  std::string gate_folder{};       // on each node, made by ares-gate install; empty = none
 };
 
 struct NodeConfig {

@@ -1,11 +1,12 @@
 # Tests: kubernetes/pod_container, pod_template, rank_results
 """Options of jobs in containers (asub --container-image and its companions) on a real Kubernetes. Skipped without one."""
 import json
+import subprocess
 
 import pytest
 
 import kubernetes
-from cluster import until
+from cluster import BIN, until
 from test_kubernetes import agent, api, cluster, ends, is_idle, nothing_is_left, space, submit  # noqa: F401
 
 pytestmark = pytest.mark.skipif(not kubernetes.is_there(), reason=kubernetes.MISSING)
@@ -47,6 +48,31 @@ def test_the_partitions_image_and_the_jobs(cluster, api, space):
         assert ends(cluster, job, "COMPLETED") == "COMPLETED|0:0"
         fails(cluster, submit(cluster, api, "echo ran > never"), "cannot be started")
         assert not (cluster.work / "never").exists()
+        nothing_is_left(api, space)
+    finally:
+        agent.close()
+
+
+def test_the_gate_of_the_node(cluster, api, space):
+    folder = cluster.work / "gate"
+    folder.mkdir()
+    subprocess.run([str(BIN / "ares-gate"), "install", str(folder)], check=True)
+    agent = kubernetes.Agent(cluster, space, gate_folder=str(folder))
+    try:
+        until(lambda: is_idle(cluster, api.node))
+        job = submit(cluster, api, "echo start >> starts; until [ -e release ]; do sleep 0.1; done; arun true 2> refused; exit 3")
+        until(lambda: (cluster.work / "starts").exists())
+        assert all("initContainers" not in pod["spec"] for pod in api.objects("pods", space))
+        agent.kill()
+        agent.start()
+        (cluster.work / "release").touch()
+        assert ends(cluster, job, "FAILED", 90) == "FAILED|3:0"
+        assert "do not work in pods" in (cluster.work / "refused").read_text()
+        assert (cluster.work / "starts").read_text() == "start\n"
+        (cluster.work / "in").mkdir()
+        mounted = submit(cluster, api, "touch /in/here", f"--container-mounts={cluster.work}/in:/in")
+        assert ends(cluster, mounted, "COMPLETED") == "COMPLETED|0:0"
+        assert (cluster.work / "in/here").exists()
         nothing_is_left(api, space)
     finally:
         agent.close()

@@ -270,6 +270,21 @@ TEST_F(ManifestTest, MountsLieBelowTheSites) {
       << "files are where the job was submitted";
 }
 
+TEST_F(ManifestTest, TheGateOfTheNodeNeedsNoInitContainer) {
+  settings.gate_folder = "/opt/ares-gate";
+  Json spec = pod()["spec"];
+  EXPECT_FALSE(spec.contains("initContainers"));
+  EXPECT_THAT(spec["volumes"], Contains(Json::parse(R"({"name": "ares-gate",
+      "hostPath": {"path": "/opt/ares-gate", "type": "Directory"}})")));
+  EXPECT_THAT(spec["containers"][0]["volumeMounts"],
+              Contains(Json::parse(
+                  R"({"name": "ares-gate", "mountPath": "/ares/gate", "readOnly": true})")));
+  job->container.emplace().mounts = {{"/home/alice/data", "/data", true}};
+  spec = pod()["spec"];
+  EXPECT_EQ(spec["initContainers"].size(), 1U) << "it looks whether the user may enter the folder";
+  EXPECT_THAT(spec["volumes"], Contains(Json::parse(R"({"name": "ares-gate", "emptyDir": {}})")));
+}
+
 TEST_F(ManifestTest, OtherMountsAreRefused) {
   const auto refused = [&](const char* source, const char* target) {
     job->container.emplace().mounts = {{source, target, false}};

@@ -23,12 +23,14 @@ TEST(PluginSettingsTest, RoundTripAndRefusals) {
   settings.features = {"zone"};
   settings.allow_root = true;
   settings.gpu_domain_label = "nvlink";
+  settings.gate_folder = "/opt/gate";
   settings.grants = {{{"alice"}, {"ml"}, {"team"}, {"reader"}}, {{"*"}, {}, {"all", "team"}, {}}};
   const auto read = decode_plugin_settings(encode(settings));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_THAT(read->mounts, ElementsAre("/a", "/b"));
   EXPECT_TRUE(read->allow_root);
   EXPECT_EQ(read->gpu_domain_label, "nvlink");
+  EXPECT_EQ(read->gate_folder, "/opt/gate");
   ASSERT_EQ(read->grants.size(), 2U);
   EXPECT_THAT(read->grants[0].groups, ElementsAre("ml"));
   EXPECT_THAT(read->grants[0].service_accounts, ElementsAre("reader"));
@@ -40,6 +42,8 @@ TEST(PluginSettingsTest, RoundTripAndRefusals) {
     return got ? std::string() : got.error().message;
   };
   EXPECT_THAT(refusal([](Settings& s) { s.gate_image.clear(); }), HasSubstr("gate_image"));
+  EXPECT_THAT(refusal([](Settings& s) { s.gate_folder = "opt"; }), HasSubstr("gate_folder"));
+  EXPECT_THAT(refusal([](Settings& s) { s.gate_folder = "/"; }), HasSubstr("gate_folder"));
   EXPECT_THAT(refusal([](Settings& s) { s.space = "A b"; }), HasSubstr("namespace"));
   EXPECT_THAT(refusal([](Settings& s) { s.cluster = "Big"; }), HasSubstr("cluster"));
   EXPECT_THAT(refusal([](Settings& s) { s.mounts = {"/"}; }), HasSubstr("mounts"));

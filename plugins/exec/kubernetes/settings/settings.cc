@@ -46,6 +46,7 @@ std::string encode(const Settings& settings) {
       .put("namespace", settings.space)
       .put("image", settings.image)
       .put("gate_image", settings.gate_image)
+      .put("gate_folder", settings.gate_folder)
       .put("node_prefix", settings.node_prefix)
       .put("node_selector", settings.node_selector)
       .put("allow_root", settings.allow_root)
@@ -65,6 +66,7 @@ Result<Settings> decode_plugin_settings(std::string_view text) {
   settings.space = in.text("namespace");
   settings.image = in.text_or_empty("image");
   settings.gate_image = in.text("gate_image");
+  settings.gate_folder = in.text_or_empty("gate_folder");
   settings.node_prefix = in.text_or_empty("node_prefix");
   settings.node_selector = in.text_or_empty("node_selector");
   settings.mounts = in.all("mount");
@@ -80,6 +82,11 @@ Result<Settings> decode_plugin_settings(std::string_view text) {
   if (settings.gate_image.empty())
     return fail(ErrorCode::invalid_argument,
                 "node.kubernetes.gate_image is not set: name an image that has /ares-gate");
+  if (!settings.gate_folder.empty() &&
+      (!settings.gate_folder.starts_with('/') || settings.gate_folder == "/"))
+    return fail(ErrorCode::invalid_argument,
+                "node.kubernetes.gate_folder: " + quote(settings.gate_folder) +
+                    " is not an absolute path below /");
   if (!is_object_name(settings.space))
     return fail(ErrorCode::invalid_argument, "node.kubernetes.namespace: " + quote(settings.space) +
                                                  " cannot be the name of a namespace");

@@ -29,6 +29,7 @@ struct Settings {
   bool allow_root = false;              // whether root's jobs run, as root in the container
   std::vector<Grant> grants{};
   std::string gpu_domain_label{};  // of nodes whose GPUs are all connected; empty: none says so
+  std::string gate_folder{};       // on each node, made by ares-gate install; empty: none
 };
 
 // `key value` lines. invalid_argument: something is missing, or not a name.

@@ -60,12 +60,26 @@ std::string volume_name(std::size_t index) {
   return "mount-" + std::to_string(index);
 }
 
-json volumes_of(const std::string& name, const Settings& settings) {
+// Whether a container before the main one puts the gate into the pod. It also looks at the folders that the job mounts.
+bool has_init_container(const Settings& settings, const PodContainer& container) {
+  return settings.gate_folder.empty() || !container.mounts.empty();
+}
+
+json folder_of_node(const std::string& path) {
+  return {{"path", path}, {"type", "Directory"}};
+}
+
+json volumes_of(const std::string& name, const Settings& settings, const PodContainer& container) {
   const auto annotation = [](const char* of) {
     return json{{"fieldPath", "metadata.annotations['" + std::string(of) + "']"}};
   };
+  json gate = {{"name", kGateVolume}};
+  if (has_init_container(settings, container))
+    gate["emptyDir"] = json::object();
+  else
+    gate["hostPath"] = folder_of_node(settings.gate_folder);
   json volumes = json::array({
-      {{"name", kGateVolume}, {"emptyDir", json::object()}},
+      std::move(gate),
       {{"name", kStateVolume}, {"emptyDir", json::object()}},
       {{"name", kJobVolume}, {"secret", {{"secretName", name}, {"defaultMode", 0555}}}},
       {{"name", kPodVolume},
@@ -77,8 +91,7 @@ json volumes_of(const std::string& name, const Settings& settings) {
                        {{"path", "output"}, {"fieldRef", annotation(kOutputAnnotation)}}})}}}},
   });
   for (std::size_t i = 0; i < settings.mounts.size(); ++i)
-    volumes.push_back({{"name", volume_name(i)},
-                       {"hostPath", {{"path", settings.mounts[i]}, {"type", "Directory"}}}});
+    volumes.push_back({{"name", volume_name(i)}, {"hostPath", folder_of_node(settings.mounts[i])}});
   return volumes;
 }
 
@@ -298,9 +311,11 @@ std::string pod_manifest(const Launch& launch, const Settings& settings, const N
         {"enableServiceLinks", false},
         {"terminationGracePeriodSeconds", std::max<std::int64_t>(1, spec.kill_wait.count())},
         {"securityContext", identity_of(launch.spec)},
-        {"initContainers", json::array({init_container(launch.spec, settings, node, container)})},
         {"containers", json::array({main})},
-        {"volumes", volumes_of(name, settings)}}}};
+        {"volumes", volumes_of(name, settings, container)}}}};
+  if (has_init_container(settings, container))
+    pod["spec"]["initContainers"] =
+        json::array({init_container(launch.spec, settings, node, container)});
   if (gate_settings(launch, settings, Time{}).sends_output)
     pod["metadata"]["annotations"][kOutputAnnotation] = encode(OutputState{});
   if (!container.service_account.empty()) {
