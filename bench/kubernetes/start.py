@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 """How soon a job starts as a pod, beside a bare pod that kube-scheduler places.
 
-  ARES_KUBERNETES_TESTBED=DIR bench/kubernetes/start.py [--pairs 40] [--out FILE]
+  ARES_KUBERNETES_TESTBED=DIR bench/kubernetes/start.py [--pairs 40] [--gate-folder] [--out FILE]
 
-DIR is the test bed of contrib/kubernetes/testbed, started by `up.sh DIR --kubelet --scheduler`. Its node has nothing else to do. The two
-are started in turns, one at a time:
+DIR is the test bed of contrib/kubernetes/testbed, started by `up.sh DIR --kubelet --scheduler`. Its first node has nothing else to do. The
+two are started there in turns, one at a time:
 
 * a job: from the moment before `asub` is started
 * a bare pod with the image and the amounts of the job: from the moment before the request that creates it
 
 until containerd started the container of the script (its event /tasks/start), and until the first line of the script made a file. Of a
-job the start of the first container, which puts ares-gate into the pod, is shown as well. Programs are those of $ARES_BIN_DIR.
+job the start of the first container, which puts ares-gate into the pod, is shown as well; with --gate-folder there is none, as the node
+has the program. Before each start there is a pause of up to a second, since kubelets look at containers once a second. Programs are those of $ARES_BIN_DIR.
 """
 import argparse
 import contextlib
 import datetime
 import json
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -27,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/e2e")]
 
 import kubernetes  # noqa: E402
-from cluster import Cluster, until  # noqa: E402
+from cluster import BIN, Cluster, until  # noqa: E402
 from lib.measure import machine, quantile  # noqa: E402
 
 CONFIG = """
@@ -67,11 +69,13 @@ class Starts:
 
 
 class Measurement:
-    def __init__(self, cluster, api, starts):
-        self.cluster, self.api, self.starts, self.count = cluster, api, starts, 0
+    def __init__(self, cluster, api, starts, names):
+        self.cluster, self.api, self.starts, self.names, self.count = cluster, api, starts, names, 0
+        self.random = random.Random(1)
 
     def file(self):
-        """What the script makes first."""
+        """What the script makes first, after a pause."""
+        time.sleep(self.random.random())
         self.count += 1
         return self.cluster.work / f"started.{self.count}"
 
@@ -89,7 +93,7 @@ class Measurement:
         script = self.cluster.script(f"#!/bin/sh\n: > {file}\nsleep 1\n")
         before = time.time_ns()
         job = self.cluster.run("asub", "--parsable", "-w", self.api.node, script).stdout.strip()
-        took = self.look(before, ("sandbox", "first container", "container"), file)
+        took = self.look(before, self.names, file)
         self.cluster.completed(job)
         until(lambda: not self.api.objects("pods", SPACE))
         return took
@@ -98,7 +102,7 @@ class Measurement:
         file = self.file()
         work = str(self.cluster.work)
         pod = {"metadata": {"name": "bare"},
-               "spec": {"restartPolicy": "Never", "automountServiceAccountToken": False, "enableServiceLinks": False, "terminationGracePeriodSeconds": 1,
+               "spec": {"nodeSelector": {"kubernetes.io/hostname": self.api.node}, "restartPolicy": "Never", "automountServiceAccountToken": False, "enableServiceLinks": False, "terminationGracePeriodSeconds": 1,
                         "containers": [{"name": "main", "image": "localhost/busybox:1", "command": ["/bin/sh", "-c", f": > {file}; sleep 1"],
                                         "resources": {"requests": AMOUNTS, "limits": AMOUNTS}, "volumeMounts": [{"name": "work", "mountPath": work}]}],
                         "volumes": [{"name": "work", "hostPath": {"path": work, "type": "Directory"}}]}}
@@ -114,6 +118,7 @@ class Measurement:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--gate-folder", action="store_true", help="the node has ares-gate")
     parser.add_argument("--out", help="a file for all samples, as JSON")
     args = parser.parse_args()
     if not kubernetes.is_there() or not (pathlib.Path(kubernetes.FOLDER) / "run/kube-scheduler.pid").exists():
@@ -124,12 +129,18 @@ def main():
         stack.enter_context(api.namespace(SPACE))
         cluster = Cluster(config=CONFIG.format(node=api.node))
         stack.callback(cluster.close)
-        agent = kubernetes.Agent(cluster, SPACE)
+        names, settings = ("sandbox", "first container", "container"), {}
+        if args.gate_folder:
+            folder = cluster.top / "gate"
+            folder.mkdir()
+            subprocess.run([str(BIN / "ares-gate"), "install", str(folder)], check=True)
+            names, settings = ("sandbox", "container"), {"gate_folder": str(folder)}
+        agent = kubernetes.Agent(cluster, SPACE, **settings)
         stack.callback(agent.close)
         starts = Starts()
         stack.callback(starts.close)
         until(lambda: "idle" in cluster.run("ainfo", "-h", "-N", "-n", api.node, "-o", "%t", check=False).stdout)
-        one = Measurement(cluster, api, starts)
+        one = Measurement(cluster, api, starts, names)
         one.job(), one.bare_pod()  # not counted
         samples = {"job": [], "bare pod": []}
         for number in range(args.pairs):
@@ -140,7 +151,7 @@ def main():
             times = [each[name] for each in taken]
             print(f"{kind:9} {name:16} p50 {quantile(times, .5):7.1f} ms   p95 {quantile(times, .95):7.1f}   min {min(times):7.1f}   max {max(times):7.1f}")
     if args.out:
-        pathlib.Path(args.out).write_text(json.dumps({"machine": machine(), "pairs": args.pairs, "milliseconds": samples}, indent=1) + "\n")
+        pathlib.Path(args.out).write_text(json.dumps({"machine": machine(), "pairs": args.pairs, "gate_folder": args.gate_folder, "milliseconds": samples}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
