@@ -39,6 +39,7 @@ controller: {{operators: [root]}}
 policy:
   kill_wait: 2
   heartbeat: 1
+  lease: 10
   launch_backoff: 1
   launch_backoff_max: 2
   dead_node_timeout: 600
