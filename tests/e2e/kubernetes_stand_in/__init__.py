@@ -17,9 +17,9 @@ from .server import Server
 
 
 class StandIn:
-    """A server of version 1.`minor` with the namespaces kube-system and `space`. `folder` is its own."""
+    """A server of version 1.`minor` with the namespaces kube-system and `space`. `folder` is its own. Without a kubelet the caller has one."""
 
-    def __init__(self, folder, minor=34, space="jobs", **more):
+    def __init__(self, folder, minor=34, space="jobs", with_kubelet=True, **more):
         folder = pathlib.Path(folder)
         folder.mkdir()
         self.space = space
@@ -27,12 +27,13 @@ class StandIn:
         self.api = Api(self.store, minor, **more)
         for name in ("kube-system", space):
             self.store.create("namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "status": {"phase": "Active"}})
-        self.kubelet = self.api.kubelet = Kubelet(self.store, self.api)
+        self.kubelet = self.api.kubelet = Kubelet(self.store, self.api) if with_kubelet else None
         self.server = Server(self.api, folder)
         self.config, self.faults = self.server.config, self.server.faults
 
     def close(self):
-        self.kubelet.close()
+        if self.kubelet:
+            self.kubelet.close()
         self.store.end_watches()
         self.server.close()
 

@@ -1,9 +1,16 @@
 """The objects of an API server in memory, with their versions, deletions and what watches are told."""
 
-import copy
+import collections
 import datetime
+import itertools
+import marshal
 import threading
 import uuid
+
+
+def copied(thing):
+    """A copy of what JSON can say; copy.deepcopy takes ten times as long."""
+    return marshal.loads(marshal.dumps(thing))
 
 
 def now_text():
@@ -97,9 +104,12 @@ class Event:
             return None
         if has:
             return ("MODIFIED" if had else "ADDED"), self.after
-        last = copy.deepcopy(self.after or self.before)
+        last = copied(self.after or self.before)
         last["metadata"]["resourceVersion"] = str(self.version)
         return "DELETED", last
+
+
+MOST_OF_EVENTS = 100_000
 
 
 class Store:
@@ -109,7 +119,9 @@ class Store:
         self.changed = threading.Condition(threading.RLock())
         self.version = 1000
         self.oldest = 1000  # watches from an earlier version are too old
-        self.objects, self.events, self.pages = {}, [], {}
+        self.objects, self.events, self.pages = {}, collections.deque(), {}
+        self.keys = collections.defaultdict(set)  # of objects, by kind
+        self.uids, self.owned = set(), collections.defaultdict(set)  # uids that are there; keys of objects by the uid of an owner
         self.endings = 0  # how often all watches were ended
 
     # --- reading
@@ -118,12 +130,12 @@ class Store:
         with self.changed:
             if (found := self.objects.get((kind, space, name))) is None:
                 raise not_found(kind, name)
-            return copy.deepcopy(found)
+            return copied(found)
 
     def all(self, kind, space="", selector=""):
         with self.changed:
-            return [copy.deepcopy(one) for (its_kind, its_space, _), one in sorted(self.objects.items())
-                    if its_kind == kind and space in ("", its_space) and selects(selector, one)]
+            return [copied(self.objects[key]) for key in sorted(self.keys[kind])
+                    if space in ("", key[1]) and selects(selector, self.objects[key])]
 
     def page(self, kind, space, selector, limit, token):
         """The items of a page, the version of the list, the token for the next page, and how many items are left."""
@@ -141,11 +153,14 @@ class Store:
             return items[:limit], version, following, len(items) - limit
 
     def wait_for_events(self, kind, after, endings, seconds):
-        """Events of that kind beyond a version, and the version up to which that is all; none when watches were ended."""
+        """Events of that kind beyond a version, and the version up to which that is all; none when watches were ended, or too late."""
         with self.changed:
-            fresh = lambda: [event for event in self.events if event.version > after and event.kind == kind]
+            def fresh():
+                newer = itertools.takewhile(lambda event: event.version > after, reversed(self.events))
+                return [event for event in newer if event.kind == kind][::-1]
+
             self.changed.wait_for(lambda: self.endings != endings or fresh(), seconds)
-            return (None, self.version) if self.endings != endings else (fresh(), self.version)
+            return (None, self.version) if self.endings != endings or after < self.oldest else (fresh(), self.version)
 
     def is_too_old(self, version):
         with self.changed:
@@ -157,7 +172,9 @@ class Store:
         self.version += 1
         if after:
             after["metadata"]["resourceVersion"] = str(self.version)
-        self.events.append(Event(self.version, kind, before, copy.deepcopy(after)))
+        self.events.append(Event(self.version, kind, before, copied(after)))
+        if len(self.events) > MOST_OF_EVENTS:
+            self.oldest = self.events.popleft().version
         self.changed.notify_all()
 
     def create(self, kind, space, given):
@@ -165,18 +182,22 @@ class Store:
             name = given["metadata"]["name"]
             if (kind, space, name) in self.objects:
                 raise Refused(409, "AlreadyExists", f'{kind} "{name}" already exists')
-            made = copy.deepcopy(given)
+            made = copied(given)
             made["metadata"].update({"uid": str(uuid.uuid4()), "creationTimestamp": now_text(), **({"namespace": space} if space else {})})
             self.objects[kind, space, name] = made
+            self.keys[kind].add((kind, space, name))
+            self.uids.add(made["metadata"]["uid"])
+            for owner in made["metadata"].get("ownerReferences", []):
+                self.owned[owner["uid"]].add((kind, space, name))
             self.record(kind, None, made)
-            self.collect_garbage()
-            return copy.deepcopy(made)
+            self.collect_garbage([(kind, space, name)])
+            return copied(made)
 
     def change(self, kind, space, name, to):
         """Puts `to(object)` in the place of the object; nothing happens if that is the same. An object whose last finalizer goes is removed."""
         with self.changed:
             before = self.get(kind, space, name)
-            after = to(copy.deepcopy(before))
+            after = to(copied(before))
             if after == before:
                 return before
             self.objects[kind, space, name] = after
@@ -184,22 +205,23 @@ class Store:
             if metadata.get("deletionGracePeriodSeconds") == 0 and not metadata.get("finalizers"):
                 return self.remove(kind, space, name)
             self.record(kind, before, after)
-            return copy.deepcopy(after)
+            return copied(after)
 
     def remove(self, kind, space, name):
         with self.changed:
             gone = self.objects.pop((kind, space, name))
+            self.keys[kind].discard((kind, space, name))
+            self.uids.discard(gone["metadata"]["uid"])
             self.record(kind, gone, None)
-            self.collect_garbage()
-            return copy.deepcopy(gone)
+            self.collect_garbage(self.owned.pop(gone["metadata"]["uid"], ()))
+            return copied(gone)
 
-    def collect_garbage(self):
-        """Removes what only objects own that are gone."""
-        uids = {one["metadata"]["uid"] for one in self.objects.values()}
-        for (kind, space, name), one in list(self.objects.items()):
-            owners = one["metadata"].get("ownerReferences", [])
-            if owners and not any(owner["uid"] in uids for owner in owners):
-                self.remove(kind, space, name)
+    def collect_garbage(self, keys):
+        """Removes those of these objects that have owners of which none is there."""
+        for key in keys:
+            owners = self.objects[key]["metadata"].get("ownerReferences", []) if key in self.objects else []
+            if owners and not any(owner["uid"] in self.uids for owner in owners):
+                self.remove(*key)
 
     def check_preconditions(self, kind, thing, uid, version):
         metadata = thing["metadata"]
