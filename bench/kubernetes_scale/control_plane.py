@@ -81,31 +81,39 @@ class Kubelets:
         self.registered_s = time.monotonic() - begin
 
     def rows(self, space):
-        """(time, counts) of the namespace, from its first pod on."""
-        rows = []
-        for line in pathlib.Path(self.timeline).read_text().splitlines():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue  # is being written
-            if space in row:
-                rows.append((row["at"], row[space]))
-        return rows
+        return rows_of(self.timeline, space)
 
     def wait(self, space, state, count, seconds):
-        """Until so many pods have reached the state. Whether they have in time."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            rows = self.rows(space)
-            if rows and rows[-1][1][state] >= count:
-                return True
-            time.sleep(0.5)
-        return False
+        return wait_for(self, space, state, count, seconds)
 
     def end(self):
         self.process.terminate()
         self.process.wait(timeout=60)
         return pathlib.Path(self.log).read_text()
+
+
+def rows_of(timeline, space):
+    """(time, counts) of the namespace, from its first pod on."""
+    rows = []
+    for line in pathlib.Path(timeline).read_text().splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # is being written
+        if space in row:
+            rows.append((row["at"], row[space]))
+    return rows
+
+
+def wait_for(kubelets, space, state, count, seconds):
+    """Until so many pods have reached the state. Whether they have in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        rows = kubelets.rows(space)
+        if rows and rows[-1][1][state] >= count:
+            return True
+        time.sleep(0.5)
+    return False
 
 
 def rates(rows, pods):

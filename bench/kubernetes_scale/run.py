@@ -3,10 +3,12 @@
 
   bench/kubernetes_scale/run.py --testbed DIR --work DIR [--nodes 1000] [--pods 10000] [--run-ms 2000] [--port 27443]
                                 [--bin build/release/bin] [--bench-bin build/release/bin] [--out FILE]
+  bench/kubernetes_scale/run.py --stand-in --work DIR [--nodes 5000] [--pods 50000] ...
 
 DIR of --testbed is that of contrib/kubernetes/testbed/get.sh. In --work a control plane of its own is started, etcd and kube-apiserver
 alone, with simulated kubelets. One after the other: the generator; the generator with a Secret for each pod, as the agent makes one; the
-jobs of a private cluster of Ares, arrays of one pod a task; the generator again. One JSON object with machine and raw samples; a
+jobs of a private cluster of Ares, arrays of one pod a task; the generator again. With --stand-in the API server and the kubelets are those of
+tests/e2e/kubernetes_stand_in, and --generator-pods bounds what the generator does. One JSON object with machine and raw samples; a
 summary is printed.
 """
 import argparse
@@ -26,6 +28,7 @@ from lib.ares import Cluster  # noqa: E402
 from lib.measure import machine, quantile  # noqa: E402
 from lib.process import CommandFailed, run  # noqa: E402
 from meters import InBackground, NodeChanges, Use, with_children  # noqa: E402
+from stand_in import StandInPlane  # noqa: E402
 
 # All jobs are placed at once, and the last one has its turn after all others.
 CONFIG = """policy: {max_array_size: 100001, max_jobs: 200000, prepare_timeout: 3600}
@@ -36,20 +39,21 @@ MOST_IN_ARRAY = 10_000
 
 def generate(args, plane, kubelets, space, *options):
     """One run of the generator, its pods removed."""
+    pods = min(args.pods, args.generator_pods or args.pods)
     plane.make_namespace(space)
     words = [f"{args.bench_bin}/bench_pod_generator", f"--kubeconfig={plane.kubeconfig}", f"--namespace={space}", f"--nodes={args.nodes}",
-             f"--pods={args.pods}", *options]
+             f"--pods={pods}", *options]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     with Use({**plane.pids(), "kubelets": [kubelets.process.pid], "generator": [process.pid]}) as use:
-        kubelets.wait(space, "bound", args.pods, args.limit)
+        kubelets.wait(space, "bound", pods, args.limit)
         text = process.stdout.readline()  # before it is reaped, for its CPU time
     process.wait()
     result = {"options": options, "generator": json.loads(text), "use": use.of}
-    result["complete"] = kubelets.wait(space, "ended", args.pods, args.limit)
+    result["complete"] = kubelets.wait(space, "ended", pods, args.limit)
     run(*words, "--remove=1")
-    kubelets.wait(space, "gone", args.pods, args.limit)
+    kubelets.wait(space, "gone", pods, args.limit)
     result["rows"] = kubelets.rows(space)
-    result["rates"] = rates(result["rows"], args.pods)
+    result["rates"] = rates(result["rows"], pods)
     print(f"{space}: {result['generator']['pods_per_s']:.1f} pods/s bound, by its own clock", flush=True)
     return result
 
@@ -147,7 +151,9 @@ def summarise(report):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--testbed", required=True)
+    parser.add_argument("--testbed")
+    parser.add_argument("--stand-in", action="store_true")
+    parser.add_argument("--generator-pods", type=int, default=0, help="at most so many pods of the generator; 0: as many as jobs")
     parser.add_argument("--work", required=True)
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     parser.add_argument("--bench-bin", default=str(ROOT / "build/release/bin"))
@@ -161,18 +167,27 @@ def main():
     parser.add_argument("--keep-log", action="store_true")
     parser.add_argument("--out")
     args = parser.parse_args()
+    if bool(args.testbed) == args.stand_in:
+        parser.error("one of --testbed and --stand-in is needed")
     args.work = os.path.abspath(args.work)
     os.makedirs(args.work, exist_ok=True)
     os.chmod(args.work, 0o755)  # PostgreSQL runs as another user
-    report = {"machine": machine(), "nodes": args.nodes, "pods": args.pods, "run_ms": args.run_ms}
-    plane = ControlPlane(f"{args.work}/plane", f"{os.path.abspath(args.testbed)}/bin", args.port)
+    report = {"machine": machine(), "nodes": args.nodes, "pods": args.pods, "run_ms": args.run_ms, "stand_in": args.stand_in}
+    if args.stand_in:
+        plane = StandInPlane(f"{args.work}/plane", args.nodes, args.run_ms, args.cpus)
+    else:
+        plane = ControlPlane(f"{args.work}/plane", f"{os.path.abspath(args.testbed)}/bin", args.port)
     try:
-        kubelets = Kubelets(args.bench_bin, plane, args.nodes, args.run_ms, args.cpus)
+        kubelets = plane if args.stand_in else Kubelets(args.bench_bin, plane, args.nodes, args.run_ms, args.cpus)
         try:
             report["registered_s"] = round(kubelets.registered_s, 2)
             report["generator"] = [generate(args, plane, kubelets, "generator-1")]
             report["generator_with_secret"] = [generate(args, plane, kubelets, "secret-1", "--secret=1")]
+            if args.stand_in:
+                plane.problems()  # of the generator
             report["ares"] = run_jobs(args, plane, kubelets)
+            if args.stand_in:
+                report["problems"] = plane.problems()
             report["generator"].append(generate(args, plane, kubelets, "generator-2"))
             report["load_after"] = os.getloadavg()[0]
         finally:
@@ -182,7 +197,9 @@ def main():
         if args.out:
             pathlib.Path(args.out).write_text(json.dumps(report, indent=None) + "\n")
     summarise(report)
-    complete = report["ares"]["states"].get("COMPLETED", 0) == args.pods
+    for problem, count in report.get("problems", {}).items():
+        print(f"PROBLEM: {count} times: {problem}")
+    complete = report["ares"]["states"].get("COMPLETED", 0) == args.pods and not report.get("problems")
     sys.exit(0 if complete else 1)
 
 

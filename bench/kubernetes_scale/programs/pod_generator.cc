@@ -137,7 +137,7 @@ class Generator {
     if (options_.removes)
       return call({.call = kube::Call::delete_pod,
                    .target = {options_.space, name_of(pod)},
-                   .body = R"({"gracePeriodSeconds":0})"},
+                   .body = R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0})"},
                   [this] { ++ended_; });
     call({.call = kube::Call::create_pod,
           .target = {options_.space, ""},
