@@ -43,6 +43,32 @@ TEST(TmpDiskRequests, MoreThanAnyNodeHasIsRefusedByName) {
   EXPECT_THAT(c.try_submit(two).error.message, HasSubstr("needs 2 nodes; 1 of partition main"));
 }
 
+// Regression: a job that named a node was accepted if another node of the partition was large enough.
+TEST(Submit, WhatANamedNodeCanNeverGiveIsRefused) {
+  Cluster c(3);
+  Inventory small = with_storage(Bytes::gib(4));
+  small.cpus = 2;
+  c.register_node(1, {}, small);
+  c.register_node(2, {}, with_storage(Bytes::gib(8)));
+  const auto reply = [&](std::vector<std::string> nodes, const auto& change) {
+    JobSpec spec = storing({});
+    spec.required_nodes = std::move(nodes);
+    spec.tasks = spec.min_nodes = spec.max_nodes = 2;
+    change(spec);
+    const Reply answer = c.try_submit(spec);
+    return answer.failed ? answer.error.message : std::string();
+  };
+  const auto cpus = [](JobSpec& spec) { spec.cpus_per_task = 3; };
+  EXPECT_THAT(reply({"n1"}, cpus),
+              HasSubstr("node n1: needs 3 CPUs on one node; the most a node named by -w has is 2"));
+  EXPECT_THAT(reply({"n2", "n1"}, cpus), HasSubstr("node n1: "));
+  EXPECT_THAT(reply({"n2"}, cpus), IsEmpty());
+  EXPECT_THAT(reply({"n1"}, [](JobSpec& spec) { spec.tmp_disk = Bytes::gib(5); }),
+              HasSubstr("node n1: needs 5G of temporary storage on one node (--tmp)"));
+  EXPECT_THAT(reply({"n2"}, [](JobSpec& spec) { spec.tmp_disk = Bytes::gib(5); }), IsEmpty());
+  EXPECT_THAT(reply({"n1"}, [](JobSpec& spec) { spec.cpus_per_task = 2; }), IsEmpty());
+}
+
 TEST(TmpDiskRequests, AmountsThatNoNodeCanHaveAreRefused) {
   Cluster c(1);
   EXPECT_THAT(c.try_submit(storing(Bytes(-1))).error.message,

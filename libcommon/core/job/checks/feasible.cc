@@ -156,9 +156,9 @@ class Search {
   }
 
   // The amount that is too large; empty if the request is possible or a node's size is unknown.
-  std::string why(const std::string& partition) const {
+  // `where`: which nodes these are, " of partition main".
+  std::string why(const std::string& partition, const std::string& where) const {
     if (satisfied() || unknown_) return {};
-    const std::string where = " of partition " + partition;
     if (spec_.container && !containers_)
       return "no node" + where + " runs jobs in containers (--container-image and the like)";
     if (with_features_ == 0 && kept_off_)
@@ -374,6 +374,26 @@ class Search {
   NodesByGpus nodes_by_gpus_;  // no node with more GPUs than wanted
 };
 
+// What one of the nodes that the job names cannot give: the job has at least a task on each. Empty: nothing.
+std::string why_not_on_named(const ClusterState& state, const JobSpec& spec,
+                             const FeatureTest& every, const Partition& partition) {
+  if (spec.required_nodes.empty()) return {};
+  JobSpec least = spec;
+  least.tasks = least.min_nodes = least.max_nodes = 1;
+  least.node_counts = {};
+  least.gpus_total.clear();
+  const Constraint constraint{every, {}, {}};
+  const FeatureTest any;
+  for (const std::string& name : spec.required_nodes) {
+    Search search(least, constraint, any, spec.exclusive || partition.exclusive,
+                  topology::may_use_restricted_cpus(spec, partition), partition.max_cpus_per_node);
+    search.look_at(state, {name});
+    const std::string why = search.why(partition.name, " named by -w");
+    if (!why.empty()) return "node " + name + ": " + why;
+  }
+  return {};
+}
+
 }  // namespace
 
 // A job with alternatives is impossible only if each alternative is.
@@ -408,13 +428,16 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   }
   for (const std::string& name : spec.excluded_nodes)
     if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
+  if (const std::string why = why_not_on_named(state, spec, constraint->every, partition);
+      !why.empty())
+    return why;
   std::string first;
   for (const FeatureTest& same :
        constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
     Search search(spec, *constraint, same, spec.exclusive || partition.exclusive,
                   topology::may_use_restricted_cpus(spec, partition), partition.max_cpus_per_node);
     search.look_at(state, partition.nodes);
-    const std::string why = search.why(partition.name);
+    const std::string why = search.why(partition.name, " of partition " + partition.name);
     if (why.empty()) return {};
     if (first.empty()) first = why;
   }
