@@ -6,7 +6,8 @@
 DIR is the test bed of contrib/kubernetes/testbed, up with one kubelet or two; links are cut if it is up with --networks. Campaigns with different names may run there at the same
 time, if their kinds harm only agents and controllers. Jobs write into a mounted directory when they start and
 when they end, and while they run. In the end every job that was acknowledged has ended; none has run twice in one attempt, and no
-two attempts of one at the same time, and one that may not be requeued has started once; a job that may be requeued is COMPLETED; what
+two attempts of one at the same time, and one that may not be requeued has started once; a job that may be requeued is COMPLETED, unless
+dead_node_timeout has given it up; what
 was printed is stored once; no pod and no Secret is left. Exits with 1 if anything is wrong.
 """
 import argparse
@@ -79,6 +80,7 @@ class Campaign:
         self.counts = collections.Counter()
         self.problems = []
         self.submitted = {}  # job: whether it may be requeued
+        self.given_up = set()  # jobs that may be requeued, but not as long as nobody knows whether they run
         self.enough = threading.Event()  # of jobs
         self.over = threading.Event()
         kubernetes.give_gate_image()
@@ -301,25 +303,33 @@ class Campaign:
                 self.problems.append(f"of jobs {jobs} on a machine that may run, some were given up")
             self.counts["jobs on a removed machine"] += len(jobs)
             machine.end_processes()
-            ending(machine.node)
-            until(lambda: not self.on(machine.node), 60)
-            until(lambda: self.cluster.run("actl", "delete", "node", machine.node, check=False).returncode == 0, 60)
+            jobs = self.on(machine.node)
+            ending(machine.node, jobs)
         finally:
             machine.come_back()
         until(lambda: self.is_up(machine.node), 60)
 
-    def say_dead(self, node):
+    def say_dead(self, node, jobs):
+        """Jobs that were lost with it run again, as the operator knows that they do not."""
         self.cluster.run("actl", "update", "node", node, "state=down", "reason=removed")
-
-    def time_out(self, node):
-        self.set_dead_node_timeout(10)
         until(lambda: not self.on(node), 60)
-        self.set_dead_node_timeout(600)
+        for job in self.lost(jobs):
+            self.cluster.run("actl", "requeue", job)
+            self.counts["jobs requeued after an operator's word"] += 1
+        until(lambda: self.cluster.run("actl", "delete", "node", node, check=False).returncode == 0, 60)
 
-    def set_dead_node_timeout(self, seconds):
+    def time_out(self, node, jobs):
+        """Nothing proves that jobs that were lost with it do not run, so none runs again."""
         file = self.cluster.dir / "ares.yaml"
-        file.write_text(re.sub("dead_node_timeout: .*", f"dead_node_timeout: {seconds}", file.read_text()))
-        self.cluster.run("actl", "reconfigure")
+        for seconds in (10, 600):
+            file.write_text(re.sub("dead_node_timeout: .*", f"dead_node_timeout: {seconds}", file.read_text()))
+            self.cluster.run("actl", "reconfigure")
+            until(lambda: not self.on(node), 60)
+        self.given_up |= set(self.lost(jobs))
+
+    def lost(self, jobs):
+        """Those of them that could run again and have ended with their node."""
+        return [job for job in sorted(jobs) if self.submitted.get(job) and self.cluster.state(job) == "NODE_FAIL"]
 
     def delete_node_object(self):
         """By mistake: its kubelet goes on, and registers it again when it is restarted."""
@@ -390,7 +400,7 @@ class Campaign:
             state = states.get(job)
             if state is None:
                 self.problems.append(f"job {job} is lost")
-            elif again and state != "COMPLETED":
+            elif again and state != "COMPLETED" and not (job in self.given_up and state == "NODE_FAIL"):
                 self.problems.append(f"job {job}, which may be requeued, is {state}")
             elif state == "COMPLETED" and job not in ended:
                 self.problems.append(f"job {job} is COMPLETED and has not come to its end")
