@@ -176,6 +176,38 @@ TEST(PodAttemptTest, WithoutItsGoAnAttemptOnARemovedNodeNeverRuns) {
   EXPECT_TRUE(attempt.never_ran()->is_nodes_fault);
 }
 
+TEST(PodAttemptTest, AGoThatWasPerhapsWrittenIsWithdrawnWhenItsNodeIsRemoved) {
+  PodAttempt attempt = ready();
+  attempt.go();
+  const std::optional<PodAction> go = attempt.next(kBoot);
+  ASSERT_TRUE(go && std::holds_alternative<WriteGo>(*go));
+  attempt.failed(*go, Failure::unavailable, "no answer", kBoot);
+  attempt.node_removed();
+  EXPECT_FALSE(attempt.next(kBoot, false)) << "it may be seen in the pod";
+  const BootTime later = kBoot + Seconds(5);
+  PodAttempt on_its_node = attempt;
+  EXPECT_TRUE(std::holds_alternative<WriteGo>(*on_its_node.next(later, true)));
+  const std::optional<PodAction> deletion = attempt.next(later, false);
+  ASSERT_TRUE(deletion && std::holds_alternative<DeletePod>(*deletion));
+  EXPECT_EQ(std::get<DeletePod>(*deletion).grace_s, 30);
+  attempt.succeeded(*deletion, "pod-uid");
+  EXPECT_FALSE(attempt.next(later + Seconds(5), false));
+  EXPECT_TRUE(attempt.may_run());
+  PodAttempt had_its_go = attempt;
+  PodObject pod = pod_of(PodObject::Main::running);
+  pod.is_deleted = true;
+  GateResult result;
+  result.end = GateResult::End::never_ran;
+  result.is_sealed = true;
+  attempt.observe(ended(pod, result, 125));
+  EXPECT_EQ(attempt.report().phase, AttemptPhase::never_ran);
+  EXPECT_TRUE(attempt.never_ran()->is_nodes_fault);
+  result.end = GateResult::End::signalled;
+  result.signal = 15;
+  had_its_go.observe(ended(going(pod), result, 143));
+  EXPECT_EQ(had_its_go.report().phase, AttemptPhase::lost);
+}
+
 TEST(PodAttemptTest, ADeletionInKubernetesProvesNothing) {
   PodAttempt attempt = running();
   PodObject pod = going(pod_of(PodObject::Main::running));

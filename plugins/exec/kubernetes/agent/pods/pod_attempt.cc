@@ -280,9 +280,11 @@ void PodAttempt::end_with(const PodObject& pod) {
       report.phase = AttemptPhase::lost;
     else if (!has_failed)  // nothing told how its processes ended
       report.exit.signal = SIGKILL;
-  } else if (pod.is_deleted && !deleted_grace_ && !kill_grace_ && report.exit.signal != 0) {
+  } else if (pod.is_deleted && (!deleted_grace_ || is_go_withdrawn_) && !kill_grace_ &&
+             report.exit.signal != 0) {
     report.phase = AttemptPhase::lost;
-    report.detail = "the pod was deleted in Kubernetes";
+    report.detail = is_go_withdrawn_ ? "its node was removed from Kubernetes as it was to start"
+                                     : "the pod was deleted in Kubernetes";
   }
   end_ = std::move(report);
 }
@@ -368,6 +370,9 @@ std::optional<PodAction> PodAttempt::next(BootTime now, bool may_go) {
     action = BindPod{};
   } else if (is_go_wanted_ && may_go && is_ready_ && !go_ && !has_ended()) {
     action = WriteGo{};
+  } else if (is_go_sent_ && !go_ && !may_go && !has_ended() && !deleted_grace_) {
+    is_go_withdrawn_ = true;
+    action = DeletePod{std::max(kAtOnce, launch_.spec.launch.kill_wait.count())};
   }
   if (!action) return std::nullopt;
   in_flight_ = true;

@@ -81,7 +81,8 @@ class PodAttempt {
   std::optional<Time> next_deadline() const;
 
   // The next call to make; none: nothing, or one is in flight, or the last one failed and it is too early.
-  // `may_go`: its node is known to be the one that the pod is for.
+  // `may_go`: its node is known to be the one that the pod is for. If it is not, a go that was perhaps written is not written again: the
+  // pod is deleted, and its gate says whether it has read the go.
   std::optional<PodAction> next(BootTime now, bool may_go = true);
   // When to ask again, if nothing happens before.
   std::optional<BootTime> retry_at() const;
@@ -137,6 +138,7 @@ class PodAttempt {
   bool is_ready_ = false, has_vanished_ = false, is_released_ = false;
   bool is_node_gone_ = false, is_given_up_ = false;
   bool is_go_wanted_ = false, is_go_sent_ = false;  // sent: perhaps written
+  bool is_go_withdrawn_ = false;
   std::optional<GateGo> go_;
   std::optional<Seconds> limit_;
   bool is_past_limit_ = false, has_warned_ = false;
