@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exec/kubernetes/api/access_check.h"
 #include "exec/kubernetes/api/feature_discovery.h"
 #include "exec/kubernetes/api/object_watch.h"
@@ -220,6 +222,24 @@ TEST_F(ClientTest, PatientCallsAreSentAfterAllOthers) {
   EXPECT_THAT(sent[0].url, HasSubstr("/first"));
   EXPECT_THAT(sent[1].url, HasSubstr("/next"));
   EXPECT_THAT(sent[2].url, HasSubstr("/second"));
+}
+
+TEST_F(ClientTest, APatientCallHasItsTurnOnce) {
+  bool has_failed = false;
+  make([&](const HttpRequest&) { return answer(std::exchange(has_failed, true) ? 200 : 503); },
+       {.rate = {.per_second = 1, .burst = 1}});
+  constexpr std::size_t kCalls = 100;
+  for (std::size_t i = 0; i < kCalls; ++i)
+    client->call({.call = Call::delete_pod,
+                  .target = {"jobs", "pod-" + std::to_string(i)},
+                  .is_patient = true},
+                 [](ApiResult) {});
+  run(1000);
+  ASSERT_EQ(sent.size(), kCalls + 1);
+  const auto again = std::find_if(sent.begin() + 1, sent.end(), [&](const HttpRequest& request) {
+    return request.url == sent.front().url;
+  });
+  EXPECT_LT(again - sent.begin(), 50) << "the others do not pass it";
 }
 
 TEST_F(ClientTest, AWatchDoesNotWaitBehindWrites) {

@@ -137,7 +137,7 @@ void ApiClient::enqueue(const Pending& pending) {
   if (pending.request.is_urgent) {
     queue_.push_front(pending.id);
     is_full_ = false;
-  } else if (pending.request.is_patient) {
+  } else if (pending.request.is_patient && pending.trial.tries == 0) {
     patient_.push_back(pending.id);
   } else {
     queue_.push_back(pending.id);

@@ -38,7 +38,7 @@ struct ApiRequest {
   std::size_t most_of_answer = std::size_t{8} << 20;
   // Before all others, and not delayed by a limit: for the renewal of a lease, and to see what happens.
   bool is_urgent = false;
-  // After all others, in the order of such calls: what begins or cleans up, so that what has begun goes on.
+  // After all others, in the order of such calls, unless it is tried again: what begins or cleans up, so that what has begun goes on.
   bool is_patient = false;
   // Sent once; the caller repeats it, as for watches.
   bool is_single = false;
