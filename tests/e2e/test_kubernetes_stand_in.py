@@ -106,6 +106,17 @@ def other_site(cluster, name, **more):
 # --- jobs
 
 
+def test_many_jobs_at_once(cluster):
+    with other_site(cluster, "many") as site:
+        site.kube.add_node("wide", cpus=400, memory="400Gi", devices={"pods": "400"})
+        until(lambda: site.state("wide") == "idle")
+        job = site.submit({}, "--array=1-300", "-c1", "--mem=64M", nodes="wide")
+        until(lambda: not cluster.run("aqueue", "-h", "-j", job, check=False).stdout, 120)
+        states = cluster.account(job, "State").split()
+        assert states == ["COMPLETED"] * 300
+        assert site.kube.api.counts()["create_pod"] == 300
+
+
 def test_a_job_and_its_exit_code(cluster, site):
     assert site.ends(site.submit({}), "COMPLETED") == "COMPLETED|0:0"
     job = site.submit({"code": 3})

@@ -15,6 +15,9 @@
 namespace ares::kubernetes {
 namespace {
 
+// Creations of pods that the client has at the same time. Each has a manifest, and tens of thousands of jobs may be launched at once.
+constexpr std::size_t kMostCreations = 128;
+
 std::uint64_t seed() {
   return static_cast<std::uint64_t>(os::boot_now().time_since_epoch().count());
 }
@@ -249,6 +252,7 @@ Result<std::unique_ptr<node::Executor>> ClusterAgent::add_node(exec::AddedNode n
 
 std::optional<BootTime> ClusterAgent::next_deadline() const {
   if (!touched_.empty() || table_->has_news()) return BootTime{};
+  if (!waiting_.empty() && creations_ < kMostCreations) return BootTime{};
   std::optional<BootTime> next = client_->next_deadline();
   for (const std::optional<BootTime>& at :
        {node_watch_->next_deadline(), pod_watch_->next_deadline(), lease_->next_deadline(),
@@ -274,6 +278,7 @@ void ClusterAgent::dispatch(node::Moment now) {
     entry.attempt.tick(now);
     touched_.insert(name);
   }
+  let_begin();
   for (const std::string& name : std::exchange(touched_, {})) {
     const auto it = attempts_.find(name);
     if (it == attempts_.end()) continue;
@@ -352,12 +357,27 @@ void ClusterAgent::proceed(const std::string& name, node::Moment now) {
   Entry& entry = it->second;
   const NodeObject* node = table_->find(entry.node);
   const bool may_go = node && node->uid == entry.attempt.node_uid();
-  if (std::optional<PodAction> action = entry.attempt.next(now.boot, may_go))
+  if (entry.attempt.is_beginning() && creations_ >= kMostCreations) {
+    if (!std::exchange(entry.is_waiting, true)) waiting_.push_back(name);
+  } else if (std::optional<PodAction> action = entry.attempt.next(now.boot, may_go)) {
     perform(name, entry, std::move(*action));
+  }
   if (entry.attempt.is_forgotten())
     forget(name, entry);
   else
     schedule(name, entry, now);
+}
+
+// Those that have waited longest, as many as may begin now.
+void ClusterAgent::let_begin() {
+  for (std::size_t begun = creations_; begun < kMostCreations && !waiting_.empty(); ++begun) {
+    const std::string name = std::move(waiting_.front());
+    waiting_.pop_front();
+    const auto it = attempts_.find(name);
+    if (it == attempts_.end()) continue;
+    it->second.is_waiting = false;
+    touched_.insert(name);
+  }
 }
 
 void ClusterAgent::schedule(const std::string& name, Entry& entry, node::Moment now) {

@@ -2,6 +2,7 @@
 // It keeps nothing on disk: what it must know after a restart is in the pods. Owned by the plugin's instance; one thread.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,6 +47,7 @@ class ClusterAgent final : public exec::Backend {
     std::optional<AttemptReport> told{};
     std::optional<BootTime> scheduled{};
     bool has_ended = false;      // the other ranks know
+    bool is_waiting = false;     // in waiting_
     bool is_end_wanted = false;  // the host has asked for it
     // The same attempt, launched while the pod that an earlier agent left unbound is being removed.
     // It begins when that pod is gone.
@@ -76,6 +78,7 @@ class ClusterAgent final : public exec::Backend {
   }
   void forget(const std::string& name, Entry& entry);
   void proceed(const std::string& name, node::Moment now);
+  void let_begin();
   void perform(const std::string& name, Entry& entry, PodAction action);
   void answered(const std::string& name, const PodAction& action, GateGo go, ApiResult result);
   void look_at_existing(const std::string& name, const PodAction& action);
@@ -101,6 +104,8 @@ class ClusterAgent final : public exec::Backend {
   std::map<Key, std::string> names_;
   std::map<std::string, PodObject> found_;  // until all pods are known
   std::set<std::string> touched_;           // attempts with news
+  std::deque<std::string> waiting_;         // attempts whose pods are to be created
+  std::size_t creations_ = 0;               // calls for that
   std::set<std::pair<BootTime, std::string>> due_;
   std::set<std::string> looked_at_;  // uids of missing nodes, until the call is answered
   std::optional<BootTime> look_at_missing_at_{};  // none: no node is missing

@@ -28,6 +28,7 @@ void ClusterAgent::perform(const std::string& name, Entry& entry, PodAction acti
                                  .hosts = hosts_of(entry.attempt.launch().spec),
                                  .now = os::wall_now()},
                                 go);
+  if (std::holds_alternative<CreatePod>(action)) ++creations_;
   client_->call(std::move(request),
                 [this, name, action = std::move(action), go = std::move(go)](ApiResult result) {
                   answered(name, action, go, std::move(result));
@@ -38,6 +39,7 @@ void ClusterAgent::answered(const std::string& name, const PodAction& action, Ga
                             ApiResult result) {
   PodAttempt& attempt = attempts_.at(name).attempt;
   touched_.insert(name);
+  if (std::holds_alternative<CreatePod>(action)) --creations_;
   if (!result) {
     const Failure failure = result.error().failure;
     if (failure == Failure::already_exists && std::holds_alternative<CreatePod>(action))

@@ -98,6 +98,8 @@ class PodAttempt {
   // Whether it was told to start, or perhaps was.
   bool has_go() const { return go_ || is_go_sent_; }
   bool has_ended() const { return end_.has_value(); }
+  // Its next call is to create its pod.
+  bool is_beginning() const { return !is_created_ && !in_flight_ && !must_end(); }
   // Its gate says that the script has run and ended.
   bool has_script_ended() const { return has_script_ended_; }
   bool has_vanished() const { return has_vanished_; }
