@@ -322,7 +322,7 @@ def test_a_node_whose_link_is_cut_keeps_its_jobs(cluster, api, space, agent):
         until(lambda: not api.is_ready(api.node), 120)  # Kubernetes waits for so long before it says so
         until(lambda: "not ready in Kubernetes" in cluster.run("actl", "show", "node", api.node).stdout)
         assert cluster.state(job) == "RUNNING"
-        (cluster.work / "release").touch()  # it ends, and nobody can tell
+        (cluster.work / "release").touch()  # it ends, and nothing tells
     assert ends(cluster, job, "FAILED", 60) == "FAILED|5:0"
     assert (cluster.work / "starts").read_text() == "start\n"
     until(lambda: is_idle(cluster, api.node))

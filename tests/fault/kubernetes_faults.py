@@ -80,7 +80,7 @@ class Campaign:
         self.counts = collections.Counter()
         self.problems = []
         self.submitted = {}  # job: whether it may be requeued
-        self.given_up = set()  # jobs that may be requeued, but not as long as nobody knows whether they run
+        self.given_up = set()  # jobs that may be requeued, but not as long as it is unknown whether they run
         self.enough = threading.Event()  # of jobs
         self.over = threading.Event()
         kubernetes.give_gate_image()
