@@ -73,7 +73,8 @@ std::string chart(double top, const std::string& title, double most,
   const double bottom = top + kChart;
   std::string out = label(kLeft, top - 8, "start", title, "#000");
   const double step = step_of(most);
-  for (double tick = 0; tick <= most * 1.0001; tick += step) {
+  for (int i = 0; i * step <= most * 1.0001; ++i) {
+    const double tick = i * step;
     const double y = bottom - kChart * tick / most;
     out += line(kLeft, y, kLeft + kPlot, y) + label(kLeft - 6, y + 4, "end", plain(tick));
   }

@@ -130,7 +130,7 @@ Status copy_input(int fd, const Delivery& delivery) {
     if (n < 0) return fail(os::errno_error("cannot read the file"));
     if (n == 0) return copy.finish();
     const std::string_view part(bytes, static_cast<std::size_t>(n));
-    const Status added = delivery.compressed ? inflater.add(part, copy) : copy.add(part);
+    Status added = delivery.compressed ? inflater.add(part, copy) : copy.add(part);
     if (!added) return added;
   }
 }

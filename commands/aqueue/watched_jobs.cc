@@ -32,15 +32,14 @@ Status WatchedJobs::take(const api::Watched& part, std::vector<Change>& changes,
   if (lists && part.first()) seen_.clear();
   std::set<Key> left;
   for (const api::JobRef& ref : part.left()) left.insert(key_of(ref));
-  const Status read =
-      proto::read_rows(part.jobs().jobs(), part.jobs().table(), [&](const api::Job& job) {
-        const Key key = key_of(job.key());
-        if (lists) seen_.insert(key);
-        if (left.contains(key))
-          end(job, changes);
-        else
-          put(job, changes);
-      });
+  Status read = proto::read_rows(part.jobs().jobs(), part.jobs().table(), [&](const api::Job& job) {
+    const Key key = key_of(job.key());
+    if (lists) seen_.insert(key);
+    if (left.contains(key))
+      end(job, changes);
+    else
+      put(job, changes);
+  });
   if (!read) return read;
   for (const Key& key : left) listed_.erase(key);
   if (part.kind() != api::Watched::LISTED) return {};

@@ -1,6 +1,7 @@
 #include "areport/lines.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -162,10 +163,9 @@ std::vector<Line> cost_lines(const api::Reported& answer, const LineOptions&) {
   for (const Row& row : answer.rows()) {
     const auto price = answer.prices().find(row.tres());
     if (price == answer.prices().end()) continue;
-    const auto cost = static_cast<std::int64_t>(static_cast<double>(row.allocated()) /
-                                                    static_cast<double>(unit_scale(row.tres())) /
-                                                    3600.0 * price->second * 1e6 +
-                                                0.5);
+    const std::int64_t cost =
+        std::llround(static_cast<double>(row.allocated()) /
+                     static_cast<double>(unit_scale(row.tres())) / 3600.0 * price->second * 1e6);
     own[row.account()]["cost"] += cost;
     of_users[row.account()][row.user()] += cost;
   }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -19,7 +20,7 @@ namespace ares::aresd {
 namespace {
 
 int permille(double rate) {
-  return static_cast<int>(rate * 1000 + 0.5);
+  return static_cast<int>(std::lround(rate * 1000));
 }
 
 // The control groups of jobs, with what earlier supervisors left in them

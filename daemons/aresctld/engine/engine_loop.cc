@@ -77,7 +77,7 @@ void EngineLoop::post(PostedCommand posted) {
     auto why = from_user ? why_nothing_commits() : std::nullopt;
     if (stopping_)
       refused = shutting_down();
-    else if (why || (why = inbox_.push(std::move(posted))))
+    else if (why || (why = inbox_.push(posted)))
       refused = unavailable(std::move(*why));
   }
   if (!refused)

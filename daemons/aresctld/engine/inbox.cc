@@ -61,7 +61,7 @@ std::optional<std::string> Inbox::refusal(UserId user, const InboxLoad& more) co
   return std::nullopt;
 }
 
-std::optional<std::string> Inbox::push(PostedCommand&& posted) {
+std::optional<std::string> Inbox::push(PostedCommand& posted) {
   if (const auto* user = std::get_if<UserCommand>(&posted.command.body)) {
     const UserId uid = user->who.uid;
     const InboxLoad load = load_of(posted);

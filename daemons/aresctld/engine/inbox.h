@@ -62,8 +62,8 @@ class Inbox {
   // Why a command of this user and size is refused now; none: it is accepted.
   std::optional<std::string> refusal(UserId user, const InboxLoad& more) const;
 
-  // Returns the result of refusal(); the command is queued only if there is none.
-  std::optional<std::string> push(PostedCommand&& posted);
+  // Returns the result of refusal(); the command is queued only if there is none, and stays with the caller otherwise.
+  std::optional<std::string> push(PostedCommand& posted);
 
   // The next command: users in turn, the commands of a user in order. Precondition: not empty.
   PostedCommand pop();

@@ -46,7 +46,7 @@ Result<Api> load(const std::string& library) {
   find(handle, api.server_register_client, "PMIx_server_register_client", missing);
   find(handle, api.server_setup_fork, "PMIx_server_setup_fork", missing);
   find(handle, api.server_dmodex_request, "PMIx_server_dmodex_request", missing);
-  if (!missing.empty())
+  if (!missing.empty() || !api.Get_version)
     return fail(ErrorCode::failed_precondition,
                 quote(library) + " has no " + missing + std::string(kRemedy));
   const char* version = api.Get_version();

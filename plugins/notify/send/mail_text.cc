@@ -67,7 +67,7 @@ std::string base64_lines(std::string_view bytes) {
 }
 
 std::string encoded_header(std::string_view text) {
-  const std::string plain = one_line(text);
+  std::string plain = one_line(text);
   if (is_printable_ascii(plain) && plain.size() < kLongestLine - 20) return plain;
   // An encoded word has at most 75 characters and holds whole characters: RFC 2047, 2 and 5.
   constexpr std::size_t kMost = 45;

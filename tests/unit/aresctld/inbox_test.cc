@@ -34,7 +34,7 @@ PostedCommand of_many_jobs(std::uint32_t uid, const std::string& id, std::size_t
 }
 
 bool taken(Inbox& inbox, PostedCommand posted) {
-  return !inbox.push(std::move(posted));
+  return !inbox.push(posted);
 }
 
 std::string next_of(Inbox& inbox) {

@@ -428,8 +428,7 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   }
   for (const std::string& name : spec.excluded_nodes)
     if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
-  if (const std::string why = why_not_on_named(state, spec, constraint->every, partition);
-      !why.empty())
+  if (std::string why = why_not_on_named(state, spec, constraint->every, partition); !why.empty())
     return why;
   std::string first;
   for (const FeatureTest& same :

@@ -76,8 +76,9 @@ class Search {
     const auto fits = [&](std::size_t i) {
       if (work_.exhausted()) return false;
       auto placements = fit_at(times[i]);
-      if (placements) found = JointStart{times[i], *std::move(placements)};
-      return placements.has_value();
+      if (!placements) return false;
+      found = JointStart{times[i], *std::move(placements)};
+      return true;
     };
     std::size_t low = 0;
     for (; falls && low < std::min(kTimesTried, times.size()); ++low)
