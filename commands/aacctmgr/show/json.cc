@@ -11,7 +11,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   cli::put_json_text(text, out);
   return out;
@@ -19,7 +19,7 @@ std::string quoted(std::string_view text) {
 
 std::string list(const std::vector<std::string>& names) {
   std::vector<std::string> items;
-  for (const std::string& name : names) items.push_back(quoted(name));
+  for (const std::string& name : names) items.push_back(json_string(name));
   return "[" + cli::join(items, ", ") + "]";
 }
 
@@ -37,10 +37,10 @@ std::string limits(const Limits& all) {
     } else {
       std::vector<std::string> amounts;
       for (const LimitKind kind = all[i].kind; i < all.size() && all[i].kind == kind; ++i)
-        amounts.push_back(quoted(all[i].tres) + ": " + std::to_string(all[i].value));
+        amounts.push_back(json_string(all[i].tres) + ": " + std::to_string(all[i].value));
       value = "{" + cli::join(amounts, ", ") + "}";
     }
-    items.push_back(quoted(row.name) + ": " + value);
+    items.push_back(json_string(row.name) + ": " + value);
   }
   return "{" + cli::join(items, ", ") + "}";
 }
@@ -49,61 +49,62 @@ using Pairs = std::vector<std::pair<std::string_view, std::string>>;
 
 std::string object(const Pairs& pairs) {
   std::vector<std::string> items;
-  for (const auto& [name, value] : pairs) items.push_back(quoted(name) + ": " + value);
+  for (const auto& [name, value] : pairs) items.push_back(json_string(name) + ": " + value);
   return "{" + cli::join(items, ", ") + "}";
 }
 
 void add_terms(const Terms& terms, Pairs& out) {
-  out.emplace_back("shares", terms.shares ? std::to_string(*terms.shares) : quoted("parent"));
+  out.emplace_back("shares", terms.shares ? std::to_string(*terms.shares) : json_string("parent"));
   out.emplace_back("priority", std::to_string(terms.priority));
-  out.emplace_back("default_qos", quoted(terms.default_qos));
+  out.emplace_back("default_qos", json_string(terms.default_qos));
   out.emplace_back("qos", list(terms.qos));
   out.emplace_back("limits", limits(terms.limits));
 }
 
 std::string text_of(const Account& a) {
-  Pairs out = {{"name", quoted(a.name)},
+  Pairs out = {{"name", json_string(a.name)},
                {"id", std::to_string(a.id.value())},
-               {"parent", quoted(a.parent)},
-               {"description", quoted(a.description)},
-               {"organization", quoted(a.organization)},
+               {"parent", json_string(a.parent)},
+               {"description", json_string(a.description)},
+               {"organization", json_string(a.organization)},
                {"coordinators", list(a.coordinators)}};
   add_terms(a.terms, out);
   return object(out);
 }
 std::string text_of(const Association& a) {
-  Pairs out = {{"account", quoted(a.key.account)},
-               {"user", quoted(a.key.user)},
-               {"partition", quoted(a.key.partition)},
+  Pairs out = {{"account", json_string(a.key.account)},
+               {"user", json_string(a.key.user)},
+               {"partition", json_string(a.key.partition)},
                {"id", std::to_string(a.id.value())}};
   add_terms(a.terms, out);
   return object(out);
 }
 std::string text_of(const User& u) {
-  return object({{"name", quoted(u.name)},
-                 {"default_account", quoted(u.default_account)},
-                 {"default_wckey", quoted(u.default_wckey)}});
+  return object({{"name", json_string(u.name)},
+                 {"default_account", json_string(u.default_account)},
+                 {"default_wckey", json_string(u.default_wckey)}});
 }
 std::string text_of(const Qos& q) {
   std::vector<std::string> flags;
   for (const QosFlagRow& row : qos_flag_table())
     if (q.has(row.flag)) flags.emplace_back(row.name);
-  return object({{"name", quoted(q.name)},
-                 {"id", std::to_string(q.id.value())},
-                 {"description", quoted(q.description)},
-                 {"priority", std::to_string(q.priority)},
-                 {"flags", list(flags)},
-                 {"usage_factor_thousandths", std::to_string(q.usage_factor)},
-                 {"limit_factor_thousandths", std::to_string(q.limit_factor)},
-                 {"usage_threshold_thousandths", std::to_string(q.usage_threshold)},
-                 {"preempt", list(q.preempts)},
-                 {"preempt_mode", q.preempt_mode ? quoted(to_string(*q.preempt_mode)) : "null"},
-                 {"preempt_exempt_seconds", seconds(q.preempt_exempt)},
-                 {"grace_seconds", seconds(q.grace)},
-                 {"limits", limits(q.limits)}});
+  return object(
+      {{"name", json_string(q.name)},
+       {"id", std::to_string(q.id.value())},
+       {"description", json_string(q.description)},
+       {"priority", std::to_string(q.priority)},
+       {"flags", list(flags)},
+       {"usage_factor_thousandths", std::to_string(q.usage_factor)},
+       {"limit_factor_thousandths", std::to_string(q.limit_factor)},
+       {"usage_threshold_thousandths", std::to_string(q.usage_threshold)},
+       {"preempt", list(q.preempts)},
+       {"preempt_mode", q.preempt_mode ? json_string(to_string(*q.preempt_mode)) : "null"},
+       {"preempt_exempt_seconds", seconds(q.preempt_exempt)},
+       {"grace_seconds", seconds(q.grace)},
+       {"limits", limits(q.limits)}});
 }
 std::string text_of(const Wckey& w) {
-  return object({{"name", quoted(w.key.name)}, {"user", quoted(w.key.user)}});
+  return object({{"name", json_string(w.key.name)}, {"user", json_string(w.key.user)}});
 }
 
 class Sections {
@@ -113,12 +114,12 @@ class Sections {
     if (record && seen_.insert(record).second) sections_[section].push_back(text_of(*record));
   }
   void add_text(const char* section, const std::string& text) {
-    sections_[section].push_back(quoted(text));
+    sections_[section].push_back(json_string(text));
   }
 
   std::string text(const Snapshot& snapshot) const {
-    std::string out = "{\n  \"cluster\": " + quoted(snapshot.cluster) +
-                      ",\n  \"enforce\": " + quoted(snapshot.enforce);
+    std::string out = "{\n  \"cluster\": " + json_string(snapshot.cluster) +
+                      ",\n  \"enforce\": " + json_string(snapshot.enforce);
     for (const char* name :
          {"accounts", "associations", "users", "qos", "wckeys", "tres", "problems"}) {
       const auto found = sections_.find(name);

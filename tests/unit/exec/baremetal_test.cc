@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/clip.h"
-#include "real_node.h"
+#include "unit/exec/real_node.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Tests: job_slice
 #include <sys/wait.h>
 
-#include "real_node.h"
+#include "unit/exec/real_node.h"
 #include "unit/os/own_groups.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "os/access_list.h"
 #include "os/cgroup.h"
-#include "real_node.h"
+#include "unit/exec/real_node.h"
 
 #include <gtest/gtest.h>
 

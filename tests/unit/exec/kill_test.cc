@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "processes.h"
-#include "real_node.h"
+#include "unit/exec/processes.h"
+#include "unit/exec/real_node.h"
 
 namespace ares::exec {
 namespace {

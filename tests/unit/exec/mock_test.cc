@@ -12,7 +12,7 @@
 #include "exec/mock/node_file.h"
 #include "exec/mock/simulated_tree.h"
 #include "node/memory_spool.h"
-#include "real_node.h"
+#include "unit/exec/real_node.h"
 
 namespace ares::exec {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "os/clock.h"
 #include "os/task_tree.h"
-#include "real_node.h"
+#include "unit/exec/real_node.h"
 
 namespace ares::exec {
 namespace {

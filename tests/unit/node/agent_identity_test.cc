@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "world.h"
+#include "unit/node/world.h"
 
 namespace ares::node {
 namespace {

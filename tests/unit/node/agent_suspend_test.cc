@@ -2,7 +2,7 @@
 // CPUs of a suspended attempt: other attempts get them once its processes have stopped.
 #include <gtest/gtest.h>
 
-#include "world.h"
+#include "unit/node/world.h"
 
 namespace ares::node {
 namespace {

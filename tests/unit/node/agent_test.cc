@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "world.h"
+#include "unit/node/world.h"
 
 namespace ares::node {
 namespace {

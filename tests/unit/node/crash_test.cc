@@ -2,7 +2,7 @@
 // the effect, and checks what a controller that repeats its messages gets from the node afterwards.
 #include <gtest/gtest.h>
 
-#include "world.h"
+#include "unit/node/world.h"
 
 namespace ares::node {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "node/memory_spool.h"
 #include "node/step.h"
-#include "world.h"
+#include "unit/node/world.h"
 
 namespace ares::node {
 namespace {

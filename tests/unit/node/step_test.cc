@@ -6,7 +6,7 @@
 
 #include "base/clip.h"
 #include "node/memory_spool.h"
-#include "world.h"
+#include "unit/node/world.h"
 
 namespace ares::node {
 namespace {

@@ -181,7 +181,10 @@ class World final : public StepTransport, private Uplink, private Users {
   // Delivers all pending messages until nothing changes. The clock does not advance.
   void settle() {
     for (int round = 0; round < 200; ++round) {
-      const bool moved = start_processes() | deliver_packets() | finish_trees() | tell_answers();
+      bool moved = start_processes();
+      moved = deliver_packets() || moved;
+      moved = finish_trees() || moved;
+      moved = tell_answers() || moved;
       guard([&] {
         supervisors_->tick(now);
         agent_->tick(now);
