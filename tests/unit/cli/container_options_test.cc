@@ -6,36 +6,16 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/options/directives.h"
 #include "model/job/job.h"
 #include "proto/convert.h"
 #include "submission/allocation_request.h"
+#include "unit/cli/submission_of.h"
 
 namespace ares::submission {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Result<Submission> submission(const std::vector<std::string>& words,
-                              const std::string& script = "") {
-  Submission target;
-  const cli::OptionTable table = options(target, Time{});
-  auto given = cli::options_from_script(table, script, "job.sh");
-  if (!given) return fail(given.error());
-  const auto line = cli::parse_options(table, words);
-  if (!line) return fail(line.error());
-  given->insert(given->end(), line->given.begin(), line->given.end());
-  if (Status applied = cli::apply_options(*given); !applied) return fail(applied.error());
-  if (Status completed = complete(target, "job.sh", "/w"); !completed)
-    return fail(completed.error());
-  return target;
-}
-
-std::string refusal(const std::string& word) {
-  const auto made = submission({word});
-  return made ? "accepted" : made.error().message;
-}
 
 TEST(ContainerOptions, TheirValuesReachTheSpecification) {
   const auto made =
@@ -62,18 +42,18 @@ TEST(ContainerOptions, AJobWithoutThemAsksForNoContainer) {
 }
 
 TEST(ContainerOptions, WrongValuesAreRefused) {
-  EXPECT_THAT(refusal("--container-image=/x.sqsh"), HasSubstr("is a file"));
-  EXPECT_THAT(refusal("--container-image=a b"), HasSubstr("not the name of an image"));
-  EXPECT_THAT(refusal("--container-mounts=x:/y"), HasSubstr("not an absolute path"));
-  EXPECT_THAT(refusal("--container-mounts=/x:y"), HasSubstr("not an absolute path"));
-  EXPECT_THAT(refusal("--container-mounts=/x:/y:rx"), HasSubstr("neither ro nor rw"));
-  EXPECT_THAT(refusal("--container-mounts=/x:/y:ro:1"), HasSubstr("is not SRC"));
-  EXPECT_THAT(refusal("--container-workdir=x"), HasSubstr("not an absolute path"));
-  EXPECT_THAT(refusal("--container-env=A=1"), HasSubstr("not the name of a variable"));
-  EXPECT_THAT(refusal("--namespace=Team"), HasSubstr("namespace"));
-  EXPECT_THAT(refusal("--service-account=-x"), HasSubstr("service account"));
-  EXPECT_THAT(refusal("--pod-template=/nonexistent/t.json"), HasSubstr("cannot read"));
-  EXPECT_THAT(refusal("--container-name=x"), HasSubstr("--container-image"));
+  EXPECT_THAT(refusal({"--container-image=/x.sqsh"}), HasSubstr("is a file"));
+  EXPECT_THAT(refusal({"--container-image=a b"}), HasSubstr("not the name of an image"));
+  EXPECT_THAT(refusal({"--container-mounts=x:/y"}), HasSubstr("not an absolute path"));
+  EXPECT_THAT(refusal({"--container-mounts=/x:y"}), HasSubstr("not an absolute path"));
+  EXPECT_THAT(refusal({"--container-mounts=/x:/y:rx"}), HasSubstr("neither ro nor rw"));
+  EXPECT_THAT(refusal({"--container-mounts=/x:/y:ro:1"}), HasSubstr("is not SRC"));
+  EXPECT_THAT(refusal({"--container-workdir=x"}), HasSubstr("not an absolute path"));
+  EXPECT_THAT(refusal({"--container-env=A=1"}), HasSubstr("not the name of a variable"));
+  EXPECT_THAT(refusal({"--namespace=Team"}), HasSubstr("namespace"));
+  EXPECT_THAT(refusal({"--service-account=-x"}), HasSubstr("service account"));
+  EXPECT_THAT(refusal({"--pod-template=/nonexistent/t.json"}), HasSubstr("cannot read"));
+  EXPECT_THAT(refusal({"--container-name=x"}), HasSubstr("--container-image"));
 }
 
 TEST(ContainerOptions, ATemplateIsReadAtSubmission) {
@@ -83,9 +63,9 @@ TEST(ContainerOptions, ATemplateIsReadAtSubmission) {
   EXPECT_EQ(submission({"--pod-template=" + file})->spec.container().pod_template(),
             R"({"kind": "Pod"})");
   write("kind: Pod");
-  EXPECT_THAT(refusal("--pod-template=" + file), HasSubstr("is not a JSON object"));
+  EXPECT_THAT(refusal({"--pod-template=" + file}), HasSubstr("is not a JSON object"));
   write(std::string(kLongestPodTemplate + 1, ' '));
-  EXPECT_THAT(refusal("--pod-template=" + file), HasSubstr("longer than"));
+  EXPECT_THAT(refusal({"--pod-template=" + file}), HasSubstr("longer than"));
   std::filesystem::remove(file);
 }
 

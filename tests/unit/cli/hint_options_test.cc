@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "cli/options/directives.h"
+#include "unit/cli/submission_of.h"
 
 namespace ares::submission {
 namespace {
@@ -12,26 +12,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-Result<Submission> submission(const std::vector<std::string>& words,
-                              const std::string& script = "") {
-  auto target = std::make_unique<Submission>();
-  const cli::OptionTable table = options(*target, Time{});
-  auto given = cli::options_from_script(table, script, "job.sh");
-  if (!given) return fail(given.error());
-  const auto line = cli::parse_options(table, words);
-  if (!line) return fail(line.error());
-  given->insert(given->end(), line->given.begin(), line->given.end());
-  if (Status applied = cli::apply_options(*given); !applied) return fail(applied.error());
-  if (Status completed = complete(*target, "job.sh", "/w"); !completed)
-    return fail(completed.error());
-  return std::move(*target);
-}
-
-std::string refusal(const std::vector<std::string>& words) {
-  const auto made = submission(words);
-  return made ? "accepted" : made.error().message;
-}
 
 TEST(HintOptions, HintsWithoutWhichAJobRunsAsWellAreWarnings) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {

@@ -9,6 +9,7 @@
 
 #include "submission/process_context.h"
 #include "submission/refused_options.h"
+#include "unit/cli/submission_of.h"
 
 namespace ares::submission {
 namespace {
@@ -17,22 +18,6 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-Result<Submission> submission(const std::vector<std::string>& words) {
-  auto target = std::make_unique<Submission>();
-  const cli::OptionTable table = options(*target, Time{});
-  const auto line = cli::parse_options(table, words);
-  if (!line) return fail(line.error());
-  if (Status applied = cli::apply_options(line->given); !applied) return fail(applied.error());
-  if (Status completed = complete(*target, "job.sh", "/w"); !completed)
-    return fail(completed.error());
-  return std::move(*target);
-}
-
-std::string refusal(const std::vector<std::string>& words) {
-  const auto made = submission(words);
-  return made ? "accepted" : made.error().message;
-}
 
 // The specification that both lines of options make.
 void expect_same(const std::vector<std::string>& words, const std::vector<std::string>& others) {
