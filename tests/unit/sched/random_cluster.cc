@@ -22,7 +22,7 @@ void add_placement(TestCluster& cluster, Random& dice) {
     std::vector<std::string> leaves;
     for (std::size_t at = 0; at < main.nodes.size();) {
       leaves.push_back("leaf" + std::to_string(at));
-      NetworkDomain& leaf = network.domains.emplace_back(leaves.back());
+      NetworkDomain& leaf = network.domains.emplace_back(NetworkDomain{leaves.back(), {}, {}});
       for (std::uint32_t n = 1 + dice.upto(2); n > 0 && at < main.nodes.size(); --n)
         leaf.nodes.push_back(main.nodes[at++]);
     }
