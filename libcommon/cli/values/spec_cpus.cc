@@ -52,7 +52,7 @@ Status set_cpus_per_task(api::JobSpec& spec, const std::string& text) {
   const std::size_t point = all.find('.');
   if (point == std::string_view::npos) {
     const auto number = parse_integer(text, 1, kMostCpus);
-    if (!number) return fail(number.error());
+    if (!number) return are_digits(all) ? tl::unexpected(number.error()) : not_cpus(text);
     spec.set_cpus_per_task(static_cast<std::uint32_t>(*number));
     spec.clear_cpu_thousandths_per_task();
     return {};

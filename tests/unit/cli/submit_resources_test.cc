@@ -111,6 +111,7 @@ TEST(Submission, CpusOfATaskMayBeAFraction) {
                            "-c1,5", "-cm", "-c1000000.001", "-c99999999999.5", "-c0.5 "})
     EXPECT_THAT(refusal({word}), HasSubstr("--cpus-per-task")) << word;
   EXPECT_THAT(refusal({"-c0.0005"}), HasSubstr("with three decimals at most"));
+  EXPECT_THAT(refusal({"-c1e3"}), HasSubstr("write 2, 0.5 or 500m"));
   EXPECT_THAT(refusal({"-c0"}), HasSubstr("from 1 to 1000000000"));
 }
 
