@@ -174,7 +174,7 @@ TEST_F(ClientTest, RateLimitDelaysAllButUrgentCalls) {
   client->dispatch();
   EXPECT_EQ(sent.size(), 2u);
   ApiRequest urgent{.call = Call::update_lease, .target = {"ares", "agent"}};
-  urgent.is_urgent = true;
+  urgent.turn = Turn::urgent;
   client->call(urgent, [](ApiResult) {});
   client->dispatch();
   ASSERT_EQ(sent.size(), 3u);
@@ -198,7 +198,7 @@ TEST_F(ClientTest, NoMoreCallsThanTheLimitAreInFlight) {
   client->cancel(ids[0]);
   client->dispatch();
   EXPECT_EQ(sent.size(), 3u);
-  client->call({.call = Call::update_lease, .target = {"ares", "agent"}, .is_urgent = true},
+  client->call({.call = Call::update_lease, .target = {"ares", "agent"}, .turn = Turn::urgent},
                [&](ApiResult) { ++done; });
   client->dispatch();
   ASSERT_EQ(sent.size(), 4u);
@@ -209,11 +209,12 @@ TEST_F(ClientTest, NoMoreCallsThanTheLimitAreInFlight) {
   EXPECT_EQ(done, 5);
 }
 
-TEST_F(ClientTest, PatientCallsAreSentAfterAllOthers) {
+TEST_F(ClientTest, RemovalsAreSentAfterWhatHasBegun) {
   make([](const HttpRequest&) { return answer(200); }, {.most_in_flight = 1});
   for (const char* name : {"first", "second"})
     client->call(
-        {.call = Call::delete_pod, .target = {"jobs", name}, .is_patient = true}, [&](ApiResult) {
+        {.call = Call::delete_pod, .target = {"jobs", name}, .turn = Turn::removal},
+        [&](ApiResult) {
           if (sent.size() == 1)
             client->call({.call = Call::get_pod, .target = {"jobs", "next"}}, [](ApiResult) {});
         });
@@ -224,7 +225,7 @@ TEST_F(ClientTest, PatientCallsAreSentAfterAllOthers) {
   EXPECT_THAT(sent[2].url, HasSubstr("/second"));
 }
 
-TEST_F(ClientTest, APatientCallHasItsTurnOnce) {
+TEST_F(ClientTest, ACallThatIsTriedAgainKeepsItsTurn) {
   bool has_failed = false;
   make([&](const HttpRequest&) { return answer(std::exchange(has_failed, true) ? 200 : 503); },
        {.rate = {.per_second = 1, .burst = 1}});
@@ -232,7 +233,7 @@ TEST_F(ClientTest, APatientCallHasItsTurnOnce) {
   for (std::size_t i = 0; i < kCalls; ++i)
     client->call({.call = Call::delete_pod,
                   .target = {"jobs", "pod-" + std::to_string(i)},
-                  .is_patient = true},
+                  .turn = Turn::removal},
                  [](ApiResult) {});
   run(1000);
   ASSERT_EQ(sent.size(), kCalls + 1);
@@ -240,6 +241,37 @@ TEST_F(ClientTest, APatientCallHasItsTurnOnce) {
     return request.url == sent.front().url;
   });
   EXPECT_LT(again - sent.begin(), 50) << "the others do not pass it";
+}
+
+TEST_F(ClientTest, BeginningsAndRemovalsAlternate) {
+  make([](const HttpRequest&) { return answer(200); }, {.most_in_flight = 1});
+  for (int i = 0; i < 100; ++i)
+    client->call({.call = Call::delete_pod, .target = {"jobs", "p"}, .turn = Turn::removal},
+                 [](ApiResult) {});
+  for (int i = 0; i < 3; ++i)
+    client->call({.call = Call::create_pod, .target = {.space = "jobs"}, .turn = Turn::begin},
+                 [](ApiResult) {});
+  run(1000);
+  std::string methods;
+  for (const HttpRequest& request : sent) methods += request.method.front();
+  EXPECT_EQ(methods, "PDPDP" + std::string(98, 'D'));
+}
+
+TEST_F(ClientTest, RemovalsWaitForTheLeaseOfTheAgent) {
+  make([](const HttpRequest&) { return answer(200); });
+  client->set_write_until(now);
+  int removed = 0, refused = 0;
+  client->call({.call = Call::delete_pod, .target = {"jobs", "p"}, .turn = Turn::removal},
+               [&](const ApiResult& result) { removed += result ? 1 : 0; });
+  client->call({.call = Call::create_pod, .target = {.space = "jobs"}, .turn = Turn::begin},
+               [&](const ApiResult& result) { refused += result ? 0 : 1; });
+  run();
+  EXPECT_EQ(refused, 1);
+  EXPECT_TRUE(sent.empty());
+  EXPECT_FALSE(client->next_deadline()) << "it waits without being asked";
+  client->set_write_until(now + seconds(10));
+  run();
+  EXPECT_EQ(removed, 1);
 }
 
 TEST_F(ClientTest, AWatchDoesNotWaitBehindWrites) {

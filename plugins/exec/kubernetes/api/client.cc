@@ -134,18 +134,31 @@ ApiClient::Id ApiClient::call(ApiRequest request, ApiDone done, HttpData data) {
 }
 
 void ApiClient::enqueue(const Pending& pending) {
-  if (pending.request.is_urgent) {
-    queue_.push_front(pending.id);
-    is_full_ = false;
-  } else if (pending.request.is_patient && pending.trial.tries == 0) {
-    patient_.push_back(pending.id);
-  } else {
-    queue_.push_back(pending.id);
-  }
+  if (pending.request.turn == Turn::urgent) is_full_ = false;
+  queue_of(turn_of(pending)).push_back(pending.id);
+}
+
+Turn ApiClient::turn_of(const Pending& pending) {
+  const bool is_again = pending.trial.tries > 0;
+  return is_again ? std::min(pending.request.turn, Turn::next) : pending.request.turn;
+}
+
+std::optional<Turn> ApiClient::next_turn() const {
+  for (const Turn turn : {Turn::urgent, Turn::next})
+    if (has_queued(turn)) return turn;
+  const bool can_remove =
+      has_queued(Turn::removal) && time_to_write(parts_.now()) >= settings_.least_write_timeout;
+  if (can_remove && (has_begun_ || !has_queued(Turn::begin))) return Turn::removal;
+  return has_queued(Turn::begin) ? std::optional(Turn::begin) : std::nullopt;
+}
+
+std::chrono::milliseconds ApiClient::time_to_write(BootTime now) const {
+  if (write_until_ == BootTime::max()) return std::chrono::milliseconds::max();
+  return std::chrono::floor<std::chrono::milliseconds>(write_until_ - now);
 }
 
 bool ApiClient::is_counted(const Pending& pending) const {
-  return settings_.most_in_flight > 0 && !pending.request.is_urgent && !pending.data;
+  return settings_.most_in_flight > 0 && pending.request.turn != Turn::urgent && !pending.data;
 }
 
 void ApiClient::transfer_ended(Pending& pending) {
@@ -162,7 +175,7 @@ ApiClient::Id ApiClient::discover(const std::string& path, ApiDone done) {
   pending->path = path;
   pending->done = std::move(done);
   const Id id = add(std::move(pending));
-  queue_.push_back(id);
+  queue_of(Turn::next).push_back(id);
   return id;
 }
 
@@ -185,7 +198,7 @@ std::optional<BootTime> ApiClient::next_deadline() const {
   if (!delayed_.empty()) take(delayed_.begin()->first);
   if (!completed_.empty()) take(BootTime{});
   // While the credentials are awaited their descriptor wakes the owner.
-  if (has_queued() && !awaits_login_ && !is_full_) take(queue_at_.value_or(BootTime{}));
+  if (next_turn() && !awaits_login_ && !is_full_) take(queue_at_.value_or(BootTime{}));
   return first;
 }
 
@@ -221,8 +234,8 @@ void ApiClient::watch_credentials() {
 void ApiClient::send_queued() {
   queue_at_.reset();
   awaits_login_ = is_full_ = false;
-  while (has_queued()) {
-    std::deque<Id>& queue = next_queue();
+  while (const std::optional<Turn> turn = next_turn()) {
+    std::deque<Id>& queue = queue_of(*turn);
     const auto found = pending_.find(queue.front());
     if (found == pending_.end()) {
       queue.pop_front();
@@ -246,13 +259,14 @@ void ApiClient::send_queued() {
       is_full_ = true;
       break;
     }
-    if (found->second->request.is_urgent) {
+    if (*turn == Turn::urgent) {
       limit_.take_anyway(now);
     } else if (!limit_.take(now)) {
       queue_at_ = limit_.next(now);
       break;
     }
     queue.pop_front();
+    if (*turn > Turn::next) has_begun_ = *turn == Turn::begin;
     send(*found->second);
   }
   watch_credentials();
@@ -261,8 +275,8 @@ void ApiClient::send_queued() {
 // Otherwise the call is completed. In time for all of what the server may still do for the call after this.
 bool ApiClient::may_send(Pending& pending, BootTime now) {
   pending.timeout = pending.request.timeout;
-  if (!pending.is_for_active || write_until_ == BootTime::max()) return true;
-  const auto left = std::chrono::floor<std::chrono::milliseconds>(write_until_ - now);
+  if (!pending.is_for_active) return true;
+  const std::chrono::milliseconds left = time_to_write(now);
   pending.timeout = std::min(pending.timeout, left);
   if (left >= settings_.least_write_timeout) return true;
   completed_.emplace_back(
@@ -281,8 +295,8 @@ bool ApiClient::has_writes_in_flight() const {
 }
 
 void ApiClient::fail_queued(const Error& error) {
-  for (std::deque<Id>* queue : {&queue_, &patient_})
-    for (const Id id : std::exchange(*queue, {})) {
+  for (std::deque<Id>& queue : queues_)
+    for (const Id id : std::exchange(queue, {})) {
       const auto found = pending_.find(id);
       if (found == pending_.end()) continue;
       const std::string message = "cannot " + found->second->what + ": " + error.message;
@@ -339,7 +353,7 @@ void ApiClient::finish(Id id, HttpAnswer answer) {
   if (answer.is_untrusted && !pending.trial.has_read_authority) {
     pending.trial.has_read_authority = true;
     if (pending.authority != access().ca_pem || parts_.credentials->reload_authority()) {
-      queue_.push_front(id);
+      queue_of(turn_of(pending)).push_front(id);
       return;
     }
   }
@@ -349,7 +363,7 @@ void ApiClient::finish(Id id, HttpAnswer answer) {
     case Verdict::Next::reload:
       pending.trial.has_reloaded = true;
       parts_.credentials->reload(pending.generation);
-      queue_.push_front(id);
+      queue_of(turn_of(pending)).push_front(id);
       return;
     case Verdict::Next::again:
       if (pending.request.is_single) break;

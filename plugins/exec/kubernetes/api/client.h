@@ -2,6 +2,7 @@
 // It never waits: the owner's event loop drives it. Owned by the plugin; one thread, in which all callbacks run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -27,6 +28,14 @@ namespace ares::kubernetes {
 
 using Query = std::vector<std::pair<std::string, std::string>>;  // unescaped
 
+// Which of the calls that wait for a limit is sent first. Within a turn: in the order of the calls.
+enum class Turn {
+  urgent,   // at once, not delayed by a limit: for the renewal of a lease, and to see what happens
+  next,     // so that what has begun goes on; also what is tried again
+  begin,    // what begins something
+  removal,  // what cleans up, for which nothing waits; alternates with `begin`
+};
+
 struct ApiRequest {
   Call call;
   Target target{};
@@ -36,10 +45,7 @@ struct ApiRequest {
   std::chrono::milliseconds timeout{30'000};      // of each try
   std::chrono::seconds idle_timeout{0};           // as for HttpRequest
   std::size_t most_of_answer = std::size_t{8} << 20;
-  // Before all others, and not delayed by a limit: for the renewal of a lease, and to see what happens.
-  bool is_urgent = false;
-  // After all others, in the order of such calls, unless it is tried again: what begins or cleans up, so that what has begun goes on.
-  bool is_patient = false;
+  Turn turn = Turn::next;
   // Sent once; the caller repeats it, as for watches.
   bool is_single = false;
 };
@@ -98,7 +104,7 @@ class ApiClient {
   void set_strict_fields(bool strict) { strict_fields_ = strict; }
 
   // Calls for the active agent alone (calls.h) end by then: their time-outs are shortened, and what is left when too little time remains
-  // is answered with Failure::unavailable without being sent. Default: no limit.
+  // is answered with Failure::unavailable without being sent; removals wait for a later time instead. Default: no limit.
   void set_write_until(BootTime until) { write_until_ = until; }
   // Whether such calls have been sent and not been answered yet.
   bool has_writes_in_flight() const;
@@ -117,8 +123,12 @@ class ApiClient {
   void send(Pending& pending);
   bool may_send(Pending& pending, BootTime now);
   void enqueue(const Pending& pending);
-  std::deque<Id>& next_queue() { return queue_.empty() ? patient_ : queue_; }
-  bool has_queued() const { return !queue_.empty() || !patient_.empty(); }
+  std::deque<Id>& queue_of(Turn turn) { return queues_[static_cast<std::size_t>(turn)]; }
+  bool has_queued(Turn turn) const { return !queues_[static_cast<std::size_t>(turn)].empty(); }
+  static Turn turn_of(const Pending& pending);
+  std::optional<Turn> next_turn() const;
+  // For which a call for the active agent may last.
+  std::chrono::milliseconds time_to_write(BootTime now) const;
   bool is_counted(const Pending& pending) const;
   void transfer_ended(Pending& pending);
   HttpRequest http_request(const Pending& pending) const;
@@ -140,11 +150,12 @@ class ApiClient {
   BootTime write_until_ = BootTime::max();
   Id last_ = 0;
   std::map<Id, std::unique_ptr<Pending>> pending_;
-  std::deque<Id> queue_;                 // to be sent as soon as limits and credentials allow
-  std::deque<Id> patient_;               // the same, when queue_ is empty
-  std::size_t counted_ = 0;              // in flight, of those that the limit counts
-  bool is_full_ = false;                 // the next one waits for the end of another
-  std::multimap<BootTime, Id> delayed_;  // to be queued then
+  std::array<std::deque<Id>, 4>
+      queues_{};             // by Turn: to be sent as soon as limits and credentials allow
+  bool has_begun_ = false;   // the next one of `begin` and `removal` is a removal
+  std::size_t counted_ = 0;  // in flight, of those that the limit counts
+  bool is_full_ = false;     // the next one waits for the end of another
+  std::multimap<BootTime, Id> delayed_;              // to be queued then
   std::vector<std::pair<Id, ApiResult>> completed_;  // without having been sent
   std::optional<BootTime> queue_at_;                 // when the limit allows the next one
 };

@@ -51,7 +51,7 @@ void ObjectWatch::perform() {
 
 ApiRequest ObjectWatch::request_of(Call call) const {
   // Not behind what the agent has to write: what is written next depends on what has happened.
-  ApiRequest request{.call = call, .is_urgent = true};
+  ApiRequest request{.call = call, .turn = Turn::urgent};
   request.target.space = scope_.space;
   if (!scope_.label_selector.empty())
     request.query.emplace_back("labelSelector", scope_.label_selector);

@@ -45,7 +45,7 @@ void LeaseHolder::call(const LeaseCall& call) {
     request.body = lease_body(*write, parts_.place, parts_.times.duration, acquired_, now);
   }
   request.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(parts_.times.timeout);
-  request.is_urgent = true;
+  request.turn = Turn::urgent;
   request.is_single = true;
   client_.call(std::move(request), [this](const ApiResult& result) { answered(result); });
 }

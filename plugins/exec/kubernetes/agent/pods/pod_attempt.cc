@@ -387,6 +387,8 @@ void PodAttempt::succeeded(const PodAction& action, const std::string& uid) {
     uid_ = uid;
   } else if (std::holds_alternative<CreateSecret>(action)) {
     has_secret_ = true;
+    // Not needed any more, and tens of thousands may run.
+    for (std::string* text : {&launch_.script, &launch_.environment}) std::string().swap(*text);
   } else if (std::holds_alternative<BindPod>(action)) {
     is_bound_ = true;
   } else if (const auto* written = std::get_if<Annotate>(&action)) {

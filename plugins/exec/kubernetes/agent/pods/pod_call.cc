@@ -24,7 +24,7 @@ struct MakeCall {
     return {.call = Call::create_pod,
             .target = kind(),
             .body = pod_manifest(attempt.launch(), place.settings, place.node),
-            .is_patient = true};
+            .turn = Turn::begin};
   }
   ApiRequest operator()(const CreateSecret&) const {
     return {.call = Call::create_secret,
@@ -47,11 +47,11 @@ struct MakeCall {
     return {.call = Call::delete_pod,
             .target = pod(),
             .body = delete_options(attempt.uid(), removal.grace_s),
-            .is_patient = attempt.has_ended() || attempt.is_released()};
+            .turn = attempt.has_ended() || attempt.is_released() ? Turn::removal : Turn::next};
   }
   ApiRequest operator()(const RemoveFinalizer&) const {
     ApiRequest request = patch(finalizer_patch(attempt.uid()), kStrategicPatch);
-    request.is_patient = true;
+    request.turn = Turn::removal;
     return request;
   }
 };
