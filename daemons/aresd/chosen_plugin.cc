@@ -58,6 +58,7 @@ kubernetes::Settings kubernetes_settings(const config::KubernetesConfig& from,
   settings.image = from.image;
   settings.gate_image = from.gate_image;
   settings.gate_folder = from.gate_folder;
+  settings.calls_per_second = from.calls_per_second;
   settings.node_prefix = from.node_prefix;
   settings.node_selector = from.node_selector;
   settings.mounts = from.mounts;

@@ -172,6 +172,7 @@ struct KubernetesConfig {
   std::vector<KubernetesGrant> grants{};
   std::string gpu_domain_label{};  // of nodes whose GPUs are all connected; empty = none says so
   std::string gate_folder{};       // on each node, made by ares-gate install; empty = none
+  std::uint32_t calls_per_second = 1000;  // of the API, at most on average
 };
 
 struct NodeConfig {

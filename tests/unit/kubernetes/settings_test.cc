@@ -24,6 +24,7 @@ TEST(PluginSettingsTest, RoundTripAndRefusals) {
   settings.allow_root = true;
   settings.gpu_domain_label = "nvlink";
   settings.gate_folder = "/opt/gate";
+  settings.calls_per_second = 70;
   settings.grants = {{{"alice"}, {"ml"}, {"team"}, {"reader"}}, {{"*"}, {}, {"all", "team"}, {}}};
   const auto read = decode_plugin_settings(encode(settings));
   ASSERT_TRUE(read) << read.error().message;
@@ -31,6 +32,7 @@ TEST(PluginSettingsTest, RoundTripAndRefusals) {
   EXPECT_TRUE(read->allow_root);
   EXPECT_EQ(read->gpu_domain_label, "nvlink");
   EXPECT_EQ(read->gate_folder, "/opt/gate");
+  EXPECT_EQ(read->calls_per_second, 70U);
   ASSERT_EQ(read->grants.size(), 2U);
   EXPECT_THAT(read->grants[0].groups, ElementsAre("ml"));
   EXPECT_THAT(read->grants[0].service_accounts, ElementsAre("reader"));
@@ -44,6 +46,7 @@ TEST(PluginSettingsTest, RoundTripAndRefusals) {
   EXPECT_THAT(refusal([](Settings& s) { s.gate_image.clear(); }), HasSubstr("gate_image"));
   EXPECT_THAT(refusal([](Settings& s) { s.gate_folder = "opt"; }), HasSubstr("gate_folder"));
   EXPECT_THAT(refusal([](Settings& s) { s.gate_folder = "/"; }), HasSubstr("gate_folder"));
+  EXPECT_THAT(refusal([](Settings& s) { s.calls_per_second = 0; }), HasSubstr("calls_per_second"));
   EXPECT_THAT(refusal([](Settings& s) { s.space = "A b"; }), HasSubstr("namespace"));
   EXPECT_THAT(refusal([](Settings& s) { s.cluster = "Big"; }), HasSubstr("cluster"));
   EXPECT_THAT(refusal([](Settings& s) { s.mounts = {"/"}; }), HasSubstr("mounts"));

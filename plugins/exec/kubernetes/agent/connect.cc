@@ -17,7 +17,6 @@ namespace {
 // A pod takes six calls. Servers have limits of their own, which the client obeys.
 constexpr std::size_t kMostCalls = 64;  // at the same time, besides the logs that are followed
 constexpr std::size_t kMostUrgent = 4;  // two watches, the lease, and one that is being ended
-constexpr Rate kRate{.per_second = 300, .burst = 600};
 
 Status check_permissions(const Wait& wait, const Settings& settings) {
   std::optional<Result<std::vector<AccessQuestion>>> missing;
@@ -57,7 +56,8 @@ Result<std::unique_ptr<ApiClient>> open_client(const Settings& settings) {
   if (!engine) return fail(engine.error());
   ClientSettings rules;
   rules.user_agent = "ares/" ARES_VERSION;
-  rules.rate = kRate;
+  rules.rate.per_second = settings.calls_per_second;
+  rules.rate.burst = 2 * rules.rate.per_second;
   rules.most_in_flight = kMostCalls;
   const auto seed = static_cast<std::uint64_t>(os::boot_now().time_since_epoch().count());
   return std::make_unique<ApiClient>(

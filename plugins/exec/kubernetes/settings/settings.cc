@@ -47,6 +47,7 @@ std::string encode(const Settings& settings) {
       .put("image", settings.image)
       .put("gate_image", settings.gate_image)
       .put("gate_folder", settings.gate_folder)
+      .put("calls_per_second", settings.calls_per_second)
       .put("node_prefix", settings.node_prefix)
       .put("node_selector", settings.node_selector)
       .put("allow_root", settings.allow_root)
@@ -67,6 +68,8 @@ Result<Settings> decode_plugin_settings(std::string_view text) {
   settings.image = in.text_or_empty("image");
   settings.gate_image = in.text("gate_image");
   settings.gate_folder = in.text_or_empty("gate_folder");
+  settings.calls_per_second =
+      in.number_or<std::uint32_t>("calls_per_second", settings.calls_per_second);
   settings.node_prefix = in.text_or_empty("node_prefix");
   settings.node_selector = in.text_or_empty("node_selector");
   settings.mounts = in.all("mount");
@@ -87,6 +90,8 @@ Result<Settings> decode_plugin_settings(std::string_view text) {
     return fail(ErrorCode::invalid_argument,
                 "node.kubernetes.gate_folder: " + quote(settings.gate_folder) +
                     " is not an absolute path below /");
+  if (settings.calls_per_second == 0)
+    return fail(ErrorCode::invalid_argument, "node.kubernetes.calls_per_second is 0");
   if (!is_object_name(settings.space))
     return fail(ErrorCode::invalid_argument, "node.kubernetes.namespace: " + quote(settings.space) +
                                                  " cannot be the name of a namespace");

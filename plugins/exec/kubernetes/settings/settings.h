@@ -1,6 +1,7 @@
 // Settings of the plugin, as ares.yaml gives them. A value; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ struct Settings {
   std::vector<Grant> grants{};
   std::string gpu_domain_label{};  // of nodes whose GPUs are all connected; empty: none says so
   std::string gate_folder{};       // on each node, made by ares-gate install; empty: none
+  std::uint32_t calls_per_second = 1000;  // of the API, on average, at least 1
 };
 
 // `key value` lines. invalid_argument: something is missing, or not a name.
