@@ -149,6 +149,7 @@ class StepMachine {
   void terminate();
   std::optional<BootTime> warn_at() const;
   void kill_everything(Moment now);
+  void kill_again(Moment now);
   void kill_program(Moment now);
   void cancel_start(const std::string& why, Moment now, const std::string& node_problem = {});
   void record_exit(Moment now);

@@ -1,3 +1,4 @@
+// Tests: step, step_end
 #include "node/step.h"
 
 #include <csignal>
