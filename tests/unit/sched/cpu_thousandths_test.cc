@@ -209,49 +209,32 @@ TEST(CpuThousandths, PlansForOtherNodesStayTheSame) {
 // when nodes begin and cease to count thousandths.
 TEST(CpuThousandths, NoNodeGivesMoreThanItHasAndNoJobIsForgotten) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     Random dice(seed);
     TestCluster cluster;
     cluster.add_node("n1", 4);
     add_exact(cluster, "x", 4000 + dice.upto(999));
     if (dice.percent(50)) add_exact(cluster, "y", 1 + dice.upto(4999));
-    constexpr BackfillKind kKinds[] = {BackfillKind::none, BackfillKind::easy,
-                                       BackfillKind::conservative};
-    cluster.policy.backfill = {kKinds[dice.upto(2)], 1};
     Planner planner;
-    std::vector<JobKey> running;
-    std::size_t ran = 0;
-    Time now = kNow;
-    constexpr std::size_t kJobs = 30;
-    for (std::size_t step = 0; ran < kJobs && step < 10 * kJobs; ++step, now += minutes(1)) {
-      if (step < kJobs) {
-        JobSpec spec =
-            fraction(1 + dice.upto(1999), 1 + dice.upto(1), 1 + static_cast<int>(dice.upto(30)));
-        if (dice.percent(30)) spec.memory_per_cpu = Bytes::mib(1 + dice.upto(999));
-        cluster.submit(spec);
-      }
-      if (dice.percent(5)) {
-        Node node = cluster.node("x");
-        if (node.charges.empty()) {
-          node.inventory.cpu_thousandths = node.inventory.cpu_thousandths > 0 ? 0 : 4500;
-          node.inventory.cpus = 4;
-          node.version = node.version.next();
-          cluster.put(node);
-        }
-      }
-      const Plan plan = cluster.plan(now);
-      ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed;
-      ASSERT_EQ(plan_text(planner.plan(cluster.state, cluster.policy, {}, now)), plan_text(plan))
-          << "seed " << seed << " step " << step;
-      for (const PlanGroup& group : plan.groups)
-        for (const Start& start : group.starts) running.push_back(start.key);
-      cluster.take(plan, now);
-      if (running.empty() || !dice.percent(70)) continue;
-      const std::size_t at = dice.upto(static_cast<std::uint32_t>(running.size() - 1));
-      cluster.end(running[at]);
-      running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
-      ++ran;
-    }
-    EXPECT_EQ(ran, kJobs) << "seed " << seed;
+    const auto next_job = [&] {
+      JobSpec spec =
+          fraction(1 + dice.upto(1999), 1 + dice.upto(1), 1 + static_cast<int>(dice.upto(30)));
+      if (dice.percent(30)) spec.memory_per_cpu = Bytes::mib(1 + dice.upto(999));
+      return spec;
+    };
+    const auto change_node = [&] {
+      Node node = cluster.node("x");
+      if (!dice.percent(5) || !node.charges.empty()) return;
+      node.inventory.cpu_thousandths = node.inventory.cpu_thousandths > 0 ? 0 : 4500;
+      node.inventory.cpus = 4;
+      node.version = node.version.next();
+      cluster.put(node);
+    };
+    const auto is_planned_anew = [&](const Plan& plan, Time now) {
+      EXPECT_EQ(plan_text(planner.plan(cluster.state, cluster.policy, {}, now)), plan_text(plan));
+    };
+    expect_all_run(cluster, dice,
+                   {.next_job = next_job, .before_plan = change_node, .on_plan = is_planned_anew});
   }
 }
 

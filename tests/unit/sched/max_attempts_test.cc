@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/preemption.h"
+#include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {
 namespace {
@@ -76,37 +77,23 @@ TEST(MaxAttempts, AJobEndsForAPlaceAlone) {
 
 TEST(MaxAttempts, NoNodeTakesMoreAndNoJobIsForgotten) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     Random dice(seed);
     const std::uint32_t most = 1 + dice.upto(2);
     TestCluster cluster = limited_nodes(1 + dice.upto(2), most);
-    constexpr BackfillKind kKinds[] = {BackfillKind::none, BackfillKind::easy,
-                                       BackfillKind::conservative};
-    cluster.policy.backfill = {kKinds[dice.upto(2)], 1};
-    std::vector<JobKey> running;
-    std::size_t ran = 0;
-    Time now = kNow;
-    constexpr std::size_t kJobs = 30;
-    for (std::size_t step = 0; ran < kJobs && step < 10 * kJobs; ++step, now += minutes(1)) {
-      if (step < kJobs) {
-        JobSpec spec = small(1 + static_cast<int>(dice.upto(30)));
-        spec.tasks = 1 + dice.upto(kCpusOfNode - 1);
-        cluster.submit(spec);
-      }
-      const Plan plan = cluster.plan(now);
-      ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed;
-      for (const PlanGroup& group : plan.groups)
-        for (const Start& start : group.starts) running.push_back(start.key);
-      cluster.take(plan, now);
-      cluster.state.nodes.for_each([&](NodeId, const Node& node) {
-        EXPECT_LE(node.charges.size(), most) << "seed " << seed << ", " << node.name;
-      });
-      if (running.empty() || !dice.percent(70)) continue;
-      const std::size_t at = dice.upto(running.size() - 1);
-      cluster.end(running[at]);
-      running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
-      ++ran;
-    }
-    EXPECT_EQ(ran, kJobs) << "seed " << seed;
+    expect_all_run(cluster, dice,
+                   {.next_job =
+                        [&] {
+                          JobSpec spec = small(1 + static_cast<int>(dice.upto(30)));
+                          spec.tasks = 1 + dice.upto(kCpusOfNode - 1);
+                          return spec;
+                        },
+                    .after_start =
+                        [&] {
+                          cluster.state.nodes.for_each([&](NodeId, const Node& node) {
+                            EXPECT_LE(node.charges.size(), most) << node.name;
+                          });
+                        }});
   }
 }
 

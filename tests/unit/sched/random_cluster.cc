@@ -1,5 +1,7 @@
 #include "unit/sched/random_cluster.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -169,6 +171,33 @@ void disturb(TestCluster& cluster, Random& dice) {
       if (!node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
   }
   cluster.put(node);
+}
+
+void expect_all_run(TestCluster& cluster, Random& dice, const RandomRun& run) {
+  constexpr BackfillKind kKinds[] = {BackfillKind::none, BackfillKind::easy,
+                                     BackfillKind::conservative};
+  cluster.policy.backfill = {kKinds[dice.upto(2)], 1};
+  constexpr std::size_t kJobs = 30;
+  std::vector<JobKey> running;
+  std::size_t ended = 0;
+  Time now = kNow;
+  for (std::size_t step = 0; ended < kJobs && step < 10 * kJobs; ++step, now += minutes(1)) {
+    if (step < kJobs) cluster.submit(run.next_job());
+    if (run.before_plan) run.before_plan();
+    const Plan plan = cluster.plan(now);
+    ASSERT_EQ(over_commitment(cluster.state, plan), "") << "step " << step;
+    if (run.on_plan) run.on_plan(plan, now);
+    for (const PlanGroup& group : plan.groups)
+      for (const Start& start : group.starts) running.push_back(start.key);
+    cluster.take(plan, now);
+    if (run.after_start) run.after_start();
+    if (running.empty() || !dice.percent(70)) continue;
+    const std::size_t at = dice.upto(static_cast<std::uint32_t>(running.size() - 1));
+    cluster.end(running[at]);
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
+    ++ended;
+  }
+  EXPECT_EQ(ended, kJobs);
 }
 
 }  // namespace ares::core::sched

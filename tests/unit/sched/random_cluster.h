@@ -3,6 +3,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/random.h"
@@ -25,6 +26,17 @@ void submit_random(TestCluster& cluster, Random& dice);
 
 // Drains a node, removes it, adds it again, or removes a GPU from it.
 void disturb(TestCluster& cluster, Random& dice);
+
+struct RandomRun {
+  std::function<JobSpec()> next_job;
+  std::function<void()> before_plan{};
+  std::function<void(const Plan&, Time)> on_plan{};  // before it is taken
+  std::function<void()> after_start{};
+};
+
+// With a random kind of backfill, 30 jobs are submitted, one a minute. Each minute a plan is made and taken, and mostly a running job ended.
+// Expects that no plan gives more than there is, and that no job waits for ever.
+void expect_all_run(TestCluster& cluster, Random& dice, const RandomRun& run);
 
 // The running jobs, ascending.
 std::vector<JobKey> running(const TestCluster& cluster);
