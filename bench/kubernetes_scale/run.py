@@ -30,9 +30,9 @@ from lib.process import CommandFailed, run  # noqa: E402
 from meters import InBackground, NodeChanges, Use, with_children  # noqa: E402
 from stand_in import StandInPlane  # noqa: E402
 
-# All jobs are placed at once, and the last one has its turn after all others.
+# All jobs are placed at once, and the last one has its turn after all others. The generator has no limit of calls either.
 CONFIG = """policy: {max_array_size: 100001, max_jobs: 200000, prepare_timeout: 3600}
-node: {kubernetes: {features: [colour]}}
+node: {kubernetes: {features: [colour], calls_per_second: 100000}}
 """
 MOST_IN_ARRAY = 10_000
 

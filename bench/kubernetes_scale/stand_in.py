@@ -3,6 +3,7 @@ control_plane.py. What is sent to it is checked strictly.
 
     stand_in.py DIR NODES RUN_MS CPUS     serves until its input ends; each line of that is a request of StandInPlane"""
 import collections
+import gc
 import heapq
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/e2e")]
@@ -86,13 +88,23 @@ class Kubelets:
         return None  # jobs write into files
 
     def run(self):
+        try:
+            self.follow()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)  # the harness must not wait for what never comes
+
+    def follow(self):
         version, next_line = self.store.version, 0
         while True:
             events, version = self.store.wait_for_events("pods", version, 0, self.pause())
-            for event in events or ():
-                self.see(event)
-            while self.due and self.due[0][0] <= time.monotonic():
-                self.end(*heapq.heappop(self.due)[1:])
+            if events is None:
+                raise RuntimeError("the kubelets have missed events")
+            with self.store.changed:  # so that no requests are served meanwhile: there are many threads for these, and one for all kubelets
+                for event in events:
+                    self.see(event)
+                while self.due and self.due[0][0] <= time.monotonic():
+                    self.end(*heapq.heappop(self.due)[1:])
             if time.monotonic() >= next_line:
                 next_line = time.monotonic() + TIMELINE_STEP
                 self.timeline.write(json.dumps({"at": time.time(), **self.counts}) + "\n")
@@ -169,6 +181,7 @@ def serve(directory, nodes, run_ms, cpus):
     stand_in.api.seen = collections.deque(maxlen=1000)
     for number in range(nodes):
         stand_in.add_node(f"node-{number:05d}", cpus, "64Gi")
+    gc.disable()  # JSON has no cycles, and to look for some among all its objects stops the server for seconds
     stand_in.api.kubelet = Kubelets(stand_in, f"{directory}/timeline.jsonl", run_ms / 1000)
     print(json.dumps({"kubeconfig": str(stand_in.config)}), flush=True)
     for line in sys.stdin:
