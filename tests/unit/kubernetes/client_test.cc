@@ -225,7 +225,7 @@ TEST_F(ClientTest, RemovalsAreSentAfterWhatHasBegun) {
   EXPECT_THAT(sent[2].url, HasSubstr("/second"));
 }
 
-TEST_F(ClientTest, ACallThatIsTriedAgainKeepsItsTurn) {
+TEST_F(ClientTest, ARemovalThatIsTriedAgainGoesBeforeOthers) {
   bool has_failed = false;
   make([&](const HttpRequest&) { return answer(std::exchange(has_failed, true) ? 200 : 503); },
        {.rate = {.per_second = 1, .burst = 1}});
@@ -243,23 +243,24 @@ TEST_F(ClientTest, ACallThatIsTriedAgainKeepsItsTurn) {
   EXPECT_LT(again - sent.begin(), 50) << "the others do not pass it";
 }
 
-TEST_F(ClientTest, BeginningsAndRemovalsAlternate) {
+TEST_F(ClientTest, TwoRemovalsForEachBeginning) {
   make([](const HttpRequest&) { return answer(200); }, {.most_in_flight = 1});
   for (int i = 0; i < 100; ++i)
     client->call({.call = Call::delete_pod, .target = {"jobs", "p"}, .turn = Turn::removal},
-                 [](ApiResult) {});
+                 [](const ApiResult&) {});
   for (int i = 0; i < 3; ++i)
     client->call({.call = Call::create_pod, .target = {.space = "jobs"}, .turn = Turn::begin},
-                 [](ApiResult) {});
+                 [](const ApiResult&) {});
   run(1000);
   std::string methods;
   for (const HttpRequest& request : sent) methods += request.method.front();
-  EXPECT_EQ(methods, "PDPDP" + std::string(98, 'D'));
+  EXPECT_EQ(methods, "PDDPDDP" + std::string(96, 'D'));
 }
 
 TEST_F(ClientTest, RemovalsWaitForTheLeaseOfTheAgent) {
   make([](const HttpRequest&) { return answer(200); });
   client->set_write_until(now);
+  EXPECT_FALSE(client->can_write());
   int removed = 0, refused = 0;
   client->call({.call = Call::delete_pod, .target = {"jobs", "p"}, .turn = Turn::removal},
                [&](const ApiResult& result) { removed += result ? 1 : 0; });
@@ -268,8 +269,9 @@ TEST_F(ClientTest, RemovalsWaitForTheLeaseOfTheAgent) {
   run();
   EXPECT_EQ(refused, 1);
   EXPECT_TRUE(sent.empty());
-  EXPECT_FALSE(client->next_deadline()) << "it waits without being asked";
+  EXPECT_FALSE(client->next_deadline()) << "the owner would ask again and again";
   client->set_write_until(now + seconds(10));
+  EXPECT_TRUE(client->can_write());
   run();
   EXPECT_EQ(removed, 1);
 }

@@ -92,6 +92,17 @@ TEST(PodAttemptTest, ACallThatIsNotAnsweredIsRepeatedLater) {
   EXPECT_FALSE(attempt.next(kBoot + Seconds(99))) << "one call at a time";
 }
 
+TEST(PodAttemptTest, TheScriptIsKeptUntilItIsInTheSecret) {
+  PodAttempt attempt(launch_of(), "node-uid");
+  take<CreatePod>(attempt);
+  attempt.failed(*attempt.next(kBoot), Failure::unavailable, "", kBoot);
+  EXPECT_EQ(attempt.launch().script, "#!/bin/sh\n");
+  const std::optional<PodAction> again = attempt.next(*attempt.retry_at());
+  ASSERT_TRUE(again && std::holds_alternative<CreateSecret>(*again));
+  attempt.succeeded(*again, "");
+  EXPECT_EQ(attempt.launch().script, "");
+}
+
 TEST(PodAttemptTest, NothingIsDueWhenAFailedCallNeedsNoOther) {
   PodAttempt attempt(launch_of(), "node-uid");
   take<CreatePod>(attempt);

@@ -252,7 +252,7 @@ Result<std::unique_ptr<node::Executor>> ClusterAgent::add_node(exec::AddedNode n
 
 std::optional<BootTime> ClusterAgent::next_deadline() const {
   if (!touched_.empty() || table_->has_news()) return BootTime{};
-  if (!waiting_.empty() && creations_ < kMostCreations) return BootTime{};
+  if (!waiting_.empty() && can_begin()) return BootTime{};
   std::optional<BootTime> next = client_->next_deadline();
   for (const std::optional<BootTime>& at :
        {node_watch_->next_deadline(), pod_watch_->next_deadline(), lease_->next_deadline(),
@@ -357,7 +357,7 @@ void ClusterAgent::proceed(const std::string& name, node::Moment now) {
   Entry& entry = it->second;
   const NodeObject* node = table_->find(entry.node);
   const bool may_go = node && node->uid == entry.attempt.node_uid();
-  if (entry.attempt.is_beginning() && creations_ >= kMostCreations) {
+  if (entry.attempt.is_beginning() && !can_begin()) {
     if (!std::exchange(entry.is_waiting, true)) waiting_.push_back(name);
   } else if (std::optional<PodAction> action = entry.attempt.next(now.boot, may_go)) {
     perform(name, entry, std::move(*action));
@@ -368,8 +368,13 @@ void ClusterAgent::proceed(const std::string& name, node::Moment now) {
     schedule(name, entry, now);
 }
 
+bool ClusterAgent::can_begin() const {
+  return creations_ < kMostCreations && client_->can_write();
+}
+
 // Those that have waited longest, as many as may begin now.
 void ClusterAgent::let_begin() {
+  if (!can_begin()) return;
   for (std::size_t begun = creations_; begun < kMostCreations && !waiting_.empty(); ++begun) {
     const std::string name = std::move(waiting_.front());
     waiting_.pop_front();

@@ -78,6 +78,8 @@ class ClusterAgent final : public exec::Backend {
   }
   void forget(const std::string& name, Entry& entry);
   void proceed(const std::string& name, node::Moment now);
+  // Whether a pod may be created now.
+  bool can_begin() const;
   void let_begin();
   void perform(const std::string& name, Entry& entry, PodAction action);
   void answered(const std::string& name, const PodAction& action, GateGo go, ApiResult result);

@@ -1,4 +1,5 @@
 // The calls that the attempts of a ClusterAgent need, and what their answers mean.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "exec/kubernetes/agent/cluster_agent.h"
@@ -28,6 +29,7 @@ void ClusterAgent::perform(const std::string& name, Entry& entry, PodAction acti
                                  .hosts = hosts_of(entry.attempt.launch().spec),
                                  .now = os::wall_now()},
                                 go);
+  if (entry.anew) request.turn = std::min(request.turn, Turn::next);  // it waits for the removal
   if (std::holds_alternative<CreatePod>(action)) ++creations_;
   client_->call(std::move(request),
                 [this, name, action = std::move(action), go = std::move(go)](ApiResult result) {

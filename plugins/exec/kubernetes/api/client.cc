@@ -27,6 +27,8 @@ struct ApiClient::Pending {
 
 namespace {
 
+constexpr unsigned kRemovalsOfAPod = 2;  // the deletion, and its finalizer
+
 void append_escaped(std::string& out, std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";
   for (const char c : text) {
@@ -146,9 +148,8 @@ Turn ApiClient::turn_of(const Pending& pending) {
 std::optional<Turn> ApiClient::next_turn() const {
   for (const Turn turn : {Turn::urgent, Turn::next})
     if (has_queued(turn)) return turn;
-  const bool can_remove =
-      has_queued(Turn::removal) && time_to_write(parts_.now()) >= settings_.least_write_timeout;
-  if (can_remove && (has_begun_ || !has_queued(Turn::begin))) return Turn::removal;
+  const bool can_remove = has_queued(Turn::removal) && can_write();
+  if (can_remove && (removals_due_ > 0 || !has_queued(Turn::begin))) return Turn::removal;
   return has_queued(Turn::begin) ? std::optional(Turn::begin) : std::nullopt;
 }
 
@@ -266,7 +267,10 @@ void ApiClient::send_queued() {
       break;
     }
     queue.pop_front();
-    if (*turn > Turn::next) has_begun_ = *turn == Turn::begin;
+    if (*turn == Turn::begin)
+      removals_due_ = kRemovalsOfAPod;
+    else if (*turn == Turn::removal && removals_due_ > 0)
+      --removals_due_;
     send(*found->second);
   }
   watch_credentials();
@@ -295,14 +299,16 @@ bool ApiClient::has_writes_in_flight() const {
 }
 
 void ApiClient::fail_queued(const Error& error) {
-  for (std::deque<Id>& queue : queues_)
-    for (const Id id : std::exchange(queue, {})) {
+  for (const Turn turn : {Turn::urgent, Turn::next, Turn::begin, Turn::removal}) {
+    if (turn == Turn::removal && !can_write()) continue;  // they wait for the lease
+    for (const Id id : std::exchange(queue_of(turn), {})) {
       const auto found = pending_.find(id);
       if (found == pending_.end()) continue;
       const std::string message = "cannot " + found->second->what + ": " + error.message;
       completed_.emplace_back(
           id, tl::unexpected(ApiFailure{Failure::unauthenticated, {error.code, message}}));
     }
+  }
 }
 
 HttpRequest ApiClient::http_request(const Pending& pending) const {

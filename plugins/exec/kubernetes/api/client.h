@@ -33,7 +33,7 @@ enum class Turn {
   urgent,   // at once, not delayed by a limit: for the renewal of a lease, and to see what happens
   next,     // so that what has begun goes on; also what is tried again
   begin,    // what begins something
-  removal,  // what cleans up, for which nothing waits; alternates with `begin`
+  removal,  // what cleans up; two for each of `begin`, since a pod takes as many
 };
 
 struct ApiRequest {
@@ -106,6 +106,8 @@ class ApiClient {
   // Calls for the active agent alone (calls.h) end by then: their time-outs are shortened, and what is left when too little time remains
   // is answered with Failure::unavailable without being sent; removals wait for a later time instead. Default: no limit.
   void set_write_until(BootTime until) { write_until_ = until; }
+  // Whether one that is made now would be sent.
+  bool can_write() const { return time_to_write(parts_.now()) >= settings_.least_write_timeout; }
   // Whether such calls have been sent and not been answered yet.
   bool has_writes_in_flight() const;
 
@@ -151,10 +153,10 @@ class ApiClient {
   Id last_ = 0;
   std::map<Id, std::unique_ptr<Pending>> pending_;
   std::array<std::deque<Id>, 4>
-      queues_{};             // by Turn: to be sent as soon as limits and credentials allow
-  bool has_begun_ = false;   // the next one of `begin` and `removal` is a removal
-  std::size_t counted_ = 0;  // in flight, of those that the limit counts
-  bool is_full_ = false;     // the next one waits for the end of another
+      queues_{};               // by Turn: to be sent as soon as limits and credentials allow
+  unsigned removals_due_ = 0;  // before the next one of `begin`
+  std::size_t counted_ = 0;    // in flight, of those that the limit counts
+  bool is_full_ = false;       // the next one waits for the end of another
   std::multimap<BootTime, Id> delayed_;              // to be queued then
   std::vector<std::pair<Id, ApiResult>> completed_;  // without having been sent
   std::optional<BootTime> queue_at_;                 // when the limit allows the next one
