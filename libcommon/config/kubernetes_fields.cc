@@ -64,7 +64,7 @@ std::vector<Field<KubernetesConfig>> kubernetes_fields() {
                "with --container-mounts then have. Empty: all have it."),
       field<K>("calls_per_second", &K::calls_per_second, count_type(10),
                "How many calls of the API aresd makes at most, on average; twice as many at once "
-               "after a pause. The start and end of a pod take six."),
+               "after a pause. A pod takes six, from its creation to its removal."),
       field<K>("node_prefix", &K::node_prefix, text_type(),
                "Stands before the names that nodes have in Kubernetes."),
       field<K>("node_selector", &K::node_selector, text_type(),
