@@ -1,4 +1,4 @@
-# Tests: kubernetes/cluster_agent, lease/lease_holder, daemons/aresd/node_host
+# Tests: kubernetes/cluster_agent, lease/lease_holder, lease/agent_lease, daemons/aresd/node_host
 """Two agents for one Kubernetes cluster: one is active, the other stands by. Skipped without a test bed."""
 import signal
 import time
@@ -6,8 +6,8 @@ import time
 import pytest
 
 import kubernetes
-from cluster import until
-from test_kubernetes import api, cluster, ends, is_idle, nothing_is_left, space, submit  # noqa: F401  # fixtures among them
+from cluster import Cluster, until
+from test_kubernetes import CONFIG, api, cluster, ends, is_idle, nothing_is_left, space, submit  # noqa: F401  # fixtures among them
 
 pytestmark = pytest.mark.skipif(not kubernetes.is_there(), reason=kubernetes.MISSING)
 
@@ -108,3 +108,22 @@ def test_a_standby_obeys_signals(cluster, api, space, agents):  # noqa: F811
     assert time.monotonic() - since < 2
     assert ACTIVE not in second.text()
     assert is_idle(cluster, api.node)
+
+
+# The pods end later than the agent may write after its last renewal. Without more their finalizers would keep the namespace for ever.
+def test_a_namespace_is_deleted_with_the_lease_and_pods_in_it(api, space):  # noqa: F811
+    slow = Cluster(config=CONFIG.format(nodes=api.node).replace("kill_wait: 2", "kill_wait: 20"))
+    agent = kubernetes.Agent(slow, space)
+    try:
+        until(lambda: is_idle(slow, api.node))
+        job = submit(slow, api, "trap '' TERM; echo start >> starts; while :; do sleep 0.1; done", "--no-requeue")
+        until(lambda: (slow.work / "starts").exists())
+        since = time.monotonic()
+        api.call("DELETE", f"/api/v1/namespaces/{space}")
+        until(lambda: api.call("GET", f"/api/v1/namespaces/{space}") is None, 90)
+        assert time.monotonic() - since > 15, "the pod has not lived longer than a lease"
+        ends(slow, job, "NODE_FAIL")
+        assert (slow.work / "starts").read_text() == "start\n"
+    finally:
+        agent.close()
+        slow.close()

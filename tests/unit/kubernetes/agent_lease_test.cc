@@ -19,11 +19,13 @@ using State = AgentLease::State;
 struct Server {
   std::optional<LeaseRecord> object;
   std::uint64_t version = 0;
+  bool is_terminating = false;  // the namespace
 
   LeaseAnswer carry_out(const LeaseCall& call) {
     const WriteLease* write = std::get_if<WriteLease>(&call);
     if (!write) return object ? LeaseAnswer{.record = object} : failed(Failure::not_found);
     if (write->version.empty() && object) return failed(Failure::already_exists);
+    if (write->version.empty() && is_terminating) return failed(Failure::terminating);
     if (!write->version.empty() && !object) return failed(Failure::not_found);
     if (object && object->version != write->version) return failed(Failure::conflict);
     object = LeaseRecord{std::to_string(++version), write->holder, seconds(15), write->transitions};
@@ -130,6 +132,23 @@ TEST_F(AgentLeaseTest, ARemovedLeaseIsMadeAgainByItsHolder) {
   EXPECT_EQ(first.lease.state(), State::held);
   EXPECT_EQ(second.lease.state(), State::standby);
   EXPECT_EQ(server.object->holder, "first");
+}
+
+// Regression: a namespace with the lease and pods was never deleted, since the agent could not renew the lease and so removed no finalizers.
+TEST_F(AgentLeaseTest, TheHolderWritesWhileTheNamespaceIsDeleted) {
+  first.run(now);
+  server.object.reset();
+  server.is_terminating = true;
+  for (const BootTime end = now + seconds(60); now < end; now += milliseconds(500)) {
+    first.run(now);
+    second.run(now);
+    EXPECT_GT(first.lease.write_until(), now + seconds(3));
+    EXPECT_EQ(second.lease.write_until(), BootTime{});
+  }
+  server.is_terminating = false;
+  run_both(now + seconds(5));
+  EXPECT_EQ(first.lease.state(), State::held);
+  EXPECT_EQ(second.lease.state(), State::standby);
 }
 
 TEST_F(AgentLeaseTest, AnswersThatAreLostCostNothingButTime) {

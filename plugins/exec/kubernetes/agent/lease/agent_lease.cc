@@ -105,6 +105,10 @@ void AgentLease::wrote(const WriteLease& write, const LeaseAnswer& answer, BootT
     next_at_ = is_given_up_ ? now : std::max(now, sent_at_ + times_.renewal);
     return;
   }
+  // Its namespace is being deleted, so no other agent can create it there. And the deletion ends only when the holder has removed the
+  // finalizers of its pods.
+  if (answer.failure == Failure::terminating && state_ == State::held && !is_given_up_)
+    write_until_ = sent_at_ + times_.duration * 2 / 3;
   // It was changed, created or removed, perhaps by an earlier try: that is looked at.
   const bool is_changed = answer.failure == Failure::conflict ||
                           answer.failure == Failure::already_exists ||

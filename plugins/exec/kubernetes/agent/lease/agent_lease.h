@@ -2,9 +2,10 @@
 // clock; LeaseHolder makes the calls. Owned by that; one thread.
 //
 // The holder renews the lease, and writes nothing later than two thirds of its duration after it has begun the last renewal that
-// succeeded. Another agent waits for all of the duration and the time-out of a call, from when it has seen the last change of the
-// object; then it replaces the version that it has seen. Each counts on its own clock: those need not agree, only run about equally
-// fast. At once it replaces a lease without a holder, or one whose holder is a process that has certainly ended.
+// succeeded, or was refused since the namespace of the lease is being deleted. Another agent waits for all of the duration and the time-out
+// of a call, from when it has seen the last change of the object; then it replaces the version that it has seen. Each counts on its own
+// clock: those need not agree, only run about equally fast. At once it replaces a lease without a holder, or one whose holder is a process
+// that has certainly ended.
 #pragma once
 
 #include <chrono>
