@@ -9,7 +9,7 @@
 namespace ares::node {
 namespace {
 
-const AttemptKey kKey{{JobId(7), TaskIndex{}}, AttemptNo(2)};
+const AttemptKey kFoundKey{{JobId(7), TaskIndex{}}, AttemptNo(2)};
 
 class Records final : public Executor {
  public:
@@ -78,10 +78,10 @@ class FoundNodeAgent : public ::testing::Test, private Uplink, private Users {
 
 // The launch was refused, because the agent had no record of it.
 TEST_F(FoundNodeAgent, AnAttemptThatTheExecutorHasBegunIsNotLaunchedAgain) {
-  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::accepted)};
+  records.attempts = {bare_report(kFoundKey, Fence(9), AttemptPhase::accepted)};
   start();
   Prepare prepare;
-  prepare.launch.attempt = kKey;
+  prepare.launch.attempt = kFoundKey;
   prepare.launch.fence = Fence(9);
   prepare.launch.spec = std::make_shared<const JobSpec>();
   prepare.launch.share.incarnation = 40;
@@ -125,10 +125,10 @@ TEST_F(FoundNodeAgent, RegistersAgainWhenItOffersSomethingElse) {
 
 // Regression: the lease of an attempt from before a restart was not renewed, and one that was ready started without.
 TEST_F(FoundNodeAgent, LeasesOfSuchAttemptsAreRenewedAndPrecedeTheirStart) {
-  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::ready)};
+  records.attempts = {bare_report(kFoundKey, Fence(9), AttemptPhase::ready)};
   start();
   tell(Welcome{40, Seconds(300), Seconds(10)});
-  tell(Go{kKey, Fence(9)});
+  tell(Go{kFoundKey, Fence(9)});
   tell(HeartbeatAck{sent<Heartbeat>().back().sequence});
   ASSERT_FALSE(records.renewed.empty());
   EXPECT_EQ(records.renewed.back(), now.boot + Seconds(300));
@@ -137,7 +137,7 @@ TEST_F(FoundNodeAgent, LeasesOfSuchAttemptsAreRenewedAndPrecedeTheirStart) {
 }
 
 TEST_F(FoundNodeAgent, SaysThatItsMachineIsGoneAndRegistersWhenItIsBack) {
-  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::running)};
+  records.attempts = {bare_report(kFoundKey, Fence(9), AttemptPhase::running)};
   start();
   EXPECT_FALSE(sent<Register>().back().machine_gone);
   tell(Welcome{40, Seconds(300), Seconds(10)});
@@ -153,26 +153,26 @@ TEST_F(FoundNodeAgent, SaysThatItsMachineIsGoneAndRegistersWhenItIsBack) {
 }
 
 TEST_F(FoundNodeAgent, OnlyWhatTheControllerDoesNotWaitForIsGivenUp) {
-  records.attempts = {bare_report(kKey, Fence(9), AttemptPhase::running)};
+  records.attempts = {bare_report(kFoundKey, Fence(9), AttemptPhase::running)};
   start();
-  tell(Kill{kKey, Fence(9)});
+  tell(Kill{kFoundKey, Fence(9)});
   EXPECT_TRUE(records.given_up.empty());
-  tell(Kill{.attempt = kKey, .fence = Fence(9), .immediately = true, .given_up = true});
-  EXPECT_EQ(records.given_up, std::vector<AttemptKey>{kKey});
+  tell(Kill{.attempt = kFoundKey, .fence = Fence(9), .immediately = true, .given_up = true});
+  EXPECT_EQ(records.given_up, std::vector<AttemptKey>{kFoundKey});
   EXPECT_EQ(records.kills.size(), 2u);
 }
 
 TEST_F(FoundNodeAgent, AttemptsAreKnownFromTheExecutorAlone) {
-  AttemptReport running = bare_report(kKey, Fence(9), AttemptPhase::running);
+  AttemptReport running = bare_report(kFoundKey, Fence(9), AttemptPhase::running);
   records.attempts = {running};
   start();
   ASSERT_EQ(sent<Register>().back().attempts.size(), 1u);
   EXPECT_EQ(sent<Register>().back().attempts[0], running);
   EXPECT_EQ(sent<Register>().back().highest_lsn, Lsn(9));
 
-  tell(Kill{kKey, Fence(8)});
+  tell(Kill{kFoundKey, Fence(8)});
   EXPECT_TRUE(records.kills.empty()) << "of an earlier fence";
-  tell(Kill{kKey, Fence(9)});
+  tell(Kill{kFoundKey, Fence(9)});
   ASSERT_EQ(records.kills.size(), 1u);
   AttemptReport done = running;
   done.phase = AttemptPhase::done;
@@ -180,8 +180,8 @@ TEST_F(FoundNodeAgent, AttemptsAreKnownFromTheExecutorAlone) {
   agent->attempt_changed(done, now);
   EXPECT_EQ(sent<Progress>().back().report, done);
   EXPECT_TRUE(records.released.empty()) << "the result is not stored yet";
-  tell(Forget{kKey, Fence(9)});
-  EXPECT_EQ(records.released, std::vector<AttemptKey>{kKey});
+  tell(Forget{kFoundKey, Fence(9)});
+  EXPECT_EQ(records.released, std::vector<AttemptKey>{kFoundKey});
   EXPECT_TRUE(agent->attempts().empty());
 }
 

@@ -11,13 +11,13 @@
 namespace ares::node {
 namespace {
 
-const AttemptKey kKey{{JobId(12), TaskIndex{}}, AttemptNo(1)};
+const AttemptKey kRecordsKey{{JobId(12), TaskIndex{}}, AttemptNo(1)};
 const AttemptKey kTask{{JobId(12), TaskIndex{3}}, AttemptNo(2)};
 
 TEST(DirectoryName, NamesJobsAndArrayTasks) {
-  EXPECT_EQ(directory_name(kKey), "12.1");
+  EXPECT_EQ(directory_name(kRecordsKey), "12.1");
   EXPECT_EQ(directory_name(kTask), "12_3.2");
-  EXPECT_EQ(parse_directory_name("12.1"), kKey);
+  EXPECT_EQ(parse_directory_name("12.1"), kRecordsKey);
   EXPECT_EQ(parse_directory_name("12_3.2"), kTask);
 }
 
@@ -239,49 +239,49 @@ TEST(StepSpecText, KeepsTheFieldsThatASupervisorNeeds) {
 
 TEST(ReportAttempt, TellsOfCheckpointsThatTheControllerHasNotConfirmed) {
   MemorySpool spool;
-  auto dir = std::move(*spool.create(kKey));
+  auto dir = std::move(*spool.create(kRecordsKey));
   IntentRecord intent;
-  intent.attempt = kKey;
+  intent.attempt = kRecordsKey;
   intent.boot_id = "boot";
   ASSERT_TRUE(dir->create(Record::intent, encode(intent)));
-  EXPECT_TRUE(report_attempt(spool, kKey, "boot")->checkpoints.empty());
+  EXPECT_TRUE(report_attempt(spool, kRecordsKey, "boot")->checkpoints.empty());
   const std::vector<Checkpoint> published = {
       {7, AttemptNo(1), {9}, Bytes(3), "/s/12/000007.1", Time(Seconds(4))}};
   ASSERT_TRUE(dir->create(Record::checkpoints, encode(published)));
-  EXPECT_EQ(report_attempt(spool, kKey, "boot")->checkpoints, published);
+  EXPECT_EQ(report_attempt(spool, kRecordsKey, "boot")->checkpoints, published);
 }
 
 // The supervisor died, or the power may fail, between the exit record and its sync.
 TEST(ReportAttempt, EndIsSyncedBeforeItIsReported) {
   MemorySpool spool;
-  auto dir = std::move(*spool.create(kKey));
+  auto dir = std::move(*spool.create(kRecordsKey));
   IntentRecord intent;
-  intent.attempt = kKey;
+  intent.attempt = kRecordsKey;
   intent.boot_id = "boot";
   ASSERT_TRUE(dir->create(Record::intent, encode(intent)));
   ASSERT_TRUE(dir->create(Record::started, ""));
   ASSERT_TRUE(dir->create(Record::go, encode(GoRecord{})));
-  ASSERT_TRUE(report_attempt(spool, kKey, "boot"));
-  EXPECT_EQ(spool.content(kKey)->synced, 0u) << "nothing has ended";
+  ASSERT_TRUE(report_attempt(spool, kRecordsKey, "boot"));
+  EXPECT_EQ(spool.content(kRecordsKey)->synced, 0u) << "nothing has ended";
 
   ASSERT_TRUE(dir->create(Record::exit, encode(ExitRecord{})));
-  const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
+  const Result<AttemptReport> report = report_attempt(spool, kRecordsKey, "boot");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->phase, AttemptPhase::done);
-  EXPECT_EQ(spool.content(kKey)->synced, 4u);
+  EXPECT_EQ(spool.content(kRecordsKey)->synced, 4u);
 }
 
 // Regression: a job whose node had lost its controller for a lease was FAILED by signal 9, not requeued.
 TEST(ReportAttempt, AttemptThatWasKilledForItsLeaseIsLost) {
   MemorySpool spool;
-  auto dir = std::move(*spool.create(kKey));
+  auto dir = std::move(*spool.create(kRecordsKey));
   ExitRecord exit;
   exit.exit.signal = 9;
   exit.fence = Fence(4);
   exit.detail = "killed because the lease of the attempt ran out";
   exit.lease_ended = true;
   ASSERT_TRUE(dir->create(Record::exit, encode(exit)));
-  const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
+  const Result<AttemptReport> report = report_attempt(spool, kRecordsKey, "boot");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->phase, AttemptPhase::lost);
   EXPECT_EQ(report->fence, Fence(4));
@@ -290,9 +290,9 @@ TEST(ReportAttempt, AttemptThatWasKilledForItsLeaseIsLost) {
 
 TEST(ReportAttempt, ReadyTaskWithoutTheUsualNamespaceSaysWhy) {
   MemorySpool spool;
-  auto dir = std::move(*spool.create(kKey));
+  auto dir = std::move(*spool.create(kRecordsKey));
   IntentRecord intent;
-  intent.attempt = kKey;
+  intent.attempt = kRecordsKey;
   intent.boot_id = "boot";
   TaskRecord task;
   task.pid = 5;
@@ -301,25 +301,25 @@ TEST(ReportAttempt, ReadyTaskWithoutTheUsualNamespaceSaysWhy) {
   ASSERT_TRUE(dir->create(Record::started, ""));
   ASSERT_TRUE(dir->create(Record::task, encode(task)));
   ASSERT_TRUE(*dir->lock());
-  const Result<AttemptReport> ready = report_attempt(spool, kKey, "boot");
+  const Result<AttemptReport> ready = report_attempt(spool, kRecordsKey, "boot");
   ASSERT_TRUE(ready);
   EXPECT_EQ(ready->phase, AttemptPhase::ready);
   EXPECT_TRUE(ready->detail.ends_with(task.no_namespace_because)) << ready->detail;
 
   ASSERT_TRUE(dir->create(Record::go, encode(GoRecord{})));
-  const Result<AttemptReport> running = report_attempt(spool, kKey, "boot");
+  const Result<AttemptReport> running = report_attempt(spool, kRecordsKey, "boot");
   ASSERT_TRUE(running);
   EXPECT_EQ(running->detail, "") << "which would say that its supervisor has died";
 }
 
 TEST(ReportAttempt, CancelledRecordIsNeverRanAndAnEmptyDirectoryIsNotFound) {
   MemorySpool spool;
-  EXPECT_EQ(report_attempt(spool, kKey, "boot").error().code, ErrorCode::not_found);
-  auto dir = std::move(*spool.create(kKey));
-  EXPECT_EQ(report_attempt(spool, kKey, "boot").error().code, ErrorCode::not_found)
+  EXPECT_EQ(report_attempt(spool, kRecordsKey, "boot").error().code, ErrorCode::not_found);
+  auto dir = std::move(*spool.create(kRecordsKey));
+  EXPECT_EQ(report_attempt(spool, kRecordsKey, "boot").error().code, ErrorCode::not_found)
       << "without an intent nothing was promised";
   ASSERT_TRUE(dir->create(Record::cancelled, encode(CancelledRecord{Fence(4), Time{}, "why"})));
-  const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
+  const Result<AttemptReport> report = report_attempt(spool, kRecordsKey, "boot");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->phase, AttemptPhase::never_ran);
   EXPECT_EQ(report->fence, Fence(4));

@@ -13,7 +13,7 @@
 namespace ares::node {
 namespace {
 
-const AttemptKey kKey{{JobId(12), TaskIndex{}}, AttemptNo(1)};
+const AttemptKey kLedgerKey{{JobId(12), TaskIndex{}}, AttemptNo(1)};
 
 std::shared_ptr<const NodeLayout> layout() {
   return std::make_shared<const NodeLayout>(std::vector<std::string>{"n1", "n2", "n3"},
@@ -46,9 +46,9 @@ class StepLedgerTest : public testing::Test {
 
   void add(const LedgerRow& row) { page->rows[page->used++] = row; }
   std::unique_ptr<AttemptDir> directory() {
-    std::unique_ptr<AttemptDir> dir = *spool.create(kKey);
+    std::unique_ptr<AttemptDir> dir = *spool.create(kLedgerKey);
     StepSpec spec;
-    spec.launch.attempt = kKey;
+    spec.launch.attempt = kLedgerKey;
     spec.launch.spec = std::make_shared<const JobSpec>();
     spec.launch.layout = layout();
     spec.launch.node_name = "n1";
@@ -129,7 +129,7 @@ TEST_F(StepLedgerTest, BatchScriptHasWhatItsStepsDidNotUseOnTheFirstNode) {
   add(row(1));
   const auto dir = directory();
   AttemptReport report;
-  report.attempt = kKey;
+  report.attempt = kLedgerKey;
   report.phase = AttemptPhase::done;
   report.ran_since = Time(Seconds(1));
   report.ended_at = Time(Seconds(10));

@@ -1,85 +1,18 @@
 // Tests: step, step_end
+// The life of a step from its gate to its recorded end.
 #include "node/step.h"
-
-#include <csignal>
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "base/clip.h"
-#include "node/memory_spool.h"
-#include "unit/node/world.h"
+#include "unit/node/step_fixture.h"
 
 namespace ares::node {
 namespace {
 
-class FakeTree final : public ProcessTree {
- public:
-  Result<TaskRecord> spawn_gated() override {
-    if (broken) return fail(ErrorCode::resource_exhausted, "cannot fork");
-    return TaskRecord{};
-  }
-  void open_gate() override { ++opened; }
-  void signal(std::int32_t s, SignalTo to) override {
-    signals.push_back(to == SignalTo::batch_script ? -s : s);
-    if (to == SignalTo::others) to_others.push_back(s);
-  }
-  void announce_end(Time at, std::string_view why) override {
-    announced.emplace_back(at, std::string(why));
-  }
-  bool freeze() override { return frozen = can_freeze; }
-  void thaw() override { frozen = guardian_stopped = false; }
-  void guard_until(BootTime until) override { guarded_until = until; }
-  bool stopped_by_guardian() const override { return guardian_stopped; }
-  void kill_all() override { ++kills; }
-  bool runs_steps() const override { return steps; }
-
-  bool steps = false;
-  bool broken = false, can_freeze = true, frozen = false;
-  bool guardian_stopped = false;
-  std::optional<BootTime> guarded_until;
-  int opened = 0, kills = 0;
-  std::vector<int> signals, to_others;
-  std::vector<std::pair<Time, std::string>> announced;
-};
-
-class StepTest : public ::testing::Test {
- protected:
-  StepTest() {
-    settings.attempt = kKey;
-    settings.fence = Fence(50);
-    settings.kill_wait = Seconds(30);
-    dir = std::move(*spool.create(kKey));
-    IntentRecord intent{kKey, Fence(50), 1, "boot", 0, false, now.wall};
-    EXPECT_TRUE(dir->create(Record::intent, encode(intent)));
-  }
-  StepMachine& machine() {
-    if (!machine_)
-      machine_ = std::make_unique<StepMachine>(settings, *dir, tree,
-                                               [this](StepNotice n) { notices.push_back(n); });
-    return *machine_;
-  }
-  void let_go(std::optional<BootTime> lease = std::nullopt) {
-    ASSERT_TRUE(machine().start(now));
-    machine().receive(StepGo{Fence(50), lease}, now);
-    ASSERT_EQ(tree.opened, 1);
-  }
-  void after(Duration time) {
-    now.boot += time;
-    now.wall += time;
-    machine().tick(now);
-  }
-  ExitRecord exit_record() { return *decode_exit(*dir->read(Record::exit)); }
-
-  MemorySpool spool;
-  std::unique_ptr<AttemptDir> dir;
-  FakeTree tree;
-  StepSettings settings;
-  Moment now{Time(Seconds(1'700'000'000)), BootTime(Seconds(5000))};
-  std::vector<StepNotice> notices;
-
- private:
-  std::unique_ptr<StepMachine> machine_;
-};
+using namespace steps_of_tests;
 
 TEST_F(StepTest, RunsFromGateToExitAndRecordsTheExit) {
   let_go();
@@ -257,128 +190,6 @@ TEST_F(StepTest, SignalsAreAppliedOnceAndOnlyWhileRunning) {
   machine().receive(StepSignal{Fence(50), Lsn(59), SIGUSR2, false}, now);
   machine().receive(StepSignal{Fence(50), Lsn(61), SIGUSR2, true}, now);
   EXPECT_EQ(tree.signals, (std::vector{SIGUSR1, -SIGUSR2}));
-}
-
-TEST_F(StepTest, LeasedAttemptDoesNotStartWithoutAValidLease) {
-  settings.leased = true;
-  ASSERT_TRUE(machine().start(now));
-  machine().receive(StepGo{Fence(50), std::nullopt}, now);
-  machine().receive(StepGo{Fence(50), now.boot}, now);
-  EXPECT_EQ(tree.opened, 0);
-  machine().receive(StepGo{Fence(50), now.boot + Seconds(10)}, now);
-  EXPECT_EQ(tree.opened, 1);
-}
-
-TEST_F(StepTest, ExpiredLeaseFreezesAndRenewalThaws) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(10));
-  after(Seconds(10));
-  EXPECT_TRUE(tree.frozen);
-  machine().receive(StepRenewLease{now.boot - Seconds(1)}, now);  // an old renewal, late
-  EXPECT_TRUE(tree.frozen);
-  machine().receive(StepRenewLease{now.boot + Seconds(5)}, now);
-  EXPECT_FALSE(tree.frozen);
-  after(Seconds(5));
-  EXPECT_TRUE(tree.frozen);
-}
-
-TEST_F(StepTest, FrozenAttemptIsKilledWithoutThawing) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  after(Seconds(11));
-  ASSERT_TRUE(tree.frozen);
-  machine().receive(StepKill{Fence(50), false}, now);
-  EXPECT_EQ(tree.kills, 1);
-  EXPECT_TRUE(tree.signals.empty()) << "no TERM: it would have to run to hear it";
-  machine().receive(StepRenewLease{now.boot + Seconds(60)}, now);
-  EXPECT_TRUE(tree.frozen);
-}
-
-TEST_F(StepTest, AttemptThatCannotBeFrozenIsKilled) {
-  settings.leased = true;
-  tree.can_freeze = false;
-  let_go(now.boot + Seconds(10));
-  after(Seconds(10));
-  EXPECT_EQ(tree.kills, 1);
-  machine().tree_gone({}, false, now);
-  EXPECT_NE(exit_record().detail.find("lease"), std::string::npos);
-  EXPECT_TRUE(exit_record().lease_ended);
-}
-
-TEST_F(StepTest, LeaseThatExpiresWhileTheJobIsStoppedLeavesItsReason) {
-  settings.leased = true;
-  settings.time_limit = Seconds(8);
-  tree.can_freeze = false;
-  let_go(now.boot + Seconds(10));
-  after(Seconds(8));
-  after(Seconds(2));
-  EXPECT_EQ(tree.kills, 1);
-  machine().tree_gone({}, false, now);
-  EXPECT_FALSE(exit_record().lease_ended);
-  EXPECT_TRUE(exit_record().exit.timed_out);
-}
-
-TEST_F(StepTest, LeaseThatExpiresDuringKillWaitKillsAtOnce) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  machine().receive(StepKill{Fence(50), false}, now);
-  after(Seconds(10));
-  EXPECT_EQ(tree.kills, 1);
-}
-
-TEST_F(StepTest, GuardianKnowsTheLeaseBeforeUserCodeRuns) {
-  settings.leased = true;
-  ASSERT_TRUE(machine().start(now));
-  machine().receive(StepRenewLease{now.boot + Seconds(5)}, now);
-  EXPECT_FALSE(tree.guarded_until) << "a task at its gate is not stopped";
-  machine().receive(StepGo{Fence(50), now.boot + Seconds(10)}, now);
-  EXPECT_EQ(tree.guarded_until, now.boot + Seconds(10));
-  machine().receive(StepRenewLease{now.boot + Seconds(60)}, now);
-  EXPECT_EQ(tree.guarded_until, now.boot + Seconds(60));
-  machine().receive(StepRenewLease{now.boot + Seconds(30)}, now);  // an old one, late
-  EXPECT_EQ(tree.guarded_until, now.boot + Seconds(60));
-}
-
-TEST_F(StepTest, LiveLeaseResumesWhatTheGuardianStopped) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  now.boot += Seconds(20);  // the supervisor was stopped, so that no tick came
-  tree.frozen = tree.guardian_stopped = true;
-  machine().receive(StepRenewLease{now.boot + Seconds(10)}, now);
-  machine().tick(now);
-  EXPECT_FALSE(tree.frozen);
-  EXPECT_EQ(tree.kills, 0);
-}
-
-TEST_F(StepTest, SuspendedJobStoppedByTheGuardianStaysSuspended) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  machine().receive(StepSetSuspended{Fence(50), Lsn(60), true, Seconds{}}, now);
-  tree.frozen = tree.guardian_stopped = true;
-  now.boot += Seconds(20);
-  machine().receive(StepRenewLease{now.boot + Seconds(10)}, now);
-  EXPECT_TRUE(tree.frozen);
-  machine().receive(StepSetSuspended{Fence(50), Lsn(70), false, Seconds{}}, now);
-  EXPECT_FALSE(tree.frozen);
-}
-
-// Regression: a Kill that waited in the socket let the job run on beside the next attempt.
-TEST_F(StepTest, SupervisorThatWasStoppedActsOnTheLeaseFirst) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  now.boot += Seconds(20);
-  machine().receive(StepKill{Fence(50), false}, now);
-  EXPECT_TRUE(tree.signals.empty()) << "SIGTERM would need a running job";
-  EXPECT_EQ(tree.kills, 1);
-}
-
-TEST_F(StepTest, SigcontDoesNotResumeAJobFrozenByItsLease) {
-  settings.leased = true;
-  let_go(now.boot + Seconds(10));
-  after(Seconds(10));
-  machine().receive(StepSignal{Fence(50), Lsn(60), SIGCONT, false}, now);
-  EXPECT_TRUE(tree.signals.empty());
 }
 
 // Nodes of a job after its first one.
